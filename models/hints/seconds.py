@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, Callable, Iterable
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -93,12 +94,19 @@ def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
         raise ValueError("counts of accelerators stand beside phases, whose own counts stand below them")
     if all(counts):
         return _by_count(value, ())
-    return [{**row, "phase": str(key)} for key, inner in value.items() for row in _of_phase(str(key), inner)]
+    rows = {key: partial(_of_phase, str(key), inner) for key, inner in value.items()}
+    return _all_rows(partial(_with, its, "phase", str(key)) for key, its in rows.items())
+
+
+def _with(rows: Callable[[], list[dict[str, object]]], key: str, value: str) -> list[dict[str, object]]:
+    """The rows, each with this key."""
+    return [{**row, key: value} for row in rows()]
 
 
 def _of_phase(key: str, value: object) -> list[dict[str, object]]:
     if isinstance(value, dict) and value and not any(_is_count(str(inner)) for inner in value):
-        return [{**row, "accelerator": str(model)} for model, inner in value.items() for row in _of_model(key, str(model), inner)]
+        rows = {model: partial(_of_model, key, str(model), inner) for model, inner in value.items()}
+        return _all_rows(partial(_with, its, "accelerator", str(model)) for model, its in rows.items())
     return _counted(value, (key,), "counts of accelerators, such as `{8: 120}`, or models of these, such as `{H100: {8: 120}}`")
 
 
@@ -122,7 +130,12 @@ def _by_count(value: dict[object, object], place: tuple[str, ...]) -> list[dict[
         raise _fault(_NOTHING, place)
     if none := next((str(key) for key in value if not int(str(key))), ""):
         raise _key_fault(f"nothing is measured on {none} accelerators", (*place, none))
-    return [{"accelerators": str(key), **_row(each, (*place, str(key)))} for key, each in value.items()]
+    rows = {str(key): partial(_one_row, each, (*place, str(key))) for key, each in value.items()}
+    return _all_rows(partial(_with, its, "accelerators", key) for key, its in rows.items())
+
+
+def _one_row(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
+    return [_row(value, place)]
 
 
 def _row(value: object, place: tuple[str, ...]) -> dict[str, object]:
@@ -136,12 +149,29 @@ def _row(value: object, place: tuple[str, ...]) -> dict[str, object]:
 
 def _fault(message: str, place: tuple[str, ...]) -> PydanticCustomError:
     """A fault of what stands at a place inside the value."""
-    return PydanticCustomError(INSIDE, "{message}", {"message": message, "place": place, "takes": _SECONDS if place else ""})
+    return _inside([{"message": message, "place": place, "takes": _SECONDS if place else ""}])
 
 
 def _key_fault(message: str, place: tuple[str, ...]) -> PydanticCustomError:
     """A fault of a key inside the value, which should be a count."""
-    return PydanticCustomError(INSIDE, "{message}", {"message": message, "place": place, "takes": _COUNTS, "of_key": True})
+    return _inside([{"message": message, "place": place, "takes": _COUNTS, "of_key": True}])
+
+
+def _inside(faults: list[dict[str, object]]) -> PydanticCustomError:
+    return PydanticCustomError(INSIDE, "{message}", {"message": faults[0]["message"], "faults": faults})
+
+
+def _all_rows(parts: Iterable[Callable[[], list[dict[str, object]]]]) -> list[dict[str, object]]:
+    """The rows of all parts. Raises one error with the faults of each."""
+    rows, faults = list[dict[str, object]](), list[dict[str, object]]()
+    for part in parts:
+        try:
+            rows += part()
+        except PydanticCustomError as wrong:
+            faults += (wrong.context or {})["faults"]
+    if faults:
+        raise _inside(faults)
+    return rows
 
 
 def _is_count(key: str) -> bool:

@@ -13,7 +13,9 @@ from .nodes import Alike, Nodes, numbered_nodes
 MAX_NODES = 131_072
 MAX_ACCELERATORS_PER_NODE = 1_024
 _FILES = (".yaml", ".yml", ".json")
-_MODEL = r"(?:x([A-Za-z][A-Za-z0-9_.:-]{0,63}|[0-9]{3,5}[A-Za-z]{0,8}))?"
+_OTHER = r"(?![A-Za-z0-9_.:-]*x[0-9]+(?![A-Za-z0-9_.:-]))"
+"""No model ends in `x3`: of `2x8xH100x3` nobody knows what the last number says."""
+_MODEL = rf"(?:x{_OTHER}([A-Za-z][A-Za-z0-9_.:-]{{0,63}}|[0-9]{{3,5}}[A-Za-z]{{0,8}}))?"
 _PART = re.compile(r"([0-9]{1,6})x([0-9]{1,6})" + _MODEL)
 _AS_DECLARED = re.compile(r"x([0-9]{1,6})" + _MODEL)
 SHORTHAND_PATTERN = rf"^\s*{_PART.pattern}(\s*\+\s*{_PART.pattern})*\s*$"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Collection, Sequence, TypeVar, get_origin
+from typing import TYPE_CHECKING, Collection, Iterator, Sequence, TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -28,8 +28,8 @@ def fill(form: type[Form], value: Value, subject: str, where: str, code: str = "
         return form.model_validate(plain(value))
     except ValidationError as problem:
         details = [each for each in problem.errors(include_url=False) if each["type"] != "too_short" or not _holds_faults(each, problem)]
-        told = [each for each in details if each["type"] != "missing" or not _is_misspelt(each, details)]
-        raise UnusableInput(_finding(form, value, each, subject, where, code) for each in told) from None
+        told = [each for each in details if each["type"] != "missing" or not _is_told(form, each, details, value)]
+        raise UnusableInput(_finding(form, value, one, subject, where, code) for each in told for one in _each(each)) from None
 
 
 def _holds_faults(short: ErrorDetails, problem: ValidationError) -> bool:
@@ -38,11 +38,25 @@ def _holds_faults(short: ErrorDetails, problem: ValidationError) -> bool:
     return any(len(each["loc"]) > len(place) and each["loc"][: len(place)] == place for each in problem.errors(include_url=False))
 
 
-def _is_misspelt(missing: ErrorDetails, details: Sequence[ErrorDetails]) -> bool:
-    """Does a key beside it, which nobody knows, look like the one that is missing? Then that one fault is told once."""
+def _is_told(form: type[BaseModel], missing: ErrorDetails, details: Sequence[ErrorDetails], root: Value) -> bool:
+    """Is it one fault with a key beside it, which nobody knows: that looks like the one that is missing, or all keys there are like none?"""
     *around, key = missing["loc"]
-    strange = (each["loc"] for each in details if each["type"] == "extra_forbidden")
-    return any([*place[:-1]] == around and nearest(str(place[-1]), [str(key)]) for place in strange)
+    beside = [each["loc"][-1] for each in details if each["type"] == "extra_forbidden" and [*each["loc"][:-1]] == around]
+    place = _written(root, [part for part in missing["loc"] if part not in TAGS])
+    known = _known(form, place)
+    like_none = bool(beside) and _none_known(root, place, known) and not any(nearest(str(each), known) for each in beside)
+    return like_none or any(nearest(str(each), [str(key)]) for each in beside)
+
+
+def _each(details: ErrorDetails) -> Iterator[ErrorDetails]:
+    """The faults of what stands inside a value that is read as a whole, one by one."""
+    if details["type"] != INSIDE:
+        yield details
+        return
+    for fault in details["ctx"]["faults"]:
+        one = details.copy()
+        one["msg"], one["ctx"] = fault["message"], fault
+        yield one
 
 
 def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject: str, where: str, code: str) -> Finding:
@@ -64,6 +78,8 @@ def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject
             f"write `{close}`" if close else f"write `{inside}: {{{place[-1]}: ...}}`" if inside else "known keys are " + ", ".join(known)
         )
         edit = None if said else edit
+        if not (said or close or inside) and _none_known(value, place, known):
+            advice = _described(form, place[:-1]) if len(place) > 1 else advice
         return error(code or "PW104", subject, f"`{path}` is no key of {where}", span, label="not known", help=advice, edit=edit)
     if kind == "missing":
         return error(code or "PW101", subject, f"`{path}` of {where} is missing", _deepest(value, place), help=f"add `{path}:`")
@@ -108,6 +124,12 @@ def _written(root: Value, place: Sequence[int | str]) -> tuple[int | str, ...]:
         if not (isinstance(part, int) and isinstance(find(root, ".".join(map(str, found))), Mapping)):
             found.append(part)
     return tuple(found)
+
+
+def _none_known(root: Value, place: Sequence[int | str], known: Collection[str]) -> bool:
+    """Has the map that holds the last key of a place no key that is known there?"""
+    holder = find(root, ".".join(map(str, place[:-1])))
+    return isinstance(holder, Mapping) and not any(entry.key.text in known for entry in holder)
 
 
 def _alone(root: Value, place: Sequence[int | str]) -> bool:

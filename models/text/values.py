@@ -24,8 +24,8 @@ TEXT, LIST, MAP, WORD = TAGS = "(text)", "(list)", "(map)", "(word)"
 UNKNOWN_WORD = "unknown_word"
 """The type of pydantic's error where a value is none of a few words; its context holds these."""
 INSIDE = "inside"
-"""The type of pydantic's error of what stands inside a value that is read as a whole; its context holds the place there and what it takes,
-and `of_key` where it is the key there that is wrong."""
+"""The type of pydantic's error of what stands inside a value that is read as a whole; its context holds all `faults`, each with its
+`message`, its `place` there and what that `takes`, and `of_key` where it is the key there that is wrong."""
 MAX_TEXT, MAX_DIGITS, LARGEST = 256, 9, 10**9 - 1
 MAX_DEGREES = 8
 

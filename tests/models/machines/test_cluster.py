@@ -37,7 +37,9 @@ def test_as_many_nodes_as_are_declared() -> None:
     assert read_shorthand("x4xH100") == AsDeclared(4, "H100")
 
 
-@pytest.mark.parametrize("text", ["", "8", "2x", "x", "2x8x", "2x8xH100+", "0x8", "199999x8", "1x9999", "-1x8", "2x8xH 100"])
+@pytest.mark.parametrize(
+    "text", ["", "8", "2x", "x", "2x8x", "2x8xH100+", "0x8", "199999x8", "1x9999", "-1x8", "2x8xH 100", "2x8xH100x3", "x8xH100x3"]
+)
 def test_what_is_no_cluster_is_a_sentence(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         read_shorthand(text)

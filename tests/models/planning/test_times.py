@@ -73,3 +73,29 @@ def test_the_word_that_is_wrong_is_pointed_at(seconds: str, at: str, tmp_path: P
     (tmp_path / "job.yaml").write_text(text, encoding="utf-8")
     (found,) = pw.verify(tmp_path / "job.yaml").findings
     assert found.span is not None and text[found.span.start : found.span.end] == at
+
+
+@pytest.mark.parametrize(
+    ("seconds", "wrong"),
+    [
+        ("{8: x, 16: 3, 32: -1}", ["seconds.8", "seconds.32"]),
+        ("{train: {8: 3, 16: y}, infer: z}", ["seconds.train.16", "seconds.infer"]),
+        ("{train: {H100: {8: 0}, A100: {8: x, 16: 4}}}", ["seconds.train.H100.8", "seconds.train.A100.8"]),
+    ],
+)
+def test_every_time_that_is_none_is_told(seconds: str, wrong: list[str], tmp_path: Path) -> None:
+    assert [message.split("`")[1] for message in verified(tmp_path, seconds)] == wrong
+
+
+@pytest.mark.parametrize(
+    ("hint", "told", "advice"),
+    [
+        ("pin: {0: 7}", ["`pin.0` is no key of the hints of `a`"], "write a list such as `[{ranks: 0-7, nodes: 3}]`"),
+        ("pin: {rank: 0}", ["`pin.nodes` of the hints of `a` is missing", "`pin.rank` is no key of the hints of `a`"], "write `ranks`"),
+        ("pin: {ranks: 0}", ["`pin.nodes` of the hints of `a` is missing"], "add `pin.nodes:`"),
+    ],
+)
+def test_a_map_of_keys_that_nobody_knows_is_one_fault(hint: str, told: list[str], advice: str, tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(f"cluster: 2x8xH100\ncomponents:\n  a: {{accelerators: 8, {hint}}}\n", encoding="utf-8")
+    found = [each for each in pw.verify(tmp_path / "job.yaml").findings if each.severity.value == "error"]
+    assert [each.message for each in found] == told and found[-1].help == advice
