@@ -47,7 +47,7 @@ def _headline(account: Account) -> str:
     distance = max(0.0, 100 * (value - planned.bound) / planned.bound) if planned.bound > 0 else 0.0
     shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
     bounded = f"{shown} from the bound" if account.given else f"within {shown} of the best possible"
-    proof = f"{bounded}{in_nodes(planned)}" if distance <= FAR else _far(planned)
+    proof = f"{bounded}{in_nodes(planned)}" if distance <= FAR or account.given else _far(planned)
     proof = proof if planned.bound > 0 else "not bounded"
     if best.design.overlapping:
         proof = f"{_as_good(account)}; plans that overlap otherwise are not searched"

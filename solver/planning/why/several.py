@@ -1,4 +1,4 @@
-"""Where no single demand is the reason: the fewest found that have to give way together, each with its line."""
+"""Where giving up a single demand is not enough: the fewest found that have to give way together, each with its line."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from ....models.findings.finding import Finding, error
 from ....models.findings.span import Span
 from ....models.machines.node_group import ACCELERATOR
 from ....models.planning.question import Kind, Option, Question
-from ....models.planning.workload import Workload
+from ....models.planning.workload import ACCELERATORS, Workload
 from ....models.problem import Problem
+from ...durations import in_seconds
 from ...rules.amounts.all_placed import asked_for
 from ..asking.asked import asked
 from .said import most_memory, place_of_pair
@@ -35,8 +36,8 @@ class Demand:
 def several(problem: Problem, workload: Workload, question: Question, searched: Tries) -> Finding | None:
     """Demands without which there is a design, and with any one of them none was found; None where not even that was found.
 
-    What else is asked was loosened one by one before, but for counts: where one of these is enough, it is the reason by itself. That
-    none is the reason by itself is said where every such search, those before too, was decided.
+    What else is asked was loosened one by one before, but for counts: where one of these is enough, it is told by itself. That
+    none is enough by itself is said where every such search, those before too, was decided.
     """
     counts = islice(_counts(problem, workload, question), MOST)
     if alone := [each for each in counts if _has_some(question, [each], searched)]:
@@ -53,13 +54,23 @@ def several(problem: Problem, workload: Workload, question: Question, searched: 
     if len(left) < 2:  # a single one was tried already: a search for it did not end
         return None
     first, second = left[0], left[1]
-    single = "no single demand is the reason" if alone_is_none else "no single demand was found to be the reason"
+    single = "giving up one demand is not enough" if alone_is_none else "giving up one demand was not found to be enough"
     told = f": {first.told}, and {second.told}" if len(left) == 2 else ""
     notes = tuple((f"line {each.span.line}: " if each.span else "") + each.told for each in left) if len(left) > 2 else ()
     return error(
-        "PW601", "", f"impossible: {single}, {len(left)} are together{told}", first.span,
-        help=", and ".join(each.help for each in left), origin=None if notes else second.span, origin_label="and with it", notes=notes,
+        "PW601", "", f"impossible: {single}, {len(left)} together would be{told}", first.span,
+        help=_budgets(question, left, searched) or ", and ".join(each.help for each in left), origin=None if notes else second.span, origin_label="and with it", notes=notes,
     )  # fmt: skip
+
+
+def _budgets(question: Question, left: list[Demand], searched: Tries) -> str:
+    """What to allow where both budgets are short and nothing else is: what the plan on the fewest accelerators takes."""
+    if [each.eased for each in left] != [_without_seconds, _without_accelerators] or question.crossing is not None:
+        return ""
+    best = searched(replace(_without_accelerators(_without_seconds(question)), aim=ACCELERATORS)).best
+    if best is None:
+        return ""
+    return f"allow `seconds: {in_seconds(best.price[1])}`, and allow `accelerators: {best.design.held(question)}`"
 
 
 def _has_some(question: Question, without: list[Demand], searched: Tries) -> bool:

@@ -153,3 +153,17 @@ placewright:
     assert rows["inference"] == rows["actor"] == ["8", "tp", "2", "4"]
     data = to_data(found)["components"]
     assert isinstance(data, dict) and data["inference"]["parallel"] == data["actor"]["parallel"]
+
+
+def test_given_ranks_that_take_more_than_twice_as_long_are_so_far_from_the_bound(tmp_path: Path) -> None:
+    """What is proved of any plan was said, and not how far these are from it."""
+    (tmp_path / "job.yaml").write_text("""
+cluster: 2x8xH100
+components:
+  rollout: {seconds: {8: 80, 16: 50}, placement: 0-7}
+  reward: {seconds: {4: 20}, placement: 8-11}
+  actor: {seconds: {8: 90}, placement: 12-15}
+plan: {workflow: rollout -> reward => actor, batches: 8}
+""")
+    line = render(pw.account(tmp_path / "job.yaml", sandbox=False, searches=0))[0].splitlines()[0]
+    assert line.startswith("these ranks: 262.5 seconds an iteration, 16 accelerators, 162.5 % from the bound (")

@@ -27,7 +27,7 @@ def test_demands_that_rule_everything_out_together_are_named_with_their_lines(tm
     (tmp_path / "plan.yaml").write_text(TWO)
     (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
     assert found.message == (
-        "impossible: no single demand is the reason, 2 are together: `c` has 4 accelerators, and `b` and `a` share none"
+        "impossible: giving up one demand is not enough, 2 together would be: `c` has 4 accelerators, and `b` and `a` share none"
     )
     assert found.span is not None and found.origin is not None and (found.span.line, found.origin.line) == (5, 4)
     (tmp_path / "plan.yaml").write_text(TWO.replace("accelerators: 4, ", "").replace(", disjoint_from: a", ""))  # as the help says
@@ -38,7 +38,7 @@ def test_what_both_components_say_is_one_demand(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(TWO.replace("8: 100}}\n  b", "8: 100}, disjoint_from: b}\n  b"))
     (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
     assert found.message == (
-        "impossible: no single demand is the reason, 2 are together: `c` has 4 accelerators, and `a` and `b` share none"
+        "impossible: giving up one demand is not enough, 2 together would be: `c` has 4 accelerators, and `a` and `b` share none"
     )
     (tmp_path / "plan.yaml").write_text(
         TWO.replace("c: {accelerators: 4,", "c: {").replace("8: 100}}\n  b", "8: 100}, disjoint_from: b}\n  b")
@@ -73,7 +73,7 @@ plan: {workflow: a -> b, budget: {seconds: 150, accelerators: 8}}
 def test_more_than_two_are_listed_once_each(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(THREE)
     (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
-    assert found.message == "impossible: no single demand is the reason, 3 are together" and found.origin is None
+    assert found.message == "impossible: giving up one demand is not enough, 3 together would be" and found.origin is None
     assert found.notes == ("line 6: the time that is allowed", "line 3: the memory of an accelerator", "line 4: `b` and `c` share none")
 
 
@@ -91,4 +91,21 @@ plan: {workflow: rollout -> reward -> actor, batches: 20, budget: {accelerators:
     (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
     assert found.help == "allow `accelerators: 16`, or let `reward` and `actor` share"
     (tmp_path / "plan.yaml").write_text(text.replace("[rollout, actor]", "rollout"))  # as the help says
+    assert pw.solve(tmp_path / "plan.yaml", sandbox=False).plan is not None
+
+
+def test_where_both_budgets_are_short_it_is_told_what_both_have_to_be(tmp_path: Path) -> None:
+    """Eight accelerators for tp 8, and on these 170 seconds: each of both budgets is too small whatever the other one is."""
+    text = """\
+cluster: 1x8xH100
+components:
+  rollout: {seconds: {8: 80}, parallel: {tp: 2}}
+  actor: {seconds: {8: 90}, parallel: {tp: 8}}
+plan: {workflow: rollout => actor, budget: {seconds: 150, accelerators: 6}}
+"""
+    (tmp_path / "plan.yaml").write_text(text)
+    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
+    assert found.message.startswith("impossible: giving up one demand is not enough, 2 together would be: the time that is allowed, and ")
+    assert found.help == "allow `seconds: 170`, and allow `accelerators: 8`"
+    (tmp_path / "plan.yaml").write_text(text.replace("150", "170").replace("accelerators: 6", "accelerators: 8"))  # as the help says
     assert pw.solve(tmp_path / "plan.yaml", sandbox=False).plan is not None
