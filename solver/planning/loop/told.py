@@ -15,8 +15,11 @@ from ...sandbox.stopped import Stopped
 
 
 def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
-    """The answer where the search has nothing left: why the best design of all has no placement, and that no other has one."""
-    reason = unplaceable[0].reason if unplaceable else ()
+    """The answer where the search has nothing left: why the best design of all has no placement, and that no other has one.
+
+    Where traffic is what takes too long, it is that of the design which takes the least with it.
+    """
+    reason, slow = _best(unplaceable)
     if not reason and proved:
         found = error("PW601", "", "impossible: no counts and degrees fit together", help="leave more open")
         return Answer(IMPOSSIBLE, findings=(found,), how="search")
@@ -26,6 +29,8 @@ def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
         return Answer(UNDECIDED, findings=(found,), how="search")
     if proved:
         others = "these counts and degrees are the best by time; none of the others that fit together can be placed either"
+        if slow:
+            others = "of the counts and degrees that keep to that without their traffic these take the least with it"
         first, *rest = reason
         return Answer(IMPOSSIBLE, findings=(replace(first, notes=(*first.notes, others)), *rest), how="search")
     message = "undecided: of the counts and degrees that fit together none was placed; why the best of them cannot be is told beside this"
@@ -37,7 +42,15 @@ def too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
     """The answer where so many designs were tried and none can be placed."""
     message = f"undecided: none of the {len(unplaceable)} best designs was placed"
     found = error("PW602", "", message, help="leave more open: counts, degrees, or who shares with whom")
-    return Answer(UNDECIDED, findings=(found, *unplaceable[0].reason), how="search")
+    return Answer(UNDECIDED, findings=(found, *_best(unplaceable)[0]), how="search")
+
+
+def _best(unplaceable: Sequence[Unplaceable]) -> tuple[tuple[Finding, ...], bool]:
+    """Why the best of these designs is none; is that one which was placed, and takes too long with its traffic?"""
+    placed = [each for each in unplaceable if each.priced.traffic]
+    if placed:
+        return min(placed, key=lambda each: each.priced.nanoseconds + each.priced.traffic).reason, True
+    return (unplaceable[0].reason if unplaceable else ()), False
 
 
 def with_help(answer: Answer, helps: Iterable[str]) -> Answer:

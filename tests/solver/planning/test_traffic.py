@@ -197,3 +197,14 @@ def test_around_given_ranks_more_than_twelve_designs_are_placed_as_well_as_can_b
     best = answer.planned.best
     assert best.traffic == 230 * SECOND and best.nanoseconds == pytest.approx(25.001262 * SECOND, rel=1e-6)
     assert best.design.accelerators == 4
+
+
+def test_a_budget_that_traffic_exceeds_is_told_of_what_takes_the_least_with_it(tmp_path: Path) -> None:
+    file = tmp_path / "job.yaml"
+    file.write_text(AROUND.replace("accelerators: 6}, nested", "accelerators: 6, seconds: 200}, nested"), encoding="utf-8")
+    answer = pw.solve(str(file), sandbox=False)
+    assert answer.verdict == IMPOSSIBLE
+    (finding,) = answer.findings
+    assert finding.message == "with the 230 s of its traffic an iteration takes 255.002 s, 200 s are allowed"
+    assert finding.notes == ("of the counts and degrees that keep to that without their traffic these take the least with it",)
+    assert finding.help.startswith("allow `seconds: 255.001")
