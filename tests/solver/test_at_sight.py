@@ -18,7 +18,7 @@ from placewright.solver.refuting.contradicted import contradicted
 from placewright.solver.searching.search import solve
 
 from .cases import cluster, component, problem
-from .test_parity import random_problem
+from .parity_cases.random_problems import random_problem
 
 NAMES = "abcd"
 TIMED = "seconds: {8: 90, 16: 50}, parallel: {tp: 4}"

@@ -15,7 +15,7 @@ from placewright.models.problem import _NEUTRAL, AMOUNT
 from placewright.solver.rules import RULES
 
 from . import parity
-from .test_parity import CASES
+from .parity_cases.every import CASES
 
 CONSTRAINTS: dict[str, dict[str, tuple[str, ...]]] = {
     "as many as asked, from a range of counts": {"PW209": ("alone", "range, colocated", "excluded, on nodes")},

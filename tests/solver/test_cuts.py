@@ -17,7 +17,8 @@ from placewright.solver.rules import RULES
 
 from . import parity
 from .cases import cluster, component, problem
-from .test_parity import CASES, random_problem
+from .parity_cases.every import CASES
+from .parity_cases.random_problems import random_problem
 
 RACKS = problem(
     cluster({"count": 2, "rack": "a"}, {"count": 2, "rack": "b"}, {"count": 1, "rack": "c"}),

@@ -10,7 +10,7 @@ from placewright.models.problem import AMOUNT
 from placewright.solver.rules import RULES
 
 from .cases import cluster, component, problem
-from .test_parity import CASES
+from .parity_cases.every import CASES
 
 WHERE = cluster({"count": 8, "model": "H100", "gib": 80}, {"count": 4, "model": "H100", "gib": 40}, big=(0,))
 QUESTION = problem(

@@ -14,7 +14,7 @@ from placewright.solver.searching.search import solve
 
 from .cases import cluster, component, given, problem
 from .clusters import TWO
-from .test_parity import CASES
+from .parity_cases.every import CASES
 
 NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
 

@@ -15,7 +15,7 @@ from placewright.solver.searching import one_choice
 from placewright.solver.searching.search import solve
 
 from .cases import node
-from .test_parity import random_problem
+from .parity_cases.random_problems import random_problem
 
 COUNT = 100
 

@@ -12,7 +12,8 @@ from placewright.solver.layout.ranges import places
 
 from . import parity
 from .cases import cluster, component, problem
-from .test_parity import CASES, random_problem
+from .parity_cases.every import CASES
+from .parity_cases.random_problems import random_problem
 
 TWO_ENDS = {
     "unaligned": problem(cluster({"count": 3}, {"count": 3}), component("a", 2, 5, contiguous=True), component("b", 1)),

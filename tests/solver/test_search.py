@@ -23,7 +23,8 @@ from placewright.solver.searching.search import solve
 from . import parity
 from .cases import cluster, component, given, problem
 from .judging import Judge
-from .test_parity import CASES, random_problem
+from .parity_cases.every import CASES
+from .parity_cases.random_problems import random_problem
 
 
 def brute_force(question: Problem) -> int | None:

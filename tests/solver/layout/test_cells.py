@@ -7,7 +7,7 @@ from placewright.models.problem import Problem
 from placewright.solver.layout.layout import Layout
 
 from ..cases import cluster, component, problem
-from ..kept_cases import in_domains
+from ..parity_cases.kept import in_domains
 
 SIX = cluster(*({"count": 4, "rack": rack} for rack in "aaabbb"), small=(0, 1, 2))
 NUMA = cluster(*({"count": 4, "numa": 2} for _ in range(4)))

@@ -21,8 +21,9 @@ from placewright.solver.searching.search import solve
 
 from .. import parity
 from ..cases import cluster, component, given, problem
-from ..demand_cases import DEMAND_CASES
-from ..test_parity import CASES, random_problem
+from ..parity_cases.demands import DEMAND_CASES
+from ..parity_cases.every import CASES
+from ..parity_cases.random_problems import random_problem
 from ..test_search import brute_force
 
 SPACE = 1_500

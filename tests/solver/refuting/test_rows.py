@@ -17,8 +17,9 @@ from placewright.solver.refuting.rows.question import Question
 
 from .. import parity
 from ..cases import cluster, component, problem
-from ..demand_cases import DEMAND_CASES
-from ..test_parity import CASES, random_demands, random_problem
+from ..parity_cases.demands import DEMAND_CASES
+from ..parity_cases.every import CASES
+from ..parity_cases.random_problems import random_demands, random_problem
 from ..test_search import brute_force
 
 

@@ -19,7 +19,7 @@ from placewright.solver.searching.search import solve
 
 from .. import parity
 from ..cases import cluster, component, problem
-from ..test_parity import random_problem
+from ..parity_cases.random_problems import random_problem
 
 
 def holds(question: Problem, assignment: Assignment) -> bool:

@@ -17,7 +17,7 @@ from placewright.solver.searching.search import solve
 
 from .. import parity
 from ..cases import cluster, component, problem
-from ..near_cases import near
+from ..parity_cases.near import near
 
 
 def test_the_fewest_moves_to_anything_cheaper() -> None:

@@ -34,7 +34,7 @@ from placewright.models.problem import Problem
 from placewright.solver.sandbox.codec import Codec, NotOurs
 from placewright.solver.sandbox.messages import Done, Messages, Question, read_question, write_question
 
-from ..test_parity import random_problem
+from ..parity_cases.random_problems import random_problem
 
 ROOT = Path(next(iter(placewright.__path__)))
 FILES = [*sorted((ROOT / "examples").rglob("*.yaml")), *sorted((ROOT / "examples").rglob("*.sh"))]

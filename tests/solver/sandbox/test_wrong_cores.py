@@ -14,7 +14,7 @@ from placewright.solver.refuting.find import find_conflict
 from placewright.solver.searching.search import solve
 
 from ..cases import cluster, component, problem
-from ..test_parity import random_problem
+from ..parity_cases.random_problems import random_problem
 
 BY_CPUS = problem(cluster({"count": 3, "cpus": 3}, {"count": 1, "cpus": 3}), component("a", 1, cpus=2), component("b", 2, cpus=2))
 """Two nodes, and three processes of which each node takes one."""

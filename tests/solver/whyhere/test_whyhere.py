@@ -19,7 +19,7 @@ from placewright.solver.whyhere.component import why_component
 
 from .. import parity
 from ..cases import cluster, component, given, problem
-from ..near_cases import single
+from ..parity_cases.near import single
 
 
 def good(question: Problem) -> list[Assignment]:

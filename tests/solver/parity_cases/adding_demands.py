@@ -9,7 +9,7 @@ from placewright.models.component import APART, NEAR, Component, Relation
 from placewright.models.locality import Keep, Pin, Spread
 from placewright.models.problem import Problem
 
-from .cases import GIB, component
+from ..cases import GIB, component
 
 LEVEL = ("rack", "node")
 

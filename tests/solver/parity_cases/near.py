@@ -11,7 +11,7 @@ from placewright.models.placements.assignment import Assignment, Run
 from placewright.models.problem import Problem
 from placewright.models.structure import AMOUNT, DOMAINS, SHARED, Structure
 
-from .cases import cluster, component, problem
+from ..cases import cluster, component, problem
 
 PAIRS = cluster({"count": 2}, {"count": 2})
 ALIKE = cluster(*({"count": 2, "rack": rack} for rack in "abc"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any
 
 from placewright.solver.objectives.moved import kept_groups, moves
 from placewright.solver.objectives.moved.moves import Moves
@@ -11,12 +11,9 @@ from placewright.solver.rules.at_most import AtMost
 from placewright.solver.rules.unlike import Unlike
 from placewright.solver.searching.expanding.staying import keep
 
+from .changes import Lie, instead
 
-def instead(replacement: Any) -> Callable[[Any], Any]:
-    return lambda original: replacement
-
-
-NEAR_LIES: dict[str, tuple[Any, str, Callable[[Any], Any], str]] = {
+NEAR_LIES: dict[str, tuple[Any, str, Lie, str]] = {
     "what is ruled out passes": (Unlike, "check", instead(lambda *arguments: ()), "unlike one in a rack"),
     "what is ruled out is good": (Unlike, "encode", instead(lambda *arguments: None), "unlike one in a rack"),
     "more than a limit passes": (AtMost, "check", instead(lambda *arguments: ()), "capped: two terms together"),

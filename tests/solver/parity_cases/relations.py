@@ -7,8 +7,8 @@ from placewright.models.memory.estimate import Estimate
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 
-from .cases import cluster, component, given, problem, share
-from .clusters import FIVE, LARGE, MIXED, ROBOTS, TWO
+from ..cases import cluster, component, given, problem, share
+from ..clusters import FIVE, LARGE, MIXED, ROBOTS, TWO
 
 SHARDS = Estimate(sharding="fsdp", shards=2)
 

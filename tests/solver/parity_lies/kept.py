@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Callable
+from typing import Any
 
 from placewright.models.placements.assignment import Seat
 from placewright.solver.layout import grain
@@ -20,17 +20,7 @@ from placewright.solver.rules.sharing import no_overlap
 from placewright.solver.rules.sharing.no_overlap import NoOverlap
 from placewright.solver.searching.expanding import count_out, expand, taking
 
-Lie = Callable[[Any], Any]
-
-
-def instead(replacement: Any) -> Lie:
-    """Something else altogether."""
-    return lambda original: replacement
-
-
-def silent(*arguments: Any) -> tuple[()]:
-    """A check that finds nothing; an encoding that says nothing."""
-    return ()
+from .changes import Lie, instead, silent
 
 
 def keeping(**changes: Any) -> Lie:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any
 
 from placewright.models.component import Component
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
-from placewright.solver.model.variables import Variables
-from placewright.solver.rules.order.in_step import InStep
 
-from .cases import cluster, component, given, problem
-from .clusters import FIVE, TWO
+from ..cases import cluster, component, given, problem
+from ..clusters import FIVE, TWO
 
 
 def a(least: int, most: int | None = None, **more: Any) -> Component:
@@ -54,26 +52,3 @@ STEP_CASES: dict[str, Problem] = {
         given("b", Run(range(1), 0, each=2), per_process=2, contiguous=True), component("c", 1), shares=True, in_step="a+b",
     ),
 }  # fmt: skip
-
-
-def instead(replacement: Any) -> Callable[[Any], Any]:
-    return lambda original: replacement
-
-
-def begins_alone(original: Any) -> Any:
-    """Where ranges end does not matter."""
-
-    def rests(self: Variables, bundle: Any, step: int) -> Any:
-        begun, _ = original(self, bundle, step)
-        return begun, begun
-
-    return rests
-
-
-STEP_LIES: dict[str, tuple[Any, str, Callable[[Any], Any], str]] = {
-    "out of step passes": (InStep, "check", instead(lambda *arguments: ()), "in step, within"),
-    "out of step is good": (InStep, "encode", instead(lambda *arguments: None), "in step, around"),
-    "only where ranges begin matters": (Variables, "rests", begins_alone, "in step, within"),
-    "beside given ones nobody needs to be in step": (InStep, "encode", instead(lambda *arguments: None), "in step, beside given"),
-    "given ones may be out of step": (InStep, "encode", instead(lambda *arguments: None), "in step, given out of step"),
-}

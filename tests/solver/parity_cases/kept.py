@@ -11,7 +11,7 @@ from placewright.models.machines.cluster import Cluster
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 
-from .cases import cluster, component, given, problem
+from ..cases import cluster, component, given, problem
 
 RACKS = cluster({"count": 2, "rack": "a"}, {"count": 2, "rack": "a"}, {"count": 1, "rack": "b"}, {"count": 1, "rack": "b"})
 TURNS = cluster({"count": 2, "rack": "a"}, {"count": 1, "rack": "b"}, {"count": 1, "rack": "a"}, {"count": 1, "rack": "b"})

@@ -6,8 +6,8 @@ from placewright.models.component import Parallel
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 
-from .cases import cluster, component, given, problem
-from .clusters import TWO
+from ..cases import cluster, component, given, problem
+from ..clusters import TWO
 
 FOUR = cluster({"count": 4})
 STRIDED = (Run(range(2), 0, pitch=2), Run(range(2, 4), 0, first=1, pitch=2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any
 
 from placewright.solver.layout.cells import partition
 from placewright.solver.layout.on_nodes import dealing
@@ -19,17 +19,7 @@ from placewright.solver.rules.where.pinned import Pinned
 from placewright.solver.rules.where.spread_over import SpreadOver
 from placewright.solver.searching.expanding import expand
 
-Lie = Callable[[Any], Any]
-
-
-def silent(*arguments: Any) -> tuple[()]:
-    """A face that says nothing."""
-    return ()
-
-
-def instead(replacement: Any) -> Lie:
-    """Something else altogether."""
-    return lambda original: replacement
+from .changes import Lie, instead, silent
 
 
 def each_alone(original: Any) -> Any:

@@ -6,8 +6,8 @@ from placewright.models.locality import Keep, Pin, Spread
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 
-from .cases import GIB, cluster, component, given, problem
-from .clusters import FIVE, MIXED, ROBOTS, TWO
+from ..cases import GIB, cluster, component, given, problem
+from ..clusters import FIVE, MIXED, ROBOTS, TWO
 
 RACKS = cluster({"count": 2, "rack": "a"}, {"count": 1, "rack": "a"}, {"count": 2, "rack": "b"})
 """Two racks, the first of two nodes."""

@@ -1,0 +1,220 @@
+"""Lies about amounts, ranges, sharing, memory and what is given; `test_lies.py` lets parity find them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Callable
+
+from placewright.models.component import Component
+from placewright.models.findings.finding import Severity
+from placewright.models.problem import Problem
+from placewright.solver.layout import pools
+from placewright.solver.layout.cells import exactness, partition
+from placewright.solver.layout.cells.reserved import Reserved
+from placewright.solver.layout.layout import Bundle, Cell, Layout
+from placewright.solver.layout.pools import Pool
+from placewright.solver.layout.ranges.places import Places
+from placewright.solver.layout.ranks import seating
+from placewright.solver.model.edges import Edges
+from placewright.solver.model.variables import Variables
+from placewright.solver.objectives.domains_touched import DomainsTouched
+from placewright.solver.objectives.idle import Idle
+from placewright.solver.rules.amounts.all_placed import AllPlaced
+from placewright.solver.rules.amounts.divisibility import Divisibility
+from placewright.solver.rules.amounts.even_shares import EvenShares
+from placewright.solver.rules.amounts.model_divides import ModelDivides
+from placewright.solver.rules.amounts.not_fewer import NotFewer
+from placewright.solver.rules.amounts.whole_shard_groups import WholeShardGroups
+from placewright.solver.rules.capacity import fits_memory, per_node
+from placewright.solver.rules.capacity.fits_cpus import FitsCpus
+from placewright.solver.rules.capacity.fits_memory import FitsMemory
+from placewright.solver.rules.groups.group_in_node import GroupInNode
+from placewright.solver.rules.groups.process_on_one_node import ProcessOnOneNode
+from placewright.solver.rules.groups.replica_on_whole_nodes import ReplicaOnWholeNodes
+from placewright.solver.rules.order.contiguous import Contiguous
+from placewright.solver.rules.order.in_order import InOrder
+from placewright.solver.rules.order.node_order import NodeOrder
+from placewright.solver.rules.order.rank_aligned import RankAligned
+from placewright.solver.rules.order.strided import Strided
+from placewright.solver.rules.order.zero_copy import ZeroCopy
+from placewright.solver.rules.sharing.colocated import Colocated
+from placewright.solver.rules.sharing.colocated_or_disjoint import ColocatedOrDisjoint
+from placewright.solver.rules.sharing.disjoint import Disjoint
+from placewright.solver.rules.sharing.no_overlap import NoOverlap
+from placewright.solver.rules.sharing.subset import Subset
+from placewright.solver.rules.where.hardware_kind import HardwareKind
+from placewright.solver.rules.where.node_group import NodeGroup
+
+from .. import project
+from .changes import Lie, instead, silent
+
+
+def about(change: Callable[[Component], Component]) -> Lie:
+    """The face of a rule about components, told of another component than it was asked about."""
+
+    def lie(original: Any) -> Any:
+        return lambda self, problem, component, other: original(self, problem, change(component), other)
+
+    return lie
+
+
+def only_first(original: Any) -> Any:
+    """A check that overlooks every witness but accelerator 0."""
+    return lambda *arguments: (finding for finding in original(*arguments) if finding.witnesses[-1:] == (0,))
+
+
+def heavier(original: Any) -> Any:
+    """One MiB more than was said: `>` and `>=` must not look alike."""
+
+    def lie(self: Any, problem: Problem, meeting: Any, variables: Any) -> None:
+        (first, *rest), above = meeting
+        original(self, problem, ((replace(first, memory=first.memory + 1), *rest), above), variables)
+
+    return lie
+
+
+def about_first(original: Any) -> Any:
+    """Memory of those that meet, without what they lie within."""
+    return lambda self, problem, meeting, variables: original(self, problem, (meeting[0], ()), variables)
+
+
+def proved(original: Any) -> Any:
+    """A share as if it were proved that a run fails without it."""
+    return lambda self, problem, share, variables: original(self, problem, replace(share, proved=True), variables)
+
+
+def each_for_itself(original: Any) -> Any:
+    """CPUs of colocated components as if each had processes of its own."""
+    return lambda members, fused: original(members, False)
+
+
+def with_severity(severity: Severity) -> Lie:
+    """The same findings, as bad as that."""
+    return lambda original: lambda *arguments: (replace(finding, severity=severity) for finding in original(*arguments))
+
+
+only_warned, all_errors = with_severity(Severity.WARNING), with_severity(Severity.ERROR)
+
+
+def together(self: Variables, cell: Cell, pool: Pool, size: int, inside_numa: bool = False) -> int:
+    """Free accelerators of all nodes in one sum, as if a group could lie on two nodes."""
+    return self.layout.capacity(cell, pool, 1) // size
+
+
+def beside_nothing(self: Variables, cell: Cell, pool: Pool, size: int, inside_numa: bool = False) -> int:
+    """Capacity that forgets the ranges."""
+    return self.layout.capacity(cell, pool, size)
+
+
+def one_way(self: Variables, bundle: Bundle, level: str, name: str) -> Any:
+    """An indicator that may stay 0 although something is there."""
+    return self.model.new_bool_var("loose")
+
+
+def nothing_given(self: Layout) -> dict[tuple[int, str], int]:
+    """Free resources that forget the given parts."""
+    return {(node.rank, b.kind): node.free(b.kind) for node in self.problem.cluster.nodes for b in self.bundles}
+
+
+BASIC_LIES: dict[str, tuple[object, str, Lie, str]] = {
+    "one accelerator too few is enough": (AllPlaced, "encode", about(lambda c: replace(c, least=c.least - 1)), "disjoint"),
+    "one accelerator too many is allowed": (AllPlaced, "encode", about(lambda c: replace(c, most=c.most + 1)), "alone"),
+    "too few pass the check": (AllPlaced, "check", about(lambda c: replace(c, least=0)), "disjoint"),
+    "too many pass the check": (AllPlaced, "check", about(lambda c: replace(c, most=c.most + 1)), "alone"),
+    "any amount divides": (Divisibility, "encode", instead(silent), "whole replicas"),
+    "any amount passes the division": (Divisibility, "check", instead(silent), "whole replicas"),
+    "groups lie on two nodes": (Variables, "slots", instead(together), "two groups in one cell"),
+    "sizes always form a chain": (exactness, "is_chain", instead(lambda sizes: True), "no chain and tight"),
+    "ranges take no room": (Variables, "slots", instead(beside_nothing), "contiguous"),
+    "ranges may meet": (Variables, "apart", instead(silent), "contiguous, two"),
+    "ranges of other numberings may meet": (Variables, "apart", instead(silent), "contiguous in overlapping numberings"),
+    "ranges may start on what is taken": (Places, "is_free", instead(lambda *arguments: True), "contiguous beside taken"),
+    "ranges may cut units": (Places, "is_whole", instead(lambda *arguments: True), "contiguous, tp"),
+    "a range ends one resource later": (Edges, "upto", lambda f: lambda self, position: f(self, position - 1), "contiguous"),
+    "any order of ranks is the same": (RankAligned, "check", instead(silent), "rank aligned"),
+    "given ranks in another order are the same": (RankAligned, "encode", instead(silent), "given in two orders"),
+    "every rank finds its weights": (ZeroCopy, "check", instead(silent), "in place, and in one order"),
+    "given ranks find their weights anywhere": (ZeroCopy, "encode", instead(silent), "in place, between given"),
+    "ranks are seated as they come": (
+        seating,
+        "_aligned",
+        instead(lambda problem, members: [[each] for each in members]),
+        "rank aligned with a stride, inside blocks",
+    ),
+    "parts of weights are anywhere": (
+        seating,
+        "part_held",
+        instead(lambda size, parts: lambda position: position % parts),
+        "in place",
+    ),
+    "only accelerator 0 is held twice": (NoOverlap, "check", only_first, "disjoint"),
+    "given parts take no room": (Layout, "_free", instead(nothing_given), "given"),
+    "groups pass over two nodes": (GroupInNode, "check", instead(silent), "sizes of a chain"),
+    "given parts cut no group": (GroupInNode, "encode", instead(silent), "given, uneven"),
+    "processes pass over two nodes": (ProcessOnOneNode, "check", instead(silent), "processes around tp groups"),
+    "replicas pass over two nodes": (ReplicaOnWholeNodes, "check", instead(silent), "replicas in one node"),
+    "given parts cut no replica": (ReplicaOnWholeNodes, "encode", instead(silent), "given, replicas over nodes"),
+    "CPUs never end": (FitsCpus, "encode", instead(silent), "CPUs"),
+    "CPUs pass whatever they are": (FitsCpus, "check", instead(silent), "CPUs"),
+    "nodes differ in no CPUs": (Reserved, "may_be_short", instead(lambda *arguments: False), "CPUs"),
+    "fused processes reserve for each": (per_node, "_processes", each_for_itself, "CPUs of fused processes"),
+    "any rank is a group of shards": (WholeShardGroups, "encode", instead(silent), "groups of shards"),
+    "parts of groups of shards pass": (WholeShardGroups, "check", instead(silent), "groups of shards"),
+    "parts of groups of shards are given": (WholeShardGroups, "check", instead(silent), "groups of shards, given"),
+    "any degree divides a model": (ModelDivides, "encode", instead(silent), "heads of a model"),
+    "any degree passes": (ModelDivides, "check", instead(silent), "heads of a model"),
+    "what is assumed of a model is an error": (ModelDivides, "check", all_errors, "heads of a model that is assumed"),
+    "nothing is ever cut": (project, "_is_cut", instead(lambda *arguments: False), "two groups in one cell"),
+    "colocated ones pass apart": (Colocated, "check", instead(silent), "colocated"),
+    "given ones may be colocated apart": (Colocated, "encode", instead(silent), "given apart, colocated"),
+    "disjoint ones pass together": (Disjoint, "check", instead(silent), "colocated and disjoint"),
+    "one bundle is apart from itself": (Disjoint, "encode", instead(silent), "colocated and disjoint"),
+    "given ones may meet": (Disjoint, "encode", instead(silent), "given together, disjoint"),
+    "pieces pass as a range": (Contiguous, "check", instead(silent), "given in pieces, contiguous"),
+    "pieces are a range": (Contiguous, "encode", instead(silent), "given in pieces, contiguous"),
+    "any order has the stride": (Strided, "check", about(lambda c: replace(c, stride=1)), "strided"),
+    "nodes may go back": (NodeOrder, "encode", instead(silent), "nodes in order"),
+    "nodes outside the group are inside": (NodeGroup, "encode", instead(silent), "node group"),
+    "nodes outside the group pass": (NodeGroup, "check", instead(silent), "node group"),
+    "any model is the model": (HardwareKind, "encode", instead(silent), "model"),
+    "any model passes": (HardwareKind, "check", instead(silent), "model"),
+    "everything fits": (FitsMemory, "encode", instead(silent), "memory"),
+    "everything passes as fitting": (FitsMemory, "check", instead(silent), "memory"),
+    "what fits exactly does not": (FitsMemory, "encode", heavier, "memory at its limit"),
+    "phases do not take turns": (fits_memory, "peak", instead(lambda members: sum(c.memory for c in members)), "phases take turns"),
+    "only the first member needs memory": (fits_memory, "peak", instead(lambda members: members[0].memory), "colocated"),
+    "given parts always fit": (FitsMemory, "encode", instead(silent), "given too large for the memory"),
+    "parts pass as all or nothing": (ColocatedOrDisjoint, "check", instead(silent), "colocated or disjoint, given in part"),
+    "given ones may share in part": (ColocatedOrDisjoint, "encode", instead(silent), "colocated or disjoint, given in part"),
+    "a part of a host is neither": (ColocatedOrDisjoint, "encode", instead(silent), "colocated or disjoint, within"),
+    "a part of given ones is neither": (ColocatedOrDisjoint, "encode", instead(silent), "colocated or disjoint, given within"),
+    "outside passes as within": (Subset, "check", instead(silent), "within given"),
+    "outside a searched one passes": (Subset, "check", instead(silent), "within searched"),
+    "given ones may lie outside": (Subset, "encode", instead(silent), "given outside given"),
+    "a range may leave its host": (Variables, "inside", instead(silent), "contiguous within contiguous"),
+    "what lies within is not counted": (NoOverlap, "_counts", instead(silent), "two within searched"),
+    "a host hides nobody's memory": (FitsMemory, "encode", about_first, "within searched, with memory"),
+    "memory beside given ones is all there": (
+        pools,
+        "_with_memory",
+        instead(lambda *arguments: arguments[-1]),
+        "within given, with memory",
+    ),
+    "disjoint ones are within reach": (pools, "given_partners", instead(silent), "within given, disjoint from given"),
+    "any order passes": (InOrder, "check", instead(silent), "in order"),
+    "any order is good": (InOrder, "encode", instead(silent), "in order"),
+    "gaps behind given ones": (InOrder, "encode", instead(silent), "in order, beside given at the wrong place"),
+    "fewer pass": (NotFewer, "check", instead(silent), "not fewer"),
+    "fewer are enough": (NotFewer, "encode", instead(silent), "not fewer, several a process"),
+    "uneven shares pass": (EvenShares, "check", instead(silent), "shares"),
+    "uneven shares are good": (EvenShares, "encode", instead(silent), "shares of processes"),
+    "given ones may get uneven shares": (EvenShares, "encode", instead(silent), "shares, given"),
+    "what is not proved binds given ones": (EvenShares, "encode", proved, "shares, given and not proved"),
+    "what is not proved binds nobody": (EvenShares, "check", only_warned, "shares, not proved"),
+    "crossing is an error": (GroupInNode, "check", all_errors, "groups of given ranks that cross"),
+    "all nodes are of one rack": (partition, "path", instead(lambda node: ()), "sizes of a chain"),
+    "no rack is ever touched": (Variables, "touches", instead(one_way), "sizes of a chain"),
+    "an answer touches one rack more": (DomainsTouched, "value", lambda f: lambda *a: f(*a) + 1, "sizes of a chain"),
+    "nothing is ever short": (Idle, "value", instead(lambda *arguments: 0), "range"),
+    "a bound above what is possible": (Idle, "bound", instead(lambda *arguments: 3), "range"),
+}
