@@ -24,7 +24,7 @@ from .loop.fitting import as_written, unweighed
 from .loop.others import others
 from .loop.placed import Placed, is_where
 from .loop.rounds import ROUNDS, Refused, Rounds, nobody
-from .loop.told import not_placed, nothing, overlapping, too_many, with_help
+from .loop.told import not_placed, nothing, overlapping, slowly_placed, too_many, with_help
 from .placing.filling import Filling
 from .placing.placing import placing
 from .searching.sizes.settling import Settle
@@ -71,7 +71,9 @@ def _answer(rounds: Rounds) -> Answer:
         return why_none(rounds.problem, rounds.workload, rounds.question, rounds.model, rounds.seed, partial(_tried, rounds))
     if best is None:
         none = nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)
-        return with_help(none, eased(rounds.problem, rounds.workload, partial(_tried, rounds)))
+        slow = slowly_placed(unplaceable)
+        least = slow.priced.nanoseconds + slow.priced.traffic if slow is not None else None
+        return with_help(none, eased(rounds.problem, rounds.workload, partial(_tried, rounds), least))
     known = [] if rounds.closed or rounds.searched.bound is None else [rounds.least]
     # Nothing is better than the file's own ranks that are no plan only since nobody knows how to write them, or whether they are legal.
     stands = own is not None and (own.unclear or not own.forbidden)

@@ -45,11 +45,16 @@ def too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
     return Answer(UNDECIDED, findings=(found, *_best(unplaceable)[0]), how="search")
 
 
+def slowly_placed(unplaceable: Sequence[Unplaceable]) -> Unplaceable | None:
+    """Of the designs that were placed and take too long with their traffic, the one that takes the least."""
+    placed = [each for each in unplaceable if each.priced.traffic]
+    return min(placed, key=lambda each: each.priced.nanoseconds + each.priced.traffic, default=None)
+
+
 def _best(unplaceable: Sequence[Unplaceable]) -> tuple[tuple[Finding, ...], bool]:
     """Why the best of these designs is none; is that one which was placed, and takes too long with its traffic?"""
-    placed = [each for each in unplaceable if each.priced.traffic]
-    if placed:
-        return min(placed, key=lambda each: each.priced.nanoseconds + each.priced.traffic).reason, True
+    if (slow := slowly_placed(unplaceable)) is not None:
+        return slow.reason, True
     return (unplaceable[0].reason if unplaceable else ()), False
 
 

@@ -31,10 +31,11 @@ class Change:
     span: Span | None = None
 
 
-def more_seconds(problem: Problem, workload: Workload, tried: Tried) -> str:
-    """What to allow, where time is what is short."""
+def more_seconds(problem: Problem, workload: Workload, tried: Tried, placed: int | None = None) -> str:
+    """What to allow, where time is what is short; `placed`: ns of what has a placement."""
     found = tried(problem, replace(workload, aim=SECONDS, budget=replace(workload.budget, nanoseconds=None)))
-    return f"allow `seconds: {in_seconds(found[0])}`" if found else ""
+    known = [*([found[0]] if found else []), *([placed] if placed is not None else [])]
+    return f"allow `seconds: {in_seconds(min(known))}`" if known else ""
 
 
 def more_accelerators(problem: Problem, workload: Workload, tried: Tried) -> str:
@@ -66,10 +67,10 @@ def nested(problem: Problem, tried: Tried) -> Change | None:
     return Change(told, "write `nested: true` in `plan`, so that one may use only some of another's", span=inside.job.workload.span)
 
 
-def eased(problem: Problem, workload: Workload, tried: Tried) -> Iterator[str]:
-    """What helps where counts and degrees fit together, and none of them was placed."""
+def eased(problem: Problem, workload: Workload, tried: Tried, placed: int | None = None) -> Iterator[str]:
+    """What helps where counts and degrees fit together, and none of them was placed but one that takes `placed` ns, too long."""
     if workload.budget.nanoseconds is not None:
-        yield more_seconds(problem, workload, tried)
+        yield more_seconds(problem, workload, tried, placed)
     if workload.budget.accelerators is not None:
         yield more_accelerators(problem, workload, tried)
     if (inside := nested(problem, tried)) is not None:
