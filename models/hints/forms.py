@@ -156,7 +156,7 @@ class ComponentForm(_Strict):
     seconds: Seconds | None = Field(
         default=None,
         title="how long an iteration of it takes, where that was measured",
-        description="a number such as `59.9`, a map such as `{8: 120, 16: 66}`, or one such as `{generate: {8: 95}, train: {8: 60}}` or `{H100: {8: 60}}`",
+        description="a map such as `{8: 120, 16: 66}`, `{generate: {8: 95}, train: {8: 60}}` or `{H100: {8: 60}}`, or `59.9` where the count is fixed",
     )
     scaling: Annotated[str, OneOf("scaling", SCALINGS)] = Field(
         default=POWER,

@@ -99,3 +99,12 @@ def test_a_map_of_keys_that_nobody_knows_is_one_fault(hint: str, told: list[str]
     (tmp_path / "job.yaml").write_text(f"cluster: 2x8xH100\ncomponents:\n  a: {{accelerators: 8, {hint}}}\n", encoding="utf-8")
     found = [each for each in pw.verify(tmp_path / "job.yaml").findings if each.severity.value == "error"]
     assert [each.message for each in found] == told and found[-1].help == advice
+
+
+def test_what_is_advised_first_can_be_written_where_the_count_is_open(tmp_path: Path) -> None:
+    """A single number says nothing there: nobody knows on how many accelerators it was measured."""
+    text = "cluster: 2x8xH100\ncomponents:\n  a: {{seconds: {}}}\n"
+    (tmp_path / "job.yaml").write_text(text.format("fast"), encoding="utf-8")
+    (found,) = pw.verify(tmp_path / "job.yaml").findings
+    (tmp_path / "job.yaml").write_text(text.format(found.help.split("`")[1]), encoding="utf-8")
+    assert not pw.verify(tmp_path / "job.yaml").errors
