@@ -58,13 +58,23 @@ def tokens_of(text: str, position: int, span: Span) -> list[Token]:
         matches = [(name, match.end()) for name, pattern in _TOKENS.items() if (match := pattern.match(text, position))]
         if not matches:
             why = f"`{text[position]}` must stand in quotes"
-            raise refused(text, why, span.part(position, position + 1), "put the value in quotes, as in `key='a b'`")
+            raise refused(text, why, span.part(position, position + 1), _quoted(found))
         name, end = max(matches, key=lambda each: each[1])
         if name == "int" and end - position > MAX_DIGITS:
             raise refused(text, f"a whole number has more than {MAX_DIGITS} digits", span.part(position, end), "write a smaller number")
         found.append(Token(name, text[position:end], span.part(position, end)))
         position = end
     return found
+
+
+def _quoted(before: list[Token]) -> str:
+    """What to put in quotes, after these tokens: the value, or what stands in the list or the map that was not closed yet."""
+    kinds = [token.kind for token in before]
+    if kinds.count("{") > kinds.count("}"):
+        return "put what stands in the map in quotes, as in `key={a: 'a b'}`"
+    if kinds.count("[") > kinds.count("]"):
+        return "put what stands in the list in quotes, as in `key=['a b']`"
+    return "put the value in quotes, as in `key='a b'`"
 
 
 def refused(text: str, why: str, span: Span, help_: str, edit: Edit | None = None) -> UnusableInput:

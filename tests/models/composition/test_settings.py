@@ -194,3 +194,20 @@ def test_a_search_path_of_the_command_line_replaces_the_one_of_the_file(compose:
 def test_no_text_breaks_it(texts: list[str]) -> None:
     found = Settings.read(texts)
     assert len(found.settings) + len(found.findings) == len(texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "help_", "quoted"),
+    [
+        ("k=a > b", "put the value in quotes, as in `key='a b'`", "k='a > b'"),
+        ("k=[a > b, [c], d]", "put what stands in the list in quotes, as in `key=['a b']`", "k=['a > b', [c], d]"),
+        ("k=[[c], a > b]", "put what stands in the list in quotes, as in `key=['a b']`", "k=[[c], 'a > b']"),
+        ("k={x: a > b}", "put what stands in the map in quotes, as in `key={a: 'a b'}`", "k={x: 'a > b'}"),
+    ],
+)
+def test_what_is_to_be_put_in_quotes_is_what_stands_there(text: str, help_: str, quoted: str) -> None:
+    """In quotes as a whole, a list or a map would be a text."""
+    with pytest.raises(UnusableInput) as caught:
+        read_setting(text, Span("--set", 0, len(text), 1, 1))
+    assert caught.value.findings[0].help == help_
+    read_setting(quoted, Span("--set", 0, len(quoted), 1, 1))
