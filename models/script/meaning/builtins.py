@@ -13,8 +13,8 @@ from ..expanding.expansion import Expander
 from ..holding.state import State
 from ..holding.value import Array, Held, Keyed, Text, joined
 from ..syntax.commands import Assignment, Simple
+from ..syntax.expansions import NAME
 from ..syntax.parts import Place, Word
-from ..syntax.words import NAME
 from .truth import Truth
 
 DECLARING = ("export", "declare", "typeset", "local", "readonly")

@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 
 from .commands import Command, List
 from .cursor import Unreadable
+from .expansions import NAME
 from .parts import Place
-from .words import NAME, Words
+from .words import Words
 
 _WORD_ENDS = " \t\n;&|<>()"
 
