@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Callable, Mapping, Sequence
 
 from ...models.findings.wording import with_noun
 from ..failure import failed
-from ..port.on_ray import NAMESPACE, RayPort
+from ..port.on_ray import RayPort
 from ..port.port import Actor, Port
 from ..port.ray_compat import need_ray
 from ..refusal import refused
@@ -18,12 +18,10 @@ from ..workers.group import WorkerGroup as Workers
 from ..workers.inside.address import WorkerAddress
 from ..workers.inside.elsewhere import refusal
 from ..workers.inside.host import REPORT
-from ..workers.member import Member, members_of
 from .attaching import found
 from .cluster import Cluster
-from .described import VARIABLE
-from .environment import of_the_driver, rlinf_environment
 from .held import Started
+from .members import members_in
 from .results import WorkerGroupFuncResult
 from .where import Where, plan_of
 
@@ -114,10 +112,7 @@ class WorkerGroup:
         self._name = WorkerAddress(name or self._name).get_name()
         plan = plan_of(self._name, cluster, placement_strategy, isolate_gpu)
         catch = os.environ.get(CATCH_FAILURE) == "1" if catch_system_failure is None else catch_system_failure
-        members = [
-            self._member(cluster, each, catch)
-            for each in members_of(plan, self._name, "", cluster.get_node_ip(plan.placements(self._name)[0].node_rank))
-        ]
+        members = members_in(cluster, plan, self._name, catch, self._arguments, self._named)
 
         def make(port: Port) -> Workers:
             return Workers(port, self._name, members, self._worker_cls, concurrency=max_concurrency)
@@ -220,13 +215,6 @@ class WorkerGroup:
         if self._started is None:
             raise failed("PW704", self._name, f"the group `{self._name}` has not been launched", "call `launch` first", self._name)
         return self._started.workers
-
-    def _member(self, cluster: Cluster, member: Member, catch_system_failure: bool) -> Member:
-        address = cluster.get_node_ip(member.placement.node_rank)
-        more = rlinf_environment(cluster.machines, member.placement, NAMESPACE, catch_system_failure, address)
-        more |= {**of_the_driver(cluster.environment), VARIABLE: cluster.description}
-        name = f"{self._name}:{member.placement.rank}"
-        return replace(member, name=name, environment={**more, **member.environment}, arguments=self._arguments, named=self._named)
 
 
 def _arrived(worker_cls: type, group_name: str) -> WorkerGroup:
