@@ -117,6 +117,7 @@ class Planned:
     lean : the best design as it was compared with others, without this; None where nothing is filled.
     ties_open : may there be one with as much of what is as small as possible, proved, and less of what comes second?
     spent : deterministic seconds that were searched for it.
+    seen : designs of other structures that the searches for it came by, which nobody placed.
     """
 
     question: Question
@@ -139,6 +140,7 @@ class Planned:
     nested: Nested | None = None
     at_once: AtOnce | None = None
     spent: float = field(default=0.0, compare=False)
+    seen: tuple[Design, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def in_part(self) -> bool:

@@ -118,7 +118,7 @@ def _best(answers: list[Answer], problem: Problem, left: bool, questions: tuple[
         at_once=min(both, key=lambda its: its.bound, default=None),
         over_nodes=_over_nodes((*over_nodes, *(its.over_nodes for its, _ in known if its.over_nodes)), planned.price[0], price),
         unplaceable=tuple(out for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
-        spent=sum(each.spent for each, _ in known),
+        spent=sum(each.spent for each, _ in known), seen=tuple(design for each, _ in known for design in each.seen),
     )  # fmt: skip
     return replace(best, planned=merged)
 

@@ -19,6 +19,7 @@ from .candidates.pruning import Pruning
 from .candidates.sight import Sight, Skip
 from .candidates.standing import Standing
 from .cuts.every import EveryCut
+from .cuts.remembered import Recalled
 from .price import Price
 from .searched import Found, Searched
 from .sizes.settling import Settle, Settled, Undecided, Unsettled
@@ -33,7 +34,7 @@ MOST = 1_000
 def search(
     question: Question, model: CostModel, limit: float = 10.0, seed: int = 1, count: int = 1, excluded: Sequence[Design] = (),
     settle: Settle | None = None, answer_interrupted: bool = False, skip: Skip | None = None,
-    counting: OnCounting = silent, any_will_do: bool = False,
+    counting: OnCounting = silent, any_will_do: bool = False, recalled: Recalled | None = None,
 ) -> Searched:  # fmt: skip
     """The best designs of the `count` best structures, without those of `excluded`.
 
@@ -46,11 +47,12 @@ def search(
     skip : structures that are known to have no design that may be an answer.
     counting : told every now and then how the search stands.
     any_will_do : the first design that is found ends the search: it is asked only whether there is one.
+    recalled : what earlier searches found of nearly the same question.
     answer_interrupted : whether Ctrl-C ends the search alone, with what was found until then; else KeyboardInterrupt is raised.
     """
     stopped: Stopped | None = None
     with held() as interrupts:
-        run = _Run(question, model, limit, seed, count, excluded, skip, interrupts.look, counting, any_will_do)
+        run = _Run(question, model, limit, seed, count, excluded, skip, interrupts.look, counting, any_will_do, recalled)
         try:
             run.look()
         except KeyboardInterrupt:
@@ -81,10 +83,12 @@ class _Run:
     def __init__(
         self, question: Question, model: CostModel, limit: float, seed: int, count: int, excluded: Sequence[Design],
         skip: Skip | None, interrupt: Callable[[], None], counting: OnCounting, any_will_do: bool,
+        recalled: Recalled | None,
     ) -> None:  # fmt: skip
         self.question, self.model, self.seed = question, model, seed
+        self.recalled = recalled or Recalled(question)
         self.progress = Progress(question, limit, interrupt, counting)
-        self.sight = Sight(question, model, excluded, skip, self.progress.spend)
+        self.sight = Sight(question, model, excluded, skip, self.progress.spend, self.recalled)
         self.standing = Standing(count, self.sight.at_least(), any_will_do)
         self.progress.tells_of(self.standing)
         self.dividing = Dividing(question, self.standing, self.progress)
@@ -103,8 +107,9 @@ class _Run:
         if few:
             waiting += every
         else:
-            Pruning(self.question, self.model, self.sight, standing, self.dividing, self.progress).look()
-        if few or (standing.unseen is not None and not standing.best):
+            Pruning(self.question, self.model, self.sight, standing, self.dividing, self.progress, self.recalled).look()
+        some = standing.unseen is not None and not standing.best  # of what there is, in any case
+        if few or (some and not (standing.any_will_do and self.progress.left <= 0)):
             Looking(self.model, self.sight, standing, self.dividing, self.progress).look(waiting, few and self.progress.left > 0)
         self.dividing.all()
 

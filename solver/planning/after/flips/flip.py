@@ -66,6 +66,7 @@ class Wider:
         of accelerators, in which one uses only some of another's.
     holds : up to where nothing of these is better by as much as makes a plan flip.
     as_it_is : does it hold against them as it is? Else nothing more is known.
+    flips : where a nested plan is known that is better, sooner than any other one.
     """
 
     over_nodes: bool
@@ -73,6 +74,7 @@ class Wider:
     nested: bool
     holds: tuple[Held, ...] = ()
     as_it_is: bool = True
+    flips: tuple[Flip, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Callable, Mapping, NamedTuple, Sequence
 
@@ -10,7 +11,9 @@ from .....models.planning.planned import Planned
 from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS
 from ....sandbox.interrupts import unless_heard
+from ...check import faults
 from ...costs import cost_model
+from ...searching.cuts.remembered import Remembered
 from ...searching.search import Skip
 from ...searching.structures.structure import Structure
 from ..placeable import Placeable
@@ -19,6 +22,8 @@ from .floors import floors
 from .holding import holds_to
 from .scaled import Scaled, number_of, numbers_of
 
+NEARLY = 1_000
+"""A search that asks for a so-manieth more is hardly longer."""
 Skips = Callable[[int], Skip]
 """For each question, by its number, the structures that are not searched."""
 
@@ -28,6 +33,10 @@ class Beaten(NamedTuple):
 
     best: Design | None
     proved: bool
+
+
+def _distance(percent: int) -> int:
+    return abs(percent - HUNDRED)
 
 
 class Further:
@@ -44,8 +53,9 @@ class Further:
         self.searches, self.spent, self.limit = 0, 0.0, limit
         self.questions = list(questions or planned.parts or (planned.question,))
         self.placeables = placeables
+        self._remembered = [Remembered() for _ in self.questions]
         self._floors: dict[int, Mapping[Structure, int | None]] = {}
-        self.known = [each.design for each in planned.others if self._fits(each.design)]
+        self.known = [each.design for each in planned.others] + list(planned.seen)
         """Designs that may be better somewhere: each narrows what is to be searched."""
 
     def is_placed(self, design: Design | None) -> bool:
@@ -54,13 +64,11 @@ class Further:
             return True
         return unless_heard(lambda: any(each.is_placed(design) for each in self._placeables_of(design)), lambda: False)
 
-    def _fits(self, design: Design) -> bool:
-        """Has a design a placement by one of the questions that it is of, as far as is known?"""
-        return not self.placeables or any(each.fits(design) for each in self._placeables_of(design))
-
     def _placeables_of(self, design: Design) -> list[Placeable]:
-        numbers = list(numbers_of(self.questions, design)) or [number_of(self.questions, design)]
-        return [self.placeables[number] for number in numbers]
+        return [self.placeables[number] for number in self._numbers_of(design)]
+
+    def _numbers_of(self, design: Design) -> list[int]:
+        return list(numbers_of(self.questions, design)) or [number_of(self.questions, design)]
 
     def may_be_beaten(self, component: str) -> bool:
         """Is another design better by so much, as long as nobody knows what it takes for traffic, that nothing needs to change for it?"""
@@ -80,8 +88,24 @@ class Further:
         `at`: it is known to be so there. What is better farther on is better from some percent on: nearer by it may not be the only one.
         """
         far = end if at is None else at
-        firsts = [first for other in (None, *self.known) if (first := self._first(component, other, far)) is not None]
-        return min([*firsts, *([at] if at is not None else [])], key=lambda first: abs(first - HUNDRED), default=None)
+        nearest = min((first for first in (self._first(component, None, far), at) if first is not None), key=_distance, default=None)
+        for design in list(self.known):
+            first = self._first(component, design, far if nearest is None else nearest)
+            if first is not None and (nearest is None or _distance(first) < _distance(nearest)) and self._fits(design):
+                nearest = first
+        return nearest
+
+    def _fits(self, design: Design) -> bool:
+        """Has a design that is known a placement, as far as is known, and is it still an answer? Else it is none any more."""
+        if any(self._is_answer(number, design) for number in self._numbers_of(design)):
+            return True
+        self.known.remove(design)
+        return False
+
+    def _is_answer(self, number: int, design: Design) -> bool:
+        question = self.questions[number]
+        asked = replace(question, budget=replace(question.budget, nanoseconds=None))
+        return not any(faults(asked, self.model, design)) and (not self.placeables or self.placeables[number].fits(design))
 
     def better(self, component: str, percent: int, until: float) -> bool | None:
         """Is there a design that is better than the plan there, and has a placement? None if that was not known in time."""
@@ -110,6 +134,13 @@ class Further:
                 last, found = middle, (middle, its)
         return found
 
+    def is_one_search(self, component: str, near: int, far: int) -> bool:
+        """Is it hardly more to search whether something is better at any percent of these than whether it is at the farthest?"""
+        between, there = self._between(component, near, far), self.scaled(component, far)
+        most, asked = there.bar[0], between.bar[0]
+        alike = most is not None and asked is not None and between.percent == far and asked - most <= most // NEARLY
+        return alike and not self._is_known(between)
+
     def _between(self, component: str, near: int, far: int) -> Scaled:
         """A search which shows that nothing is better at any percent of these, where it finds nothing.
 
@@ -129,7 +160,7 @@ class Further:
 
     def _is_known(self, scaled: Scaled) -> bool:
         """Is a design known that this would find?"""
-        return scaled.finds_the_plan or any(scaled.is_better(each) for each in self.known)
+        return scaled.finds_the_plan or any(scaled.is_better(each) and self._fits(each) for each in list(self.known))
 
     def best(self, component: str, percent: int, until: float) -> tuple[Design | None, bool]:
         """The best design there that has a placement, and whether that is proved; None if nothing keeps to the budget, or nothing is known."""
@@ -142,7 +173,7 @@ class Further:
     def best_known(self, component: str, percent: int) -> Design | None:
         """The best design there of those that are known."""
         scaled = self.scaled(component, percent)
-        return min(filter(scaled.is_better, self.known), key=scaled.price, default=None)
+        return min((each for each in list(self.known) if scaled.is_better(each) and self._fits(each)), key=scaled.price, default=None)
 
     def scaled(self, component: str, percent: int) -> Scaled:
         """The questions in which a component takes so many percent of its times."""
@@ -168,19 +199,24 @@ class Further:
         while True:
             if (left := self.left(until)) <= 0:
                 return None
-            searched = scaled.search(number, left, self.seed, skip, any_will_do)
+            searched = scaled.search(number, left, self.seed, skip, any_will_do, self._remembered[number])
             self.searches, self.spent = self.searches + 1, self.spent + searched.spent
             if searched.best is None:
                 return Beaten(None, searched.proved)
+            self._came_by([scaled.as_it_was(number, each) for each in searched.seen])
             design = scaled.as_it_was(number, searched.best.design)
             if not self.placeables or self.placeables[number].fits(design):
                 break
             if self.placeables[number].used_up:
                 return None
             self.questions[number] = self.placeables[number].without(design)
+            self._remembered[number] = Remembered()
             scaled.ask(number, self.questions[number])
-        self.known.append(design)
+        self._came_by([design])
         return Beaten(design, searched.proved)
+
+    def _came_by(self, designs: Sequence[Design]) -> None:
+        self.known += [each for each in designs if each not in self.known]
 
     def _floors_of(self, number: int) -> Mapping[Structure, int | None]:
         if number not in self._floors:

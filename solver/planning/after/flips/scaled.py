@@ -12,6 +12,7 @@ from .....models.planning.question import Option, Question
 from .....models.planning.workload import SECONDS
 from ...costs.cost_model import CostModel, iteration, segment_times
 from ...searching.crossing.least import LeastCrossing
+from ...searching.cuts.remembered import Recalled, Remembered
 from ...searching.search import Searched, Skip, search
 from .flip import HUNDRED, WORTH
 
@@ -133,11 +134,15 @@ class Scaled:
         within = time is None or its.nanoseconds + its.traffic <= time
         return within and (used is None or design.accelerators <= used)
 
-    def search(self, number: int, limit: float, seed: int, skip: Skip, any_will_do: bool = False) -> Searched:
-        """The best design of one of the questions that is better here than the plan, or any, if there is one."""
+    def search(self, number: int, limit: float, seed: int, skip: Skip, any_will_do: bool, remembered: Remembered) -> Searched:
+        """The best design of one of the questions that is better here than the plan, or any, if there is one.
+
+        `remembered`: what the searches of this question found until now.
+        """
         time, used = self.bar
         if used == 0:
             return Searched((), None, True)
         question = self.question(number)
-        budget = replace(question.budget, nanoseconds=time, accelerators=used)
-        return search(replace(question, budget=budget), self.model, limit, seed, excluded=self._known, skip=skip, any_will_do=any_will_do)
+        asked = replace(question, budget=replace(question.budget, nanoseconds=time, accelerators=used))
+        recalled = Recalled(asked, remembered, self.component, self.percent)
+        return search(asked, self.model, limit, seed, excluded=self._known, skip=skip, any_will_do=any_will_do, recalled=recalled)

@@ -13,11 +13,11 @@ from ..shares import shares
 from .flip import QUICKEST, SLOWEST, Sensitivity
 from .further import Further
 from .way import Way
-from .wider import doubted, unknown, wider
+from .wider import Doubted, doubted, unknown, wider
 
 SEARCHES = 200
 """Further searches at most, all components together."""
-ENOUGH = 1.5
+ENOUGH = 0.5
 """So many times what the plan itself took, any search gets: less would be enough for none of them."""
 Widened = Callable[[Sequence[Question]], Wide | None]
 """From the questions, as they are asked in the end, those with all that nobody asked for; None where that is not known."""
@@ -33,7 +33,7 @@ def sensitivity(
 
     What `placeables` know to have no placement is no other plan, one for each question of which it is the best answer (`Planned.parts`);
     without them nothing is placed. `widened` gives the questions with all that nobody asked for: against such plans it is looked how far
-    what was said holds, for `beyond` deterministic seconds, and for half as many whether they keep to a budget where nothing else does.
+    what was said holds, and whether they keep to a budget where nothing else does, both for `beyond` deterministic seconds together.
 
     A flip is exact: at `flips` a better design is known, and at no percent between it and what was said is there one. Where what crosses
     the topology counts as time, which is `traffic`, the plan takes that of its placement too; of others it is not known, and they are
@@ -53,13 +53,14 @@ def sensitivity(
     found = tuple(flip for _, flip in told if flip is not None)
     left = tuple((way.component, way.end) for way, flip in told if flip is None)
     its = widened(run.questions) if widened is not None and found and not was_heard() else None
-    spent = 0
+    sure, searches = Doubted(found), run.searches
     if widened is not None:
-        found, spent = doubted(planned, its, found, seed, most - run.searches, beyond / 2)
+        sure = doubted(planned, its, found, seed, most - searches, beyond / 2)
+        searches += sure.searches
     if its is None or not its.any:
-        return Sensitivity(found, left, run.searches, traffic, unknown(planned) if its is None else None)
-    less, searches = wider(planned, its, found, seed, most - run.searches - spent, beyond, traffic)
-    return Sensitivity(found, left, run.searches + spent + searches, traffic, less)
+        return Sensitivity(sure.flips, left, searches, traffic, unknown(planned) if its is None else None)
+    less, more = wider(planned, its, sure.flips, seed, most - searches, beyond - sure.spent, traffic)
+    return Sensitivity(sure.flips, left, searches + more, traffic, less)
 
 
 def _search(run: Further, ways: Sequence[Way], traffic: bool) -> None:

@@ -62,10 +62,11 @@ class Way:
         """The farthest percent at which it may still hold."""
         return self.end if self.flips is None else self.flips - self._step
 
-    def search(self, until: float, nearer: bool) -> None:
-        """Looks on until so many deterministic seconds are spent in all: at the far end, just before the nearest flip that is known, then all between.
+    def search(self, until: float, nearer: bool, names_best: bool = True) -> None:
+        """Looks on until so many deterministic seconds are spent in all: at the far end, if no flip is known, then whether there is one between.
 
-        Where time is too short for that, it is looked nearer by if that is asked for: what is proved there is something.
+        Where time is too short for that, it is looked nearer by if that is asked for: what is proved there is something. `names_best`: the
+        best is searched too where it flips.
         """
         if self.open:
             self.flips = self._run.nearest(self.component, self.end, self.flips)  # what was found for others may be better here too
@@ -74,11 +75,16 @@ class Way:
             cut = self._cut if self._cut is not None and share < MORE * self._cut.seconds else None
             if cut is not None and (not nearer or self._between(cut.at) == cut.at):
                 break
-            if cut is None and self._looked != self._last:
+            if (
+                cut is None
+                and self.flips is None
+                and self._looked != self._last
+                and not self._run.is_one_search(self.component, self._next, self._last)
+            ):
                 self._look(self._last, share)
             else:
                 self._close(self._last if cut is None else self._between(cut.at), share)
-        if self.flips is not None and not self.open and not self._best_known and self._run.left(until) > 0:
+        if names_best and self.flips is not None and not self.open and not self._best_known and self._run.left(until) > 0:
             self._best, self._best_known = self._run.best(self.component, self.flips, until)
 
     def _look(self, at: int, share: float) -> None:
@@ -103,7 +109,7 @@ class Way:
         if found is None:
             self._cut = _Cut(at, share)
         elif found:
-            self._most = self._between(at)
+            self.flips, self._most = self._run.nearest(self.component, self.end, self.flips), self._between(at)
         else:
             self.holds, self._most = at, None
 

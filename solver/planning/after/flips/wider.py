@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Sequence
+from typing import NamedTuple, Sequence
 
+from .....models.parallel import Parallel
+from .....models.planning.design import Design
 from .....models.planning.planned import Planned, Priced
 from ....sandbox.interrupts import unless_heard
 from ...variants.wide import Wide
@@ -32,18 +34,48 @@ def wider(
         if beaten:
             return less, run.searches
     unless_heard(lambda: _search(run, [way for _, way in ways]), lambda: None)
-    found = [Held(flip.component, way.holds or HUNDRED, flip.holds > HUNDRED) for flip, way in ways if way.holds != flip.holds]
-    return replace(less, holds=tuple(found), as_it_is=True) if found else None, run.searches
+    sooner = [(flip, way) for flip, way in ways if way.holds != flip.holds]
+    if not sooner:
+        return None, run.searches
+    found = tuple(Held(flip.component, way.holds or HUNDRED, flip.holds > HUNDRED) for flip, way in sooner)
+    named = () if wide.over_nodes or wide.over_kinds else _named(planned, [way for _, way in sooner])
+    return replace(less, holds=found, as_it_is=True, flips=named), run.searches
 
 
-def doubted(planned: Planned, wide: Wide | None, flips: Sequence[Flip], seed: int, most: int, limit: float) -> tuple[tuple[Flip, ...], int]:
-    """The flips, of which those where nothing keeps to the budget say so only where no wider plan does either; and how many searches that took.
+def _named(planned: Planned, ways: Sequence[Way]) -> tuple[Flip, ...]:
+    """Where a nested plan is known that is better: the best that is known there, of which one alone was placed."""
+    placed = planned.nested.best.design if planned.nested is not None and planned.nested.best is not None else None
+    found = []
+    for way in ways:
+        flip = way.flip()
+        if flip is not None and flip.to is not None:
+            its = flip.to.design
+            is_placed = placed is not None and (its.blocks, its.segments) == (placed.blocks, placed.segments)
+            alike = is_placed and placed is not None and _degrees(its) == _degrees(placed)
+            found.append(replace(flip, placed=alike))
+    return tuple(found)
+
+
+def _degrees(design: Design) -> dict[str, Parallel]:
+    return {name: option.parallel for name, option in design.options.items()}
+
+
+class Doubted(NamedTuple):
+    """What is left of flips, and what it took to know: searches, and deterministic seconds."""
+
+    flips: tuple[Flip, ...]
+    searches: int = 0
+    spent: float = 0.0
+
+
+def doubted(planned: Planned, wide: Wide | None, flips: Sequence[Flip], seed: int, most: int, limit: float) -> Doubted:
+    """The flips, of which those where nothing keeps to the budget say so only where no wider plan does either.
 
     Of plans that are not known (None) it is open whether one does.
     """
     sure = [flip.flips for flip in flips if flip.flips is not None and flip.to is None and flip.sure]
     if not sure or (wide is not None and not wide.any):
-        return tuple(flips), 0
+        return Doubted(tuple(flips))
     run = None if wide is None else Further(planned, seed, most, limit, questions=wide.questions)
 
     def told(flip: Flip) -> Flip:
@@ -55,7 +87,8 @@ def doubted(planned: Planned, wide: Wide | None, flips: Sequence[Flip], seed: in
         )
         return flip if none else replace(flip, sure=False)
 
-    return tuple(told(flip) for flip in flips), 0 if run is None else run.searches
+    left = tuple(told(flip) for flip in flips)
+    return Doubted(left) if run is None else Doubted(left, run.searches, run.spent)
 
 
 def unknown(planned: Planned) -> Wider | None:
@@ -70,7 +103,7 @@ def _search(run: Further, ways: Sequence[Way]) -> None:
     for nearer in (False, True):
         open_ = [way for way in ways if way.open]
         for number, way in enumerate(open_):
-            way.search(run.spent + run.left(run.limit) / (len(open_) - number), nearer)
+            way.search(run.spent + run.left(run.limit) / (len(open_) - number), nearer, names_best=False)
 
 
 def _bounded(planned: Planned, wide: Wide) -> Planned:

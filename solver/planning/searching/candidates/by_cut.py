@@ -8,6 +8,7 @@ from .....models.planning.question import Question
 from ...costs.cost_model import CostModel
 from ..cuts.least import LeastCut
 from ..cuts.multipliers import Times
+from ..cuts.remembered import Recalled
 from ..cuts.shared import SharedCut, Worth
 from ..price import Price
 from ..structures.at_once import Tasks
@@ -26,11 +27,11 @@ class ByCut:
 
     def __init__(
         self, question: Question, model: CostModel, cuts: LeastCut, sight: Sight, standing: Standing, improving: Improving,
-        dividing: Dividing, progress: Progress,
+        dividing: Dividing, progress: Progress, recalled: Recalled,
     ) -> None:  # fmt: skip
         self._question, self._model, self._cuts, self._sight = question, model, cuts, sight
         self._standing, self._improving, self._dividing, self._progress = standing, improving, dividing, progress
-        self._worth = Worth(Times.asked(question, model), progress.spend)
+        self._worth = Worth(Times.asked(question, model), progress.spend, recalled)
         self._known: dict[tuple[Tasks, ...], SharedCut] = {}
 
     @property

@@ -9,6 +9,7 @@ from .....models.planning.question import NO_KIND, Question
 from .....models.planning.workload import SECONDS
 from ...costs.cost_model import CostModel
 from ..cuts.least import LeastCut
+from ..cuts.remembered import Recalled
 from ..price import Price
 from ..relaxed.busy import Busy
 from ..relaxed.keeping import Keeping
@@ -46,14 +47,15 @@ class Pruning:
     """
 
     def __init__(
-        self, question: Question, model: CostModel, sight: Sight, standing: Standing, dividing: Dividing, progress: Progress
-    ) -> None:
+        self, question: Question, model: CostModel, sight: Sight, standing: Standing, dividing: Dividing, progress: Progress,
+        recalled: Recalled,
+    ) -> None:  # fmt: skip
         self._question, self._model, self._sight = question, model, sight
         self._standing, self._dividing, self._progress = standing, dividing, progress
         self._improving = Improving(question, model, sight, standing, progress)
         self._keeping = Keeping(Busy(question), model)
-        self._cuts = LeastCut(question, model, progress.spend)
-        self._by_cut = ByCut(question, model, self._cuts, sight, standing, self._improving, dividing, progress)
+        self._cuts = LeastCut(question, model, progress.spend, recalled)
+        self._by_cut = ByCut(question, model, self._cuts, sight, standing, self._improving, dividing, progress, recalled)
         self._by_sets = BySets(question, model, self._cuts, self._by_cut, self._improving)
         self._opened: set[tuple[Sets, tuple[int, ...]]] = set()
         self._begun = False

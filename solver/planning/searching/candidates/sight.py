@@ -9,6 +9,7 @@ from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS
 from ...costs.cost_model import CostModel
 from ..cuts.every import EveryCut
+from ..cuts.remembered import Recalled
 from ..price import Price
 from ..sizes.choice import Choice
 from ..sizes.choices import Choices, Key
@@ -38,9 +39,11 @@ class Sight:
     """Looks at structures as long as there is time."""
 
     def __init__(
-        self, question: Question, model: CostModel, excluded: Sequence[Design], skip: Skip | None, spend: Callable[[float], bool]
-    ) -> None:
-        """`spend` so many deterministic seconds: whether there is more time."""
+        self, question: Question, model: CostModel, excluded: Sequence[Design], skip: Skip | None, spend: Callable[[float], bool],
+        recalled: Recalled | None = None,
+    ) -> None:  # fmt: skip
+        """`spend` so many deterministic seconds: whether there is more time. `recalled`: what earlier searches found."""
+        self._recalled = recalled
         self._question, self._model, self._excluded, self._skip, self._spend = question, model, excluded, skip, spend
         self._ways, self._least = Choices(question, model.divisor(question)), Least()
         self._lean = Lean(question, model) if sum(map(len, question.options.values())) >= COSTLY else None
@@ -64,7 +67,7 @@ class Sight:
         """ns that no design takes less of, however its iteration is cut: from now on it is heeded too; 0 where nothing is known of that."""
         if self._question.aim != SECONDS or not EveryCut.bound(self._question, self._model):
             return 0
-        self._cuts = EveryCut(self._question, self._model, self._spend)
+        self._cuts = EveryCut(self._question, self._model, self._spend, self._recalled)
         return self._cuts.least(self._question.budget.nanoseconds)
 
     def kept(self, waiting: Sequence[Arrangement]) -> Sequence[Arrangement]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import nsmallest
 from typing import Sequence
 
 from ....sandbox.stopped import Stopped
@@ -9,6 +10,9 @@ from ..price import Price
 from ..searched import Found, Searched
 from ..sizes.choice import Choice
 from .candidate import Candidate
+
+SEEN = 30
+"""Structures of which the best design is told at most, beside those that are asked for."""
 
 
 class Standing:
@@ -81,4 +85,5 @@ class Standing:
         counted = (sum(each.possible for each in self.open), sum(each.searched for each in self.open))
         bound = min([*unproved, *(each.price[0] for each in found[:1])], default=None)
         bound = None if bound is None else max(bound, self.least[0])
-        return Searched(found, bound, not unproved, counted, spent, why, first_proved)
+        seen = nsmallest(SEEN, (each.found for each in self.open if each.found is not None))
+        return Searched(found, bound, not unproved, counted, spent, why, first_proved, tuple(each.design for each in seen))

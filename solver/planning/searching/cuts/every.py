@@ -12,6 +12,7 @@ from ..price import ENDLESS
 from ..structures.at_once import Tasks, numbers
 from .alone import divided, options
 from .order import After, after, apart, beginnings, shortest
+from .remembered import Recalled
 from .within import Within
 
 MOST_TASKS = 9
@@ -34,8 +35,9 @@ class EveryCut:
     memory, and who lies inside whom only make it longer.
     """
 
-    def __init__(self, question: Question, model: CostModel, spend: Callable[[float], bool]) -> None:
-        """`spend` so many deterministic seconds: whether there is more time."""
+    def __init__(self, question: Question, model: CostModel, spend: Callable[[float], bool], recalled: Recalled | None = None) -> None:
+        """`spend` so many deterministic seconds: whether there is more time. `recalled`: what earlier searches found of parts."""
+        self._recalled = recalled or Recalled(question)
         self._question, self._model, self._spent, self._tell = question, model, 0.0, spend
         self._known: dict[Tasks, int] = {}
         self._exact: set[Tasks] = set()
@@ -117,9 +119,13 @@ class EveryCut:
         tasks = numbers(part)
         if self._known[part] >= ENDLESS or len(tasks) == 1:
             return self._known[part]
+        if (known := self._recalled.divided(part)) is not None:
+            return known
         branching, _ = divided(self._question, self._model, part, self._options, Budget(self._question.budget.accelerators), PARTS)
         self._spend(DIVIDED * branching.parts)
-        return branching.floor[0] if branching.floor is not None else ENDLESS
+        takes = branching.floor[0] if branching.floor is not None else ENDLESS
+        self._recalled.tell_divided(part, takes)
+        return takes
 
     @cached_property
     def _options(self) -> Sequence[tuple[Option, ...]]:

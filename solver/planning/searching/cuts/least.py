@@ -15,6 +15,7 @@ from ..sizes.curves import Curve
 from ..structures.at_once import Sets, Tasks, conflicts, numbers
 from .alone import divided, options
 from .order import After, after, apart, beginnings, shortest, within
+from .remembered import Alone, Recalled
 
 BEFORE = 300
 """Sets of tasks that can come before all others, at most: of more, no cut is looked at."""
@@ -31,14 +32,14 @@ SPENT = 0.0005
 class LeastCut:
     """The cuts of a question, of a model in which tasks of one part of the iteration lie on different accelerators."""
 
-    def __init__(self, question: Question, model: CostModel, spend: Callable[[float], bool]) -> None:
-        """`spend` so many deterministic seconds: whether there is more time."""
+    def __init__(self, question: Question, model: CostModel, spend: Callable[[float], bool], recalled: Recalled | None = None) -> None:
+        """`spend` so many deterministic seconds: whether there is more time. `recalled`: what earlier searches found of parts."""
         self._question, self._model, self._spend = question, model, spend
+        self._recalled = recalled or Recalled(question)
         self._most = sum(kind.accelerators for kind in question.kinds)
         if question.budget.accelerators is not None:
             self._most = min(self._most, question.budget.accelerators)
-        self._known: dict[Tasks, tuple[int, int]] = {}
-        """ns of a part at least, and how exactly it was looked at."""
+        self._known: dict[Tasks, Alone] = {}
         self._takes_up: dict[Tasks, dict[int, int]] = {}
         """Accelerators of the tasks of a part, as it was found good."""
 
@@ -57,11 +58,11 @@ class LeastCut:
             return 0
         while True:
             time, parts = self._shortest()
-            open_ = [tasks for tasks in parts if self._known[tasks][1] < len(PARTS)]
+            open_ = [tasks for tasks in parts if self._known[tasks].exactly < len(PARTS)]
             if not open_:
                 return time
             for tasks in open_:
-                if not self._look_at(tasks, self._known[tasks][1]):
+                if not self._look_at(tasks, self._known[tasks].exactly):
                     return self._shortest()[0]
 
     def within(self, most: int) -> list[tuple[int, tuple[Tasks, ...]]] | None:
@@ -73,7 +74,7 @@ class LeastCut:
             found = list(islice(within(self._after, self._least, most), CUTS + 1))
             if len(found) > CUTS:
                 return None
-            open_ = dict.fromkeys(part for _, parts in found for part in parts if self._known[part][1] < len(PARTS))
+            open_ = dict.fromkeys(part for _, parts in found for part in parts if self._known[part].exactly < len(PARTS))
             if not open_:
                 return [(time, parts) for time, parts in sorted({frozenset(parts): (time, parts) for time, parts in found}.values())]
             for tasks in open_:
@@ -100,11 +101,11 @@ class LeastCut:
                 return
             time = sum(map(self._least, parts))
             for part in parts:
-                if time <= most and self._known[part][1] < len(PARTS):
-                    time -= self._known[part][0]
+                if time <= most and self._known[part].exactly < len(PARTS):
+                    time -= self._known[part].takes
                     if not self._look_at(part, len(PARTS) - 1):
                         return
-                    time += self._known[part][0]
+                    time += self._known[part].takes
             if time <= most:
                 yield time, parts
 
@@ -120,7 +121,7 @@ class LeastCut:
     def _look_at(self, tasks: Tasks, exactly: int) -> bool:
         """Searches what a part takes, more or less exactly; whether there is more time."""
         searched, parts = self._searched(tasks, PARTS[exactly])
-        self._known[tasks] = max(self._known[tasks][0], searched), exactly + 1
+        self._know(tasks, Alone(max(self._known[tasks].takes, searched), exactly + 1, self._takes_up.get(tasks)))
         return self._spend(SPENT * (parts + sum(len(self._options[task]) for task in numbers(tasks)) / 100))
 
     @cached_property
@@ -138,8 +139,17 @@ class LeastCut:
     def _least(self, tasks: Tasks) -> int:
         """ns of a part at least, at first sight."""
         if tasks not in self._known:
-            self._known[tasks] = self._at_sight(tasks), 0
-        return self._known[tasks][0]
+            if (known := self._recalled.alone(tasks)) is not None:
+                self._known[tasks] = known
+                if known.takes_up is not None:
+                    self._takes_up[tasks] = known.takes_up
+            else:
+                self._know(tasks, Alone(self._at_sight(tasks), 0))
+        return self._known[tasks].takes
+
+    def _know(self, tasks: Tasks, its: Alone) -> None:
+        self._known[tasks] = its
+        self._recalled.tell(tasks, its)
 
     def _at_sight(self, tasks: Tasks) -> int:
         """Each maximum by itself: the slowest task with what the others leave, and each chain as if its tasks were as fast as they can be."""

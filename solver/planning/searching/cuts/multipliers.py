@@ -11,6 +11,7 @@ from ...costs.cost_model import CostModel
 from ..price import ENDLESS
 from ..relaxed.busy import Busy
 from ..structures.at_once import Tasks, numbers
+from .remembered import Weights
 
 SCALE = 1 << 20
 """Multipliers are whole numbers of so small parts, so that what they prove is exact."""
@@ -22,6 +23,8 @@ SHORTER = 0.6
 """How much shorter a step is after one that led to no higher bound."""
 BEYOND = 25
 """Steps are as long as if a so-manieth more were to be reached: the nearer they come, the shorter they would be."""
+PACE = 5
+"""Steps by which it is seen how fast a bound rises."""
 LEAST = 0.02
 """How much a sum that counts for nothing is moved by a step: as much as one that counts for so much of all."""
 
@@ -112,6 +115,11 @@ class Multipliers:
         self._rows: dict[int, list[int]] = {}
         self._known: dict[Group, tuple[int, int]] = {}
 
+    @property
+    def weights(self) -> Weights:
+        """These, for any other times."""
+        return Weights(self.shares, self.prices)
+
     @cached_property
     def _worths(self) -> Sequence[int]:
         """What a ns of each task counts for, in parts of `SCALE`."""
@@ -130,19 +138,24 @@ class Multipliers:
         """ns that nothing takes less of in which these are on the same accelerators; `ENDLESS` where some cannot be."""
         return self.in_ns(sum(self._best(group)[0] for group in groups))
 
-    def raised(self, groups: Sequence[Group], target: int, steps: int) -> Multipliers:
-        """Better ones for these groups, by so many steps or until the bound is about `target`."""
+    def raised(self, groups: Sequence[Group], target: int, steps: int) -> tuple[Multipliers, int]:
+        """Better ones for these groups, and in how many steps: in so many, or until the bound is about `target`.
+
+        It ends too where the bound would not be so high after all of them, at the pace of the last ones.
+        """
         best = Multipliers(self._times.thinned, self._sums, self.shares, self.prices)
         value, length = best.bound(groups), 1.0
-        for _ in range(steps):
-            if value >= target:
+        values = [value]
+        for left in range(steps, 0, -1):
+            if value >= target or (len(values) > PACE and (value - values[-PACE - 1]) * left < (target - value) * PACE):
                 break
             other = best._moved(groups, target - value + target // BEYOND, length)
             if (reached := other.bound(groups)) > value:
                 best, value = other, reached
             else:
                 length *= SHORTER
-        return Multipliers(self._times, self._sums, best.shares, best.prices)
+            values.append(value)
+        return Multipliers(self._times, self._sums, best.shares, best.prices), len(values)
 
     def _moved(self, groups: Sequence[Group], missing: int, length: float) -> Multipliers:
         """A step in the direction in which the bound rises: dearer where too many accelerators are taken, more for what takes longer."""

@@ -8,6 +8,7 @@ from typing import Callable, Sequence
 from .....models.planning.question import NO_KIND
 from ..structures.at_once import Tasks, numbers
 from .multipliers import Group, Multipliers, Sum, Times
+from .remembered import Recalled, Weights
 
 KEPT = 6
 """Multipliers that are kept of a cut: those that refused something last first."""
@@ -15,6 +16,8 @@ STEPS = 40
 """Steps in which multipliers are raised for sets that the known ones do not refuse, at most."""
 ALONE = 60
 """Steps in which those of a part by itself are raised, at most."""
+ONCE_MORE = 5
+"""The same where they were raised before, for times that may be others."""
 ASKED, RAISED = 0.00003, 0.0000001
 """Deterministic seconds that each question counts for, and each step for every set and every number of accelerators."""
 
@@ -22,8 +25,9 @@ ASKED, RAISED = 0.00003, 0.0000001
 class Worth:
     """The multipliers of the parts of a question by themselves, remembered: very many cuts have the same parts."""
 
-    def __init__(self, times: Times, spend: Callable[[float], bool]) -> None:
-        self.times, self.spend = times, spend
+    def __init__(self, times: Times, spend: Callable[[float], bool], recalled: Recalled | None = None) -> None:
+        """`recalled`: what was good in earlier searches."""
+        self.times, self.spend, self.recalled = times, spend, recalled or Recalled(times.question)
         self._known: dict[Tasks, tuple[Sequence[Sum], Multipliers]] = {}
 
     def of(self, part: Tasks, takes: int) -> tuple[Sequence[Sum], Multipliers]:
@@ -31,9 +35,12 @@ class Worth:
         if part not in self._known:
             sums = self.times.sums(part)
             alike = {each.maximum: sum(other.maximum == each.maximum for other in sums) for each in sums}
-            even = Multipliers(self.times, sums, [1 / alike[each.maximum] for each in sums], [takes / max(self.times.most, 1) / 2])
+            known = self.recalled.weights(part)
+            even = Weights([1 / alike[each.maximum] for each in sums], [takes / max(self.times.most, 1) / 2])
+            begun = Multipliers(self.times, sums, *(known or even))
             groups = [Group((task,), (0,) if self.times.counts(task) else ()) for task in numbers(part)]
-            self._known[part] = sums, raised(even, groups, takes, ALONE, self)
+            self._known[part] = sums, raised(begun, groups, takes, ALONE if known is None else ONCE_MORE, self)
+            self.recalled.weigh(part, self._known[part][1].weights)
         return self._known[part]
 
 
@@ -56,7 +63,9 @@ class SharedCut:
         found = [worth.of(part, least) for part, least in zip(parts, takes)]
         sums = [each for its, _ in found for each in its]
         shares = [share for _, its in found for share in its.shares]
-        self._kept = [Multipliers(worth.times, sums, shares, [price for _, its in found for price in its.prices])]
+        known = worth.recalled.weights_of(tuple(parts))
+        of_parts = Weights(shares, [price for _, its in found for price in its.prices])
+        self._kept = [Multipliers(worth.times, sums, *each) for each in (*known, *([of_parts] if len(known) < KEPT else []))]
         self._part = {task: number for number, part in enumerate(parts) for task in numbers(part)}
 
     @cached_property
@@ -91,6 +100,7 @@ class SharedCut:
         if other.bound(groups) <= most:
             return True
         self._kept = [other, *self._kept[: KEPT - 1]]
+        self._worth.recalled.weigh_all(tuple(self.parts), [each.weights for each in self._kept])
         return False
 
     def _joined(self, sets: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], frozenset[int]]] | None:
@@ -153,5 +163,6 @@ class SharedCut:
 
 def raised(its: Multipliers, groups: Sequence[Group], target: int, steps: int, worth: Worth) -> Multipliers:
     """See Multipliers; what it takes is counted."""
-    worth.spend(RAISED * steps * len(groups) * len(worth.times.accelerators))
-    return its.raised(groups, target, steps)
+    found, made = its.raised(groups, target, steps)
+    worth.spend(RAISED * made * len(groups) * len(worth.times.accelerators))
+    return found
