@@ -199,16 +199,19 @@ def _sensitivity(question: Question, found: Sensitivity) -> Data:
         "searches": found.searches,
         "not_searched": [{"component": name, "up_to": end / HUNDRED} for name, end in found.left],
         "flips": [_flip(question, each) for each in found.flips],
-        **({"wider": _wider(found.wider)} if found.wider is not None else {}),
+        **({"wider": _wider(question, found.wider)} if found.wider is not None else {}),
         **({"traffic_left_out": True, "least_traffic_counted": question.crossing is not None} if found.traffic_left_out else {}),
     }
 
 
-def _wider(its: Wider) -> Data:
-    """Plans that nobody asked for and that may be better sooner, and how far it is known that they are not; null where not even as it is."""
+def _wider(question: Question, its: Wider) -> Data:
+    """Plans that nobody asked for and that may be better sooner, and how far it is known that they are not; null where not even as it is.
+
+    `flips` are those nested ones that are known to be better.
+    """
     sorts = [name for name in ("over_nodes", "over_kinds", "nested") if getattr(its, name)]
     holds = [{"component": each.component, "slower": each.slower, "up_to": each.percent / HUNDRED} for each in its.holds]
-    return {"plans": sorts, "holds": holds if its.as_it_is else None}
+    return {"plans": sorts, "holds": holds if its.as_it_is else None, "flips": [_flip(question, each) for each in its.flips]}
 
 
 def _flip(question: Question, flip: Flip) -> Data:

@@ -39,6 +39,7 @@ def sensitivities(account: Account) -> str:
         lines.append(f"what other plans take for traffic is {counts}: the plan holds at least so far")
     if found.wider is not None:
         lines.append(_wider(found.wider))
+        lines += [f"with these it {_flip(account, flip)}" for flip in found.wider.flips]
     return "\n".join([f"where a hint is wrong, the plan flips when {_when(account)} ({spread}):", *(f"  {escape(line)}" for line in lines)])
 
 

@@ -18,6 +18,10 @@ from placewright.solver.planning.costs.cost_model import iteration
 from ...variants.test_both import ANSWER, nested, random_job
 from ...variants.test_over_nodes import opened
 
+PLAN = Path(__file__).parents[5] / "examples" / "plan.yaml"
+ROUNDED = 1_000
+"""ns that times between those that were measured differ by, where these are scaled instead."""
+
 
 def slowed(problem: Problem, component: str, percent: int) -> Problem:
     """The problem in which a component takes so many percent of its times."""
@@ -80,6 +84,24 @@ def test_where_traffic_counts_as_time_other_plans_are_of_the_kinds_that_they_wer
     )
     found = pw.account(str(file))
     assert found is not None and found.sensitivity is not None and len(found.sensitivity.flips) == 4
+
+
+def test_the_nested_plan_to_which_it_flips_sooner_is_told() -> None:
+    """The best that is known there: at no percent before it is one better, and there it is."""
+    found, problem = pw.account(str(PLAN)), pw.load(str(PLAN)).problem
+    assert problem is not None and found is not None and found.sensitivity is not None and found.sensitivity.wider is not None
+    flips, planned = found.sensitivity.wider.flips, found.planned
+    assert {flip.component for flip in flips} == {"rollout", "reward", "actor"}
+    assert any(flip.placed for flip in flips) and not all(flip.placed for flip in flips)
+    for flip in flips:
+        assert flip.flips is not None and flip.to is not None and flip.exact
+        best = ANSWER(nested(slowed(problem, flip.component, flip.flips))).planned
+        takes = there(planned, flip.component, flip.flips)
+        assert best is not None and best.price[0] <= flip.to.nanoseconds + ROUNDED and takes == pytest.approx(flip.takes, abs=ROUNDED)
+        assert flip.to.nanoseconds * (HUNDRED + WORTH) <= flip.takes * HUNDRED
+        holds = ANSWER(nested(slowed(problem, flip.component, flip.holds))).planned
+        assert holds is not None
+        assert (holds.price[0] + ROUNDED) * (HUNDRED + WORTH) >= there(planned, flip.component, flip.holds) * HUNDRED
 
 
 @pytest.mark.parametrize(("nested", "sure"), [("", False), (", nested: false", True)])
