@@ -53,7 +53,7 @@ class Token:
 
 def tokens_of(text: str, position: int, span: Span) -> list[Token]:
     """What a text holds from a position on. Raises UnusableInput with a PW012 Finding."""
-    found = []
+    found: list[Token] = []
     while position < len(text):
         matches = [(name, match.end()) for name, pattern in _TOKENS.items() if (match := pattern.match(text, position))]
         if not matches:
