@@ -28,6 +28,7 @@ from .loop.told import not_placed, nothing, overlapping, slowly_placed, too_many
 from .placing.filling import Filling
 from .placing.placing import placing
 from .searching.sizes.settling import Settle
+from .variants.over_nodes import but_for_groups
 from .why.eased import eased
 from .why.none import why_none
 from .why.several_kinds import by_given_ranks
@@ -99,8 +100,9 @@ def _answer(rounds: Rounds) -> Answer:
 def _tried(rounds: Rounds, problem: Problem, workload: Workload) -> tuple[int, int] | None:
     """What a changed question comes to: ns with traffic, and accelerators of all components; None where nothing was soon placed."""
     solve = rounds.solve if workload.bandwidth else lambda placed: rounds.solve(unweighed(placed))
+    refused = but_for_groups(rounds.refused)  # which the file as it is does not let lie over nodes
     trial = Rounds(
-        problem, workload, solve, EACH, rounds.seed, rounds.settle, rounds.answer_interrupted, silent, rounds.refused, number=ROUNDS - TRIED
+        problem, workload, solve, EACH, rounds.seed, rounds.settle, rounds.answer_interrupted, silent, refused, number=ROUNDS - TRIED
     )
     while trial.goes_on():
         trial.place()

@@ -20,6 +20,7 @@ from ..asking.asked import asked
 from ..asking.options import options
 from ..asking.room import Room, cut, room
 from .bounds import fewest
+from .eased import OVER_NODES
 from .given import with_given
 from .said import model_name
 
@@ -55,7 +56,10 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
     if can:
         nearest = min(can, key=lambda count: (max(component.least - count, count - component.most, 0), count))
         told = f"it asks for {asked_for(component, 'accelerator')}, and can have {_some(can)}: whole replicas of its degrees, on nodes that it may use"
-        return _impossible(component, AMOUNT, told, f"write `accelerators: {nearest}`", can[-1:])
+        crossing = cut(component)
+        may_cross = crossing != component and _counts(problem, crossing, timed, space) and _has_room(problem, crossing)
+        over = f", or let its tp groups lie over nodes: `{OVER_NODES}`" if may_cross else ""
+        return _impossible(component, AMOUNT, told, f"write `accelerators: {nearest}`{over}", can[-1:])
     if timed and _counts(problem, component, None, space):
         return _impossible(component, "timed", *_measured_elsewhere(problem, component, timed, space))
     if component.accelerator_model and not any(kind.model == component.accelerator_model for kind in space.kinds):
@@ -114,7 +118,7 @@ def _too_wide(problem: Problem, component: Component, space: Room) -> Finding | 
     if need <= have:
         return None
     told = f"{parallel} needs {with_noun(need, 'accelerator')} of one node, and the largest that it may use has {have}"
-    over = ", or let its tp groups lie over nodes: `keep: {tp: {level: node, required: false}}`"
+    over = f", or let its tp groups lie over nodes: `{OVER_NODES}`"
     crossing = cut(replace(component, parallel=parallel))
     may_cross = space.group(problem, crossing) <= have and _has_room(problem, crossing)
     return _impossible(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Callable, Iterator
 
+from ....models.component import Component
 from ....models.findings.span import Span
 from ....models.findings.wording import plural
 from ....models.machines.accelerators import GENERIC
@@ -13,12 +14,17 @@ from ....models.machines.node_group import ACCELERATOR
 from ....models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ....models.problem import Problem
 from ...durations import in_seconds
+from ...wording import listed
 from ..asking.nested import with_nesting
+from ..asking.room import cut
 
 Tried = Callable[[Problem, Workload], "tuple[int, int] | None"]
 """What a changed question comes to, planned and placed: (ns with traffic, accelerators of all components); None where nothing was placed."""
 FURTHER = 2
 """Numbers of further nodes that are tried."""
+FEW = 3
+"""Components of which each alone is tried with groups over nodes, at most."""
+OVER_NODES = "keep: {tp: {level: node, required: false}}"
 
 
 @dataclass(frozen=True)
@@ -67,13 +73,44 @@ def nested(problem: Problem, tried: Tried) -> Change | None:
     return Change(told, "write `nested: true` in `plan`, so that one may use only some of another's", span=inside.job.workload.span)
 
 
+def over_nodes(problem: Problem, tried: Tried) -> Change | None:
+    """What to allow, where tensor parallel groups lie on one node each and nothing says that they must: of one component if that is enough."""
+    workload = problem.job.workload
+    names = [each.name for each in problem.hinted if cut(each) != each and _has_groups(problem, each)]
+    if workload is None or not names or len(problem.cluster.nodes) < 2:
+        return None
+    found = names
+    for its in [names, *([name] for name in (names[:FEW] if len(names) > 1 else []))]:
+        components = tuple(cut(each) if each.name in its else each for each in problem.components)
+        if tried(replace(problem, job=replace(problem.job, components=components)), workload):
+            found = its
+        elif its == names:
+            return None
+        if len(found) == 1:
+            break
+    told = "no counts and degrees keep to everything that is asked where each tp group lies on one node"
+    of = listed([f"`{name}`" for name in found])
+    return Change(told, f"let the tp groups of {of} lie over nodes: `{OVER_NODES}`", span=problem[found[0]].span("parallel"))
+
+
+def _has_groups(problem: Problem, component: Component) -> bool:
+    return any(each.tp > 1 for each in problem.job.choices.get(component.name, (component.parallel,)))
+
+
+def both(problem: Problem, tried: Tried) -> Change | None:
+    """The same where components may lie inside others as well."""
+    inside = with_nesting(problem)
+    found = over_nodes(inside, tried) if inside is not None else None
+    return None if found is None else replace(found, help=f"{found.help}, and write `nested: true` in `plan`")
+
+
 def eased(problem: Problem, workload: Workload, tried: Tried, placed: int | None = None) -> Iterator[str]:
     """What helps where counts and degrees fit together, and none of them was placed but one that takes `placed` ns, too long."""
     if workload.budget.nanoseconds is not None:
         yield more_seconds(problem, workload, tried, placed)
     if workload.budget.accelerators is not None:
         yield more_accelerators(problem, workload, tried)
-    if (inside := nested(problem, tried)) is not None:
-        yield inside.help
+    if found := nested(problem, tried) or over_nodes(problem, tried) or both(problem, tried):
+        yield found.help
     if problem.job.laying is not None:
         yield more_nodes(problem, workload, tried)

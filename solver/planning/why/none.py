@@ -20,7 +20,7 @@ from ..costs.cost_model import CostModel
 from ..searching.search import Searched
 from .at_once import less_at_once
 from .common import nothing_in_common
-from .eased import Change, Tried, more_accelerators, more_nodes, more_seconds, nested
+from .eased import Change, Tried, both, more_accelerators, more_nodes, more_seconds, nested, over_nodes
 from .said import demanded_by, its_sets, largest, most_memory, place_of
 from .several import several
 from .several_kinds import in_no_way, of_one_kind, on_several, undecided
@@ -40,8 +40,8 @@ def why_none(problem: Problem, workload: Workload, question: Question, model: Co
     loose = workload if alike is None else replace(workload, heeds_estimates=False)
     wider = asked(alike, loose) if alike is not None else question
     reasons = in_no_way(problem, question, alike, wider)
-    if not reasons and (both := contradicted(problem)):
-        reasons = [both]
+    if not reasons and (shared := contradicted(problem)):
+        reasons = [shared]
     if not reasons:
         searched = Tries(model, seed)
         changes = list(_changes(problem, workload, question, searched, tried)) or list(_of_model(workload, question, model, seed))
@@ -75,7 +75,7 @@ def _changes(problem: Problem, workload: Workload, question: Question, searched:
             yield found
     if found := _memory(question, searched):
         yield replace(found, span=most_memory(problem, question))
-    if found := nested(problem, tried):
+    if found := nested(problem, tried) or over_nodes(problem, tried) or both(problem, tried):
         yield found
     for told, help_text, changed in _relations(question, searched):
         if searched(changed).best is not None:
