@@ -133,6 +133,7 @@ class Relation:
     reason : who demands it, if the file does not say it itself, such as "RLinf's auto mode".
     choice : of a relation that leaves a choice, the kind that goes with the rest of the file; "" if all do.
     level : of a relation between domains, their level of the topology.
+    proposed : is it how a plan has the components, and no demand on where the file itself has them?
     """
 
     kind: str
@@ -141,6 +142,7 @@ class Relation:
     reason: str = field(default="", compare=False)
     choice: str = field(default="", compare=False)
     level: str = ""
+    proposed: bool = field(default=False, compare=False)
 
     @property
     def implies(self) -> str:

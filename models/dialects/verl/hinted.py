@@ -20,10 +20,12 @@ from ...pools.pool import Pool
 from ...said import Said
 from ...text.nearest import nearest
 from ...text.tree import Mapping, Scalar, Value
+from .components.parallel import OWNERS
 from .configuration import Configuration
 from .planning.degrees import can_say
 
 HINTS = "placewright"
+SEQUENCE = "ulysses_sequence_parallel_size"
 _FIXED = {"accelerators_per_process": "per_process", "cpus": "cpus"}
 """Key of the hints -> the field of a component that it says, and that verl has by itself."""
 Own = Callable[[str], MappingType[str, Amount]]
@@ -96,6 +98,8 @@ def _of_components(settings: Configuration, names: Sequence[str]) -> Value | Non
     """The hints without those of what is no component of the job; an error for each of these."""
     block = settings.tree(HINTS)
     inner = block.get("components") if isinstance(block, Mapping) else None
+    if not names:
+        return None  # which components there are could not be read, which is told where that stands
     others = [entry for entry in inner if entry.key.text not in names] if isinstance(inner, Mapping) else []
     for entry in others:
         name, close = entry.key.text, nearest(entry.key.text, names)
@@ -133,6 +137,8 @@ def _open_degrees(
         keys = ", ".join(f"`{amount.name}`" for amount in own.values())
         said = f"verl takes its degrees from {keys}" if own else "verl has no key for degrees of its own"
         help_ = "write degrees that have a key" if own else "leave `parallel` out of the hints"
+        if strange[0].cp > 1 and "cp" not in own and component.name in OWNERS:
+            said = f"`{OWNERS[component.name]}.{SEQUENCE}` is taken as the file has it: no plan chooses it"
         message = f"the hints of `{component.name}` leave {strange[0]} open, and {said}"
         settings.notes.error("PW121", component.name, message, _parallel(block, component.name) or block, "cannot be said", help_)
     return tuple(each for each in choices if each not in strange)

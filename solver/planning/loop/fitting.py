@@ -26,10 +26,9 @@ def unweighed(placed: Problem) -> Problem:
 def as_written(problem: Problem, question: Question, design: Design) -> Problem:
     """The problem of a design whose components lie where the file itself has them.
 
-    With whom a component goes along that has no times is how a plan would have it, and no demand (its relation has no place in the file).
+    With whom a component goes along that has no times is how a plan would have it, and no demand.
     """
     placed = placing(problem, question, design)
-    free = {name for name in problem.job.own if problem[name].timed is None}
-    relations = tuple(each for each in placed.job.relations if each.span is not None or free.isdisjoint(each.components))
+    relations = tuple(each for each in placed.job.relations if not each.proposed)
     components = tuple(replace(each, runs=problem.job.own.get(each.name, each.runs)) for each in placed.components)
     return replace(placed, job=replace(placed.job, components=components, relations=relations, laying=None, accepted={}, choices={}))

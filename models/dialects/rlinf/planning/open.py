@@ -83,7 +83,8 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
     own |= {name: its for name in followers if (its := placed[name].runs)}
     found = [_open(each, None) if each.name in followers else each for each in found]
     relations = tuple(
-        Relation(COLOCATED, (leader, name), None, f"`{name}` goes along with `{leader}`") for name, leader in followers.items()
+        Relation(COLOCATED, (leader, name), None, f"`{name}` goes along with `{leader}`", proposed=True)
+        for name, leader in followers.items()
     )
     return Opened(tuple(_with_span(each, profile) for each in found), own, relations)
 

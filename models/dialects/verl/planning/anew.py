@@ -17,6 +17,7 @@ from ....planning.workload import Workload
 from ....pools.laying import Laying
 from ....pools.pool import Pool
 from ....reading import Accepted, Reading
+from ..entries.which import SPEC, TOPOLOGY
 from ..pools.declared import FIT
 from ..setup import Setup
 from .accepted import Again, accepted
@@ -60,8 +61,11 @@ def anew(read: Read, machines: Cluster | AsDeclared | None) -> Reading:
 
 
 def _nothing_planned(reading: Reading) -> Finding:
-    block = reading.document.root.get(HINTS)
-    message = "the times of the file choose no ranks: no pool of this program has a size of its own that could be chosen"
+    root = reading.document.root
+    block, named = root.get(HINTS), next((key for key in (SPEC, TOPOLOGY) if root.get(key) is not None), "")
+    why = "no pool of this program has a size of its own that could be chosen"
+    why = f"the pools that `{named}` names are taken as it has them, and none is planned" if named else why
+    message = f"the times of the file choose no ranks: {why}"
     help_ = "drop the times, or plan a program with one pool, or with one to train in and one to generate in"
     return warning("PW604", HINTS, message, block.span if block else None, help=help_)
 

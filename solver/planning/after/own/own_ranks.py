@@ -97,11 +97,10 @@ def _with_offered(problem: Problem, question: Question, design: Design) -> Quest
 
 def _demanded(problem: Problem, question: Question) -> frozenset[tuple[str, str]]:
     """Who must share accelerators, without what only tells a plan where to leave those that have no times, unless it is demanded too."""
-    free = {name for name in problem.job.own if problem[name].timed is None}
     led, said = set[frozenset[str]](), set[frozenset[str]]()
     for each in problem.job.relations:
         if each.implies == COLOCATED:
-            (led if each.span is None and not free.isdisjoint(each.components) else said).add(frozenset(each.components))
+            (led if each.proposed else said).add(frozenset(each.components))
     return frozenset(pair for pair in question.together if frozenset(pair) not in led - said)
 
 

@@ -242,7 +242,7 @@ components:
 plan: {{workflow: rollout -> actor}}
 """
     its = on(problem(tmp_path, text), {"rollout": range(4), "judge": range(4, 8), "actor": range(8, 16)})
-    told = Relation(COLOCATED, offered, None, "`judge` goes along with `actor`")
+    told = Relation(COLOCATED, offered, None, "`judge` goes along with `actor`", proposed=True)
     found = priced(replace(its, job=replace(its.job, relations=(*its.job.relations, told))))
     assert bool(found.forbidden) == bool(demands)
     assert all("are not on the same accelerators" in reason for reason in found.forbidden)
@@ -252,3 +252,20 @@ def test_degrees_that_the_hints_do_not_offer_are_not_laid_at_the_door_of_the_fra
     mine = on(problem(tmp_path), {"rollout": range(4), "inference": range(8), "actor": range(16)})
     mine = replace(mine, job=replace(mine.job, choices={"rollout": (Parallel(2), Parallel(4))}, accepted={"rollout": frozenset()}))
     assert "`rollout` is to have tp 2 or tp 4, not tp 1" in priced(mine).forbidden
+
+
+@pytest.mark.parametrize(("proposed", "refused"), [(True, False), (False, True)])
+def test_what_a_mode_demands_of_a_component_without_times_is_demanded_of_the_files_own_ranks(
+    tmp_path: Path, proposed: bool, refused: bool
+) -> None:
+    """What a framework demands has no place in a file either."""
+    text = """
+cluster: 2x8xH100
+components:
+  judge: {accelerators: 4}
+  actor: {seconds: {8: 60, 16: 33}}
+"""
+    its = on(problem(tmp_path, text), {"judge": range(4), "actor": range(8, 16)})
+    demanded = Relation(COLOCATED, ("judge", "actor"), None, "the framework's mode", proposed=proposed)
+    found = priced(replace(its, job=replace(its.job, relations=(*its.job.relations, demanded))))
+    assert bool(found.forbidden) == refused
