@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from math import gcd
 
 from .findings.span import Span
+from .findings.wording import singular
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,11 @@ class Share:
     reason: str = field(default="", compare=False)
     proved: bool = True
     factor: int = 1
+
+    @property
+    def said(self) -> str:
+        """The amount with what it is of: `64 prompts`, `1 prompt`."""
+        return f"{self.amount} {singular(self.what) if self.amount == 1 else self.what}"
 
     @property
     def written(self) -> int:

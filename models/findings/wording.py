@@ -17,6 +17,13 @@ def with_noun(count: int, noun: str, form: str = "") -> str:
     return f"{count:{form}} {plural(noun, count)}"
 
 
+def singular(nouns: str) -> str:
+    """A noun of `plural` as it stands after 1."""
+    if nouns.endswith("ies"):
+        return f"{nouns[:-3]}y"
+    return nouns.removesuffix("es" if nouns.endswith(("sses", "ches")) else "s")
+
+
 def are(count: int | str) -> str:
     """The verb as it stands beside a number."""
     return "is" if str(count) == "1" else "are"

@@ -30,7 +30,7 @@ from .few_ranks import EIGHT, TWO_NODES, only, ranks
             "5 environments over the 2 processes of env leave 1 over; each share must be a multiple of group_size 2",
             "set `total_num_envs` to 4 or 8",
         ),
-        (1, 1, "1 environments are fewer than the 2 processes of env", "set `total_num_envs` to 2, or give env 1 process"),
+        (1, 1, "1 environment is fewer than the 2 processes of env", "set `total_num_envs` to 2, or give env 1 process"),
     ],
 )
 def test_a_share_that_is_uneven_names_the_nearest_that_are_not(amount: int, multiple: int, message: str, help_text: str) -> None:

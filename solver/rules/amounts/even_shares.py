@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error, warning
 from ....models.findings.span import Edit
-from ....models.findings.wording import plural
+from ....models.findings.wording import are, do, plural
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ....models.share import Share
@@ -35,7 +35,7 @@ class EvenShares:
             return
         placed = variables.processes(component)
         most = placed if isinstance(placed, int) else min(share.amount // share.multiple, problem.cluster.total(problem.kind(component)))
-        why = f"{share.amount} {share.what} do not divide among the processes of {component.name}"
+        why = f"{share.said} {do(share.amount)} not divide among the processes of {component.name}"
         variables.among(placed, [count for count in range(1, most + 1) if share.divides(count)], why)
 
     def check(self, problem: Problem, share: Share, assignment: Assignment) -> Iterator[Finding]:
@@ -46,14 +46,14 @@ class EvenShares:
         of_whom = f"the {processes} {plural('process', processes)} of {component.name}"
         wanted = f"{share.multiple_name} {share.multiple}" if share.multiple_name else str(share.multiple)
         if each and not left:
-            message = f"{share.amount} {share.what} over {of_whom} are {each} each, no multiple of {wanted}"
+            message = f"{share.said} over {of_whom} {are(share.amount)} {each} each, no multiple of {wanted}"
         elif each:
-            message = f"{share.amount} {share.what} over {of_whom} leave {left} over"
+            message = f"{share.said} over {of_whom} leave {left} over"
             message += f"; each share must be a multiple of {wanted}" if share.multiple > 1 else ""
         elif processes:
-            message = f"{share.amount} {share.what} are fewer than {of_whom}"
+            message = f"{share.said} {are(share.amount)} fewer than {of_whom}"
         else:
-            message = f"{share.amount} {share.what} have no process of {component.name} to go to"
+            message = f"{share.said} {'has' if share.amount == 1 else 'have'} no process of {component.name} to go to"
         advice, edit = self._advice(problem, share, assignment)
         tell = error if share.proved or component.runs is None else warning
         yield tell(
@@ -82,5 +82,5 @@ class EvenShares:
 
     def explain(self, problem: Problem, share: Share) -> Clause:
         multiple = f" in multiples of {share.multiple}" if share.multiple > 1 else ""
-        text = f"{share.amount} {share.what} ({share.amount_name}) are dealt out evenly to the processes of {share.component}{multiple}"
+        text = f"{share.said} ({share.amount_name}) {are(share.amount)} dealt out evenly to the processes of {share.component}{multiple}"
         return Clause(text, (Demand(share.component, share.field, share.span),))
