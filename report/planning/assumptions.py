@@ -32,7 +32,9 @@ def assumptions(account: Account) -> str:
     lines += [f"{listed(models)}: as long on any accelerators{at_once}, since no time says on which"] if models else []
     if alone := listed(list(question.of_one_kind)):
         better = account.planned.proved and account.planned.over_kinds is None
-        several = "by the times that are known, on several at once is no better" if better else "on several at once was not searched"
+        several = (
+            "by the times that are known, on several at once is no better" if better else "whether several at once are better is not known"
+        )
         lines.append(f"{alone}: on accelerators of one kind; {several}")
     if account.own is not None:
         lines += [f"yours: {_slowest(question, each)}" for each in account.own.bases if each.several and each not in account.bases]

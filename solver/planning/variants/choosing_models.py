@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import product
 from math import prod
 from typing import Callable, Iterator, NamedTuple, Sequence
@@ -43,6 +43,15 @@ class Choice(NamedTuple):
     over_nodes: int | None = None
 
 
+class _Left(NamedTuple):
+    """A choice that is left: what it costs at least, how many models it names, and its number."""
+
+    least: Price
+    size: int
+    number: int
+    choice: Choice
+
+
 @dataclass
 class Choosing:
     """The best plan of all choices of models.
@@ -72,26 +81,46 @@ class Choosing:
     only_over_nodes: list[int] = field(default_factory=list)
     spent: float = 0.0
     _bounded: int = 0
+    _planned: list[Models] = field(default_factory=list)
 
     def look(self, known: Price | None) -> None:
-        """Plans what may be better than a plan that costs so much, each choice once; as good is the file's own placement alone."""
+        """Plans what may be better than a plan that costs so much, each choice once; as good is the file's own placement alone.
+
+        From the most promising that is left it goes on to the most promising of what that comes to, until it is planned or no better. Of
+        many choices the one in which all may be anywhere is the first, so that others need not be looked at.
+        """
         sets, own = sets_of_models(self.problem), own_models(self.problem)
-        heap: list[tuple[Price, int, int, Choice]] = [((0, 0), 0, 0, Choice({}, (0, 0)))]
-        while heap:
-            least, _, _, choice = heappop(heap)
+        left: list[_Left] = []
+        following: _Left | None = _Left((0, 0), 0, 0, Choice({}, (0, 0)))
+        if how_many(self.problem) > MOST_PARTS and all(sets.values()):
+            known = self._first({name: its[-1] for name, its in sets.items()}, known)
+        while following is not None or left:
+            least, _, _, choice = following or heappop(left)
+            following = None
             name = next((name for name in sets if name not in choice.models), None)
             if self._is_out(choice, known, own):
                 self._leave_over_nodes(choice)
             elif self._is_over:
                 self.left.append(least)
                 self._leave_over_nodes(choice)
-            elif name is None:
+            elif name is None and choice.models not in self._planned:
                 known = self._plan(choice, known)
-            else:
+            elif name is not None:
                 for models in sets[name]:
                     more = self._bound({**choice.models, name: models})
-                    size = sum(map(len, more.models.values()))
-                    heappush(heap, (more.least or least, size, self._bounded, more))
+                    heappush(left, _Left(more.least or least, sum(map(len, more.models.values())), self._bounded, more))
+                alike = [
+                    each for each in left if len(each.choice.models) > len(choice.models) and not self._is_out(each.choice, known, own)
+                ]
+                following = min((each for each in alike if choice.models.items() <= each.choice.models.items()), default=None)
+                if following is not None:
+                    left.remove(following)
+                    heapify(left)
+
+    def _first(self, models: Models, known: Price | None) -> Price | None:
+        """The price of the best that is known with one choice planned, where that may be better."""
+        choice = self._bound(models)
+        return known if self._is_out(choice, known, {}) else self._plan(choice, known)
 
     @property
     def _is_over(self) -> bool:
@@ -144,6 +173,7 @@ class Choosing:
         return known
 
     def _answer(self, models: Models) -> Answer:
+        self._planned.append(models)
         answer = self.plan(max(self.limit - self.spent, 0.0))(as_spanning(self.problem, models))
         self.spent += answer.planned.spent if answer.planned is not None else 0.0
         self.answers.append(answer)

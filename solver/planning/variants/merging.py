@@ -48,7 +48,7 @@ def merged(problem: Problem, found: Answer, every: Choosing, least: int) -> Answ
 def _on_one_kind(planned: Planned, every: Choosing, over_nodes: Sequence[int], least: int) -> Planned:
     """The plan with each component on one kind, with what is told of others."""
     less = [max(bound, least) for bound in (*every.bounds, *over_nodes) if bound < planned.price[0]]
-    ties = planned.proved and any(each < planned.price for each in every.left)
+    ties = planned.proved and any(each < planned.price and each[0] == planned.price[0] for each in every.left)
     return replace(planned, over_kinds=min(less, default=None), ties_open=planned.ties_open or ties)
 
 

@@ -25,7 +25,7 @@ def may_span(problem: Problem, question: Question) -> bool:
 
     It is not known what is estimated to fit where accelerators have not all as much memory.
     """
-    job, workload = problem.job, problem.job.workload
+    workload = problem.job.workload
     if workload is None or workload.over_kinds or len(question.kinds) < 2:
         return False
     if workload.heeds_estimates and without_estimates(problem) is not None and not _have_as_much_memory(problem):
