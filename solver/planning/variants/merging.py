@@ -21,12 +21,8 @@ def merged(problem: Problem, found: Answer, every: Choosing, least: int) -> Answ
     What is proved of the second is proved of all plans on any kinds.
     """
     best = every.best
-    over_nodes = list(every.only_over_nodes)
-    over_nodes += [
-        each.planned.over_nodes.bound for each in every.answers if each.planned is not None and each.planned.over_nodes is not None
-    ]
     if best is None:
-        return found if found.planned is None else replace(found, planned=_on_one_kind(found.planned, every, over_nodes, least))
+        return found if found.planned is None else replace(found, planned=_on_one_kind(found.planned, every, least))
     answer = next(each for each in every.answers if each.planned is best)
     planned = tuple(each.planned for each in every.answers if each.planned is not None)
     bound, price = max(least, min(every.bounds)), best.price
@@ -39,14 +35,16 @@ def merged(problem: Problem, found: Answer, every: Choosing, least: int) -> Answ
     its = replace(
         best, bound=bound, proved=proved, ties_open=proved and (best.ties_open or any(each < price for each in every.left)),
         parts=questions_of(problem, [each.question for each in planned]), others=others,
-        not_placed=tuple(each for each in others if id(each) in unsure), over_nodes=_over_nodes(best, planned, over_nodes),
+        not_placed=tuple(each for each in others if id(each) in unsure), over_nodes=_over_nodes(best, planned, every.only_over_nodes),
         spent=every.spent + (found.planned.spent if found.planned is not None else 0.0),
     )  # fmt: skip
     return replace(answer, planned=its)
 
 
-def _on_one_kind(planned: Planned, every: Choosing, over_nodes: Sequence[int], least: int) -> Planned:
-    """The plan with each component on one kind, with what is told of others."""
+def _on_one_kind(planned: Planned, every: Choosing, least: int) -> Planned:
+    """The plan with each component on one kind, with what is told of others: with groups over nodes too where nothing is told of these."""
+    told = (each.planned.over_nodes for each in every.answers if each.planned is not None)
+    over_nodes = [each.bound for each in told if each is not None] + (every.only_over_nodes if planned.over_nodes is None else [])
     less = [max(bound, least) for bound in (*every.bounds, *over_nodes) if bound < planned.price[0]]
     ties = planned.proved and any(each < planned.price and each[0] == planned.price[0] for each in every.left)
     return replace(planned, over_kinds=min(less, default=None), ties_open=planned.ties_open or ties)

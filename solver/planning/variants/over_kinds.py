@@ -53,12 +53,12 @@ def over_kinds(
                 return found
             if not may_span(problem, planned.question):
                 return _told(found, planned, relaxed)
-            every = choosing(problem, workload, planned.model, planned.spent, planned.over_nodes is None and _groups(problem, planned))
+            every = choosing(problem, workload, planned.model, planned.spent, _groups(problem, planned.question))
             every.look(planned.price)
             return merged(problem, found, every, relaxed[0])
         question = asked(problem, workload)
         if may_span(problem, question):
-            every = choosing(problem, workload, workload.model, 0.0, False)
+            every = choosing(problem, workload, workload.model, 0.0, _groups(problem, question))
             every.look(None)
             return _possible(problem, found, every)
         alike = of_one_kind(problem, question) if found.verdict == IMPOSSIBLE and on_several(problem, question) else None
@@ -121,9 +121,9 @@ def least_over_kinds(
     return least[0] if least is not None and least[0] < planned.bound else None
 
 
-def _groups(problem: Problem, planned: Planned) -> bool:
+def _groups(problem: Problem, question: Question) -> bool:
     """Are there groups that may lie over nodes in plans on several kinds?"""
-    alike = of_one_kind(problem, planned.question)
+    alike = of_one_kind(problem, question)
     return alike is not None and may_have_groups(alike, asked(alike, alike.job.workload or Workload()))
 
 

@@ -127,3 +127,34 @@ def test_what_no_choice_of_models_has_is_impossible(tmp_path: Path) -> None:
     answer = pw.solve(written(tmp_path, plan="plan: {workflow: rollout => actor, budget: {seconds: 59}}\n"), sandbox=False)
     assert answer.verdict == IMPOSSIBLE
     assert pw.solve(written(tmp_path, plan="plan: {workflow: rollout => actor, budget: {seconds: 60}}\n"), sandbox=False).plan is not None
+
+
+TORN = """
+components:
+  rollout: {accelerators: 1-6, parallel: {tp: [3]}, phase: train, seconds: [
+    {accelerators: 1, seconds: 20.0}, {accelerators: 2, seconds: 15.56},
+    {accelerators: 3, seconds: 11.55}, {accelerators: 4, seconds: 6.32},
+    {accelerators: 5, seconds: 8.94}, {accelerators: 6, seconds: 3.33},
+    {accelerators: 1, seconds: 55.0, tp: 3}, {accelerators: 4, seconds: 25.0, tp: 3},
+    {accelerators: 6, seconds: 9.97, accelerator: A100}, {accelerators: 2, seconds: 70.71, accelerator: A100, tp: 3},
+    {accelerators: 4, seconds: 28.72, accelerator: A100, tp: 3}, {accelerators: 5, seconds: 22.0, accelerator: A100, tp: 3}]}
+  actor: {accelerators: 1-6, parallel: {tp: [3]}, phase: infer, seconds: [
+    {accelerators: 1, seconds: 10.0, accelerator: A100, tp: 3}, {accelerators: 2, seconds: 5.36, accelerator: A100, tp: 3},
+    {accelerators: 3, seconds: 3.67, accelerator: A100, tp: 3}, {accelerators: 4, seconds: 5.5, accelerator: A100, tp: 3},
+    {accelerators: 5, seconds: 4.92, accelerator: A100, tp: 3}, {accelerators: 6, seconds: 2.19, accelerator: A100, tp: 3},
+    {accelerators: 6, seconds: 9.17, accelerator: H100, tp: 3}]}
+  reward: {accelerators: 1-6, parallel: {tp: [1, 2]}, memory: 10GiB, seconds: [
+    {accelerators: 6, seconds: 17.78, accelerator: A100}, {accelerators: 1, seconds: 11.0, accelerator: H100},
+    {accelerators: 2, seconds: 5.36, accelerator: H100}, {accelerators: 3, seconds: 3.72, accelerator: H100},
+    {accelerators: 4, seconds: 2.5, accelerator: H100}, {accelerators: 5, seconds: 2.0, accelerator: H100},
+    {accelerators: 6, seconds: 4.49, accelerator: H100}]}
+relations: [{kind: subset, components: [actor, rollout]}]
+"""
+
+
+def test_groups_over_nodes_are_told_of_every_choice(tmp_path: Path) -> None:
+    """With them 41.3 seconds are known, with components on other models than in the plan."""
+    plan = "plan: {cost_model: rlinf-embodied, workflow: [rollout => actor, rollout => reward, actor => reward], batches: 4}\n"
+    planned = pw.solve(written(tmp_path, TORN, "1x3xA100+1x2xH100+1x1xH100", plan), sandbox=False).planned
+    assert planned is not None and planned.proved and planned.price[0] == 63_193_333_000
+    assert planned.over_nodes is not None and planned.over_nodes.bound <= 41_301_248_000
