@@ -11,13 +11,12 @@ from ....models.placements.plan import FEASIBLE
 from ....models.problem import Problem
 from ...layout.parts import Parts
 from ...wording import listed
-from .in_places import in_places, is_anywhere
+from .in_places import are_compared, in_places, is_anywhere
 from .in_ranges import in_ranges, is_one_range
 from .kept import Hosts
 from .put_back import bounded, crossing, put_back
 from .seats_of import Left
 from .split import Split, hosts_of, is_separable, splits
-from .ways import weighs
 
 
 def around_given(place: Solve) -> Solve:
@@ -45,7 +44,7 @@ def _around(parts: Parts, hosts: Hosts, place: Solve, left: Left) -> Answer | No
         found = _first(problem, hosts, in_ranges(parts, hosts), place)
     elif is_separable(problem, hosts):
         found = _first(problem, hosts, splits(parts, hosts), place)
-    if found is None or (found.verdict == FEASIBLE and weighs(problem)):
+    if found is None or (found.verdict == FEASIBLE and are_compared(problem)):
         found = _anywhere(parts, hosts, place, left, found) or found
     return found
 
@@ -66,7 +65,9 @@ def _anywhere(parts: Parts, hosts: Hosts, place: Solve, left: Left, first: Answe
     if not is_anywhere(parts.problem, hosts):
         return None
     ways = in_places(parts, hosts, place, left)
-    return _lightest(parts.problem, hosts, ways, beside, first) if weighs(parts.problem) else _first(parts.problem, hosts, ways, beside)
+    return (
+        _lightest(parts.problem, hosts, ways, beside, first) if are_compared(parts.problem) else _first(parts.problem, hosts, ways, beside)
+    )
 
 
 def _first(problem: Problem, hosts: Hosts, ways: Iterator[Split], place: Solve) -> Answer | None:

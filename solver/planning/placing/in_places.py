@@ -18,8 +18,15 @@ from .seats_of import Left, seats_of
 from .split import Split, in_runs
 from .ways import crosses, weighs
 
+MOST_COMPARED = 32
+"""Accelerators of a cluster, at most, on which sets are compared by what crosses."""
 MOST_IN_ORDER = 1024
 """Sets of which it is seen what crosses, at most, before any is tried."""
+
+
+def are_compared(problem: Problem) -> bool:
+    """Are all sets compared by what crosses? On larger clusters the first that has a placement is taken: each takes a search."""
+    return weighs(problem) and problem.cluster.total() <= MOST_COMPARED
 
 
 def is_anywhere(problem: Problem, hosts: Hosts) -> bool:
@@ -59,7 +66,7 @@ def in_places(parts: Parts, hosts: Hosts, place: Solve, left: Left) -> Iterator[
 def _sets(parts: Parts, host: Bundle, inner: Sequence[Bundle], left: Left) -> Iterator[tuple[int, frozenset[Seat] | None]]:
     """(what crosses at least, the accelerators) of each set; None for those that are missing: then nothing is known of what crosses."""
     its = seats_of(parts, host, inner, left)
-    if not weighs(parts.problem):
+    if not are_compared(parts.problem):
         yield from ((0, seats) for seats in its)
         return
     every = list(islice(its, MOST_IN_ORDER + 1))

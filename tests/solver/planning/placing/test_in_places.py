@@ -211,8 +211,9 @@ def test_as_little_crosses_as_in_any_placement(start: int) -> None:
     assert seen >= 4
 
 
-def test_of_sets_that_are_not_looked_at_nothing_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_places, "MOST_IN_ORDER", 1)
+@pytest.mark.parametrize("limit", ["MOST_IN_ORDER", "MOST_COMPARED"])
+def test_of_sets_that_are_not_looked_at_nothing_is_proved(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_places, limit, 1)
     every = [its for seed in range(80) if (its := crossing(seed))]
     assert all(proved <= least <= value for proved, least, value in every)
     assert any(proved < value for proved, _, value in every)
