@@ -10,6 +10,7 @@ from typing import Annotated, Any, Callable, Iterable
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from ..machines.accelerators import NUMBERS
 from ..parallel import DEGREES, Parallel
 from ..planning.measured import SECOND, Measured
 from ..planning.workload import PHASES
@@ -86,8 +87,8 @@ _NOTHING = "nothing was measured"
 
 
 def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
-    counts = [_is_count(str(key)) for key in value]
-    none = next((str(key) for key in value if not _is_count(str(key)) and not set(str(key)) - _OF_NUMBERS), None)
+    counts = [_is_count(str(key), inner) for key, inner in value.items()]
+    none = next((str(key) for key, inner in value.items() if not (_is_count(str(key)) or set(str(key)) - _OF_NUMBERS)), None)
     if none is not None:
         raise _key_fault(f"`{none[:40]}` is neither a count of accelerators nor a phase", (none,))
     if any(counts) and not all(counts):
@@ -104,21 +105,22 @@ def _with(rows: Callable[[], list[dict[str, object]]], key: str, value: str) -> 
 
 
 def _of_phase(key: str, value: object) -> list[dict[str, object]]:
-    if isinstance(value, dict) and value and not any(_is_count(str(inner)) for inner in value):
+    if isinstance(value, dict) and value and not any(_is_count(str(inner), its) for inner, its in value.items()):
         rows = {model: partial(_of_model, key, str(model), inner) for model, inner in value.items()}
         return _all_rows(partial(_with, its, "accelerator", str(model)) for model, its in rows.items())
     return _counted(value, (key,), "counts of accelerators, such as `{8: 120}`, or models of these, such as `{H100: {8: 120}}`")
 
 
 def _of_model(phase: str, model: str, value: object) -> list[dict[str, object]]:
-    if model in PHASES or not re.fullmatch(NAME_PATTERN, model) or not set(model) - _OF_NUMBERS:
+    if model in PHASES or not re.fullmatch(NAME_PATTERN, model) or not (set(model) - _OF_NUMBERS or _is_count(model)):
         raise _key_fault(f"`{model[:40]}` is neither a count of accelerators nor a model of these", (phase, model))
     return _counted(value, (phase, model), "counts of accelerators, such as `{8: 120}`")
 
 
 def _counted(value: object, place: tuple[str, ...], what: str) -> list[dict[str, object]]:
     """The rows of a number of seconds, or of a map from counts, whose keys are `what` stands at a place of the short form."""
-    strange = next((str(count) for count in value if not _is_count(str(count))), None) if isinstance(value, dict) else None
+    counts = value.items() if isinstance(value, dict) else ()
+    strange = next((str(count) for count, its in counts if not _is_count(str(count), its)), None)
     if strange is not None:
         raise _key_fault(f"below `{place[-1][:40]}` stand {what}", (*place, strange))
     return _by_count(value, place) if isinstance(value, dict) else [_row(value, place)]
@@ -174,21 +176,25 @@ def _all_rows(parts: Iterable[Callable[[], list[dict[str, object]]]]) -> list[di
     return rows
 
 
-def _is_count(key: str) -> bool:
-    return key.isascii() and key.isdigit() and len(key) <= MAX_DIGITS
+def _is_count(key: str, value: object = None) -> bool:
+    """Is a key a count of accelerators? Digits are, but for a model such as ``4090`` above counts of its own."""
+    digits = key.isascii() and key.isdigit() and len(key) <= MAX_DIGITS
+    return digits and not (isinstance(value, dict) and key in NUMBERS)
 
 
 _BY_COUNT: dict[str, Any] = {
     "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "additionalProperties": False,
     "patternProperties": {"^0{0,8}[1-9][0-9]{0,8}$": _NUMBER},
 }  # fmt: skip
+_NUMBERED = f"^({'|'.join(NUMBERS)})$"
+_NO_COUNT = f"[^-+.0-9]|{_NUMBERED}"
 _BY_MODEL: dict[str, Any] = {
     "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "additionalProperties": {"anyOf": [_NUMBER, _BY_COUNT]},
-    "propertyNames": {"allOf": [{"pattern": NAME_PATTERN}, {"pattern": "[^-+.0-9]"}]},
+    "patternProperties": {_NUMBERED: _BY_COUNT}, "propertyNames": {"allOf": [{"pattern": NAME_PATTERN}, {"pattern": _NO_COUNT}]},
 }  # fmt: skip
 _BY_PHASE: dict[str, Any] = {
-    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "propertyNames": {"maxLength": MAX_TEXT, "pattern": "[^-+.0-9]"},
-    "additionalProperties": {"anyOf": [_NUMBER, _BY_COUNT, _BY_MODEL]},
+    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "propertyNames": {"maxLength": MAX_TEXT, "pattern": _NO_COUNT},
+    "patternProperties": {_NUMBERED: _BY_COUNT}, "additionalProperties": {"anyOf": [_NUMBER, _BY_COUNT, _BY_MODEL]},
 }  # fmt: skip
 _ROW: dict[str, Any] = {
     "type": "object", "required": ["seconds"], "additionalProperties": False,

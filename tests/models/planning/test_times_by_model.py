@@ -40,6 +40,8 @@ def told(folder: Path, hints: str) -> list[tuple[str, str, str]]:
         ("{accelerators: 4, seconds: {H100: 60, mine: 70}}", {("", "H100", 4, 60), ("", "mine", 4, 70)}),
         ("{seconds: {train: {H100: {4: 60}, mine: {4: 70}}}}", {("train", "H100", 4, 60), ("train", "mine", 4, 70)}),
         ("{seconds: {infer: {8: 5}, train: {H100: {4: 60}}}}", {("infer", "", 8, 5), ("train", "H100", 4, 60)}),
+        ("{seconds: {H100: {4: 60}, 4090: {8: 90}}}", {("", "H100", 4, 60), ("", "4090", 8, 90)}),
+        ("{seconds: {train: {4090: {8: 90}, H100: {8: 30}}}}", {("train", "4090", 8, 90), ("train", "H100", 8, 30)}),
         ("{seconds: {H100: {4: 60}}, phase: H100}", {("H100", "", 4, 60)}),
     ],
     ids=[
@@ -48,6 +50,8 @@ def told(folder: Path, hints: str) -> list[tuple[str, str, str]]:
         "on as many as are asked for",
         "by phase and model",
         "one phase on any",
+        "digits",
+        "digits below a phase",
         "a phase of that name",
     ],
 )
@@ -80,7 +84,12 @@ def test_a_model_of_another_cluster_is_no_fault(hints: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("hints", "at"), [("{seconds: {train: {H100: {4: 60}, 8: 30}}}", "H100"), ("{seconds: {train: {a b: {4: 60}}}}", "a b")]
+    ("hints", "at"),
+    [
+        ("{seconds: {train: {H100: {4: 60}, 8: 30}}}", "H100"),
+        ("{seconds: {train: {a b: {4: 60}}}}", "a b"),
+        ("{seconds: {train: {4091: {4: 60}}}}", "{4: 60}"),
+    ],
 )
 def test_what_is_neither_a_count_nor_a_model(hints: str, at: str, tmp_path: Path) -> None:
     assert [(code, caret) for code, caret, _ in told(tmp_path, hints)] == [("PW105", at)]
