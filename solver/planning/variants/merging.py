@@ -33,7 +33,7 @@ def merged(problem: Problem, found: Answer, every: Choosing, least: int) -> Answ
     others = _others(best, [*beside, *(other for each in planned for other in (each.best, *each.others))])
     unsure = {id(priced) for priced in (*not_placed, *(priced for each in planned for priced in each.not_placed))}
     its = replace(
-        best, bound=bound, proved=proved, ties_open=proved and (best.ties_open or any(each < price for each in every.left)),
+        best, bound=bound, proved=proved, ties_open=proved and (best.ties_open or _may_have_fewer(every, price)),
         parts=questions_of(problem, [each.question for each in planned]), others=others,
         not_placed=tuple(each for each in others if id(each) in unsure), over_nodes=_over_nodes(best, planned, every.only_over_nodes),
         spent=every.spent + (found.planned.spent if found.planned is not None else 0.0),
@@ -45,9 +45,16 @@ def _on_one_kind(planned: Planned, every: Choosing, least: int) -> Planned:
     """The plan with each component on one kind, with what is told of others: with groups over nodes too where nothing is told of these."""
     told = (each.planned.over_nodes for each in every.answers if each.planned is not None)
     over_nodes = [each.bound for each in told if each is not None] + (every.only_over_nodes if planned.over_nodes is None else [])
-    less = [max(bound, least) for bound in (*every.bounds, *over_nodes) if bound < planned.price[0]]
-    ties = planned.proved and any(each < planned.price and each[0] == planned.price[0] for each in every.left)
+    less = [each for bound in (*every.bounds, *over_nodes) if (each := max(bound, least)) < planned.price[0]]
+    ties = planned.proved and _may_have_fewer(every, planned.price)
     return replace(planned, over_kinds=min(less, default=None), ties_open=planned.ties_open or ties)
+
+
+def _may_have_fewer(every: Choosing, price: Price) -> bool:
+    """May a choice have a plan with as much of what is as small as possible, where none has less, and less of what comes second?"""
+    planned = (each.planned for each in every.answers if each.planned is not None)
+    open_ = any(its.bound <= price[0] and (its.ties_open or not its.proved) for its in planned)
+    return open_ or any(each < price for each in every.left)
 
 
 def _over_nodes(best: Planned, told: Sequence[Planned], bounds: Sequence[int]) -> OverNodes | None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import placewright as pw
 import pytest
-from placewright.models.answer import IMPOSSIBLE
+from placewright.models.answer import IMPOSSIBLE, Answer
 from placewright.models.planning.measured import SECOND
+from placewright.models.problem import Problem
 from placewright.report.planning.assumptions import assumptions
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
+from placewright.solver.planning.variants import over_kinds
+from placewright.solver.planning.variants.choosing_models import Choosing
+from placewright.solver.planning.variants.merging import merged
 
 from .on_models import Instance, Laid
 
@@ -121,6 +126,24 @@ components:
 """
     planned = pw.solve(written(tmp_path, parts, "1x2xH100+1x1xA100", "plan: {cost_model: steady}\n"), sandbox=False).planned
     assert planned is not None and planned.proved and planned.price == (10 * SECOND, 3)
+
+
+@pytest.mark.parametrize(("change", "open_"), [({}, False), ({"ties_open": True}, True), ({"proved": False}, True)])
+def test_fewest_accelerators_are_claimed_only_where_no_other_choice_may_have_fewer(
+    change: dict[str, bool], open_: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another choice takes as long at least, and what was found of it takes more."""
+
+    def with_another(problem: Problem, found: Answer, every: Choosing, least: int) -> Answer:
+        assert every.best is not None and every.best.proved
+        dearer = replace(every.best.best, nanoseconds=every.best.best.nanoseconds + SECOND)
+        its = replace(every.best, **(change and {"best": dearer}), **change)  # type: ignore[arg-type]
+        every.answers.append(replace(every.answers[0], planned=its))
+        return merged(problem, found, every, least)
+
+    monkeypatch.setattr(over_kinds, "merged", with_another)
+    planned = pw.solve(written(tmp_path), sandbox=False).planned
+    assert planned is not None and planned.proved and planned.ties_open == open_
 
 
 def test_what_no_choice_of_models_has_is_impossible(tmp_path: Path) -> None:
