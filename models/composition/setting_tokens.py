@@ -68,13 +68,18 @@ def tokens_of(text: str, position: int, span: Span) -> list[Token]:
 
 
 def _quoted(before: list[Token]) -> str:
-    """What to put in quotes, after these tokens: the value, or what stands in the list or the map that was not closed yet."""
-    kinds = [token.kind for token in before]
-    if kinds.count("{") > kinds.count("}"):
+    """What to put in quotes, after these tokens: the value, or what stands in the innermost list or map that was not closed yet."""
+    open_ = list[str]()
+    for token in before:
+        if token.kind in ("[", "{"):
+            open_.append(token.kind)
+        elif token.kind in ("]", "}") and open_:
+            open_.pop()
+    if not open_:
+        return "put the value in quotes, as in `key='a b'`"
+    if open_[-1] == "{":
         return "put what stands in the map in quotes, as in `key={a: 'a b'}`"
-    if kinds.count("[") > kinds.count("]"):
-        return "put what stands in the list in quotes, as in `key=['a b']`"
-    return "put the value in quotes, as in `key='a b'`"
+    return "put what stands in the list in quotes, as in `key=['a b']`"
 
 
 def refused(text: str, why: str, span: Span, help_: str, edit: Edit | None = None) -> UnusableInput:

@@ -203,6 +203,8 @@ def test_no_text_breaks_it(texts: list[str]) -> None:
         ("k=[a > b, [c], d]", "put what stands in the list in quotes, as in `key=['a b']`", "k=['a > b', [c], d]"),
         ("k=[[c], a > b]", "put what stands in the list in quotes, as in `key=['a b']`", "k=[[c], 'a > b']"),
         ("k={x: a > b}", "put what stands in the map in quotes, as in `key={a: 'a b'}`", "k={x: 'a > b'}"),
+        ("k={x: [a > b]}", "put what stands in the list in quotes, as in `key=['a b']`", "k={x: ['a > b']}"),
+        ("k=[{x: 1}, {y: a > b}]", "put what stands in the map in quotes, as in `key={a: 'a b'}`", "k=[{x: 1}, {y: 'a > b'}]"),
     ],
 )
 def test_what_is_to_be_put_in_quotes_is_what_stands_there(text: str, help_: str, quoted: str) -> None:
