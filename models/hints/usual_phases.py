@@ -1,4 +1,4 @@
-"""The phases of the cost model `stages` where a framework's own file does not name them: what a component does says when it works."""
+"""The phases of the cost model `stages` where a file does not name them: what a component does says when it works."""
 
 from __future__ import annotations
 

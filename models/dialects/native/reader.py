@@ -12,6 +12,7 @@ from ...hints.add import add_hints
 from ...hints.plan import read_plan
 from ...hints.preference import read_preference
 from ...hints.relations import read_links, read_relations
+from ...hints.usual_phases import with_usual_phases
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared, read_shorthand
@@ -82,8 +83,10 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     links = tuple(link for link in links if {link.source, link.target} <= there)
     preference = read_preference(values.get("objective"), findings)
     allowed = read_allowed(values.get("allow"), findings)
-    workload = read_plan(values.get("plan"), kept, findings, faulty=faulty | (set(every) - there), cluster=cluster)
-    return Problem(cluster, Job(tuple(kept), relations, allowed, open_, shares, links=links, preference=preference, workload=workload))
+    known, assumed = with_usual_phases(kept, values.get("plan"))
+    workload = read_plan(values.get("plan"), known, findings, faulty=faulty | (set(every) - there), cluster=cluster)
+    workload = workload and replace(workload, assumed=(*workload.assumed, *assumed))
+    return Problem(cluster, Job(known, relations, allowed, open_, shares, links=links, preference=preference, workload=workload))
 
 
 def _cluster(written: Value | None, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:
