@@ -16,7 +16,7 @@ from .slowest import untimed_on
 
 
 @dataclass(frozen=True)
-class Own:
+class OwnKind:
     """A kind, the nodes that it is on, and which of their accelerators it has, by node rank.
 
     `masks` : component whose ranks are given -> what it holds of each node.
@@ -43,7 +43,7 @@ def model_on(problem: Problem, component: Component) -> str:
     return models.pop() if len(models) == 1 else ""
 
 
-def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[Its]) -> tuple[Own, ...]:
+def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[Its]) -> tuple[OwnKind, ...]:
     """The accelerators of given components that lie on several of these kinds, with all who share them, where their times are known.
 
     Who is on several models takes as long as on the slowest of them, see solver/planning/asking/slowest.py. Whose place is open shares
@@ -64,7 +64,11 @@ def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[Its]
     }
     astray = {name for name, its in masks.items() if len({number.get(node, -1) for node in its}) > 1}
     groups = _groups(problem, parts) if astray else ()
-    return tuple(_own(problem, its, masks) for its in groups if astray & its and _is_known(problem, parts, its, masks))
+    return tuple(
+        own_kind(problem, sorted(its), {name: masks[name] for name in sorted(its) if name in masks})
+        for its in groups
+        if astray & its and _is_known(problem, parts, its, masks)
+    )
 
 
 def _groups(problem: Problem, parts: Sequence[Component]) -> Iterator[frozenset[str]]:
@@ -96,10 +100,10 @@ def _is_known(problem: Problem, parts: Sequence[Component], names: Collection[st
     return True
 
 
-def _own(problem: Problem, names: Collection[str], masks: Mapping[str, Mapping[int, int]]) -> Own:
-    its = {name: masks[name] for name in sorted(names) if name in masks}
+def own_kind(problem: Problem, holders: Sequence[str], masks: Mapping[str, Mapping[int, int]]) -> OwnKind:
+    """The kind of what some of these components hold between them, by their masks of each node rank."""
     held: dict[int, int] = {}
-    for mine in its.values():
+    for mine in masks.values():
         for node, mask in mine.items():
             held[node] = held.get(node, 0) | mask
     nodes = tuple(node for node in problem.cluster.nodes if node.rank in held)
@@ -107,4 +111,4 @@ def _own(problem: Problem, names: Collection[str], masks: Mapping[str, Mapping[i
     memories = {node.accelerator_memory for node in nodes}
     memory = memories.pop() if len(memories) == 1 else None  # where they differ, the check of a placement looks at each node
     count = sum(mask.bit_count() for mask in held.values())
-    return Own(Kind(" and ".join(models), count, memory, holders=tuple(sorted(names))), nodes, held, its)
+    return OwnKind(Kind(" and ".join(models), count, memory, holders=tuple(holders)), nodes, held, masks)

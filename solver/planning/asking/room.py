@@ -16,7 +16,7 @@ from ....models.problem import Problem
 from ...layout import grain
 from .kinds import kinds_of
 from .model_of import model_of
-from .own_kinds import Own, model_on, own_kinds
+from .own_kinds import OwnKind, model_on, own_kinds
 
 MOST_AREAS = 32
 Place = Union[int, tuple[int, int]]
@@ -40,9 +40,9 @@ class Room:
     kept_off: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     masks: Mapping[int, int] = field(default_factory=dict)
     over_nodes: bool = False
-    owned: tuple[Own, ...] = ()
+    owned: tuple[OwnKind, ...] = ()
 
-    def own(self, kind: int) -> Own | None:
+    def own(self, kind: int) -> OwnKind | None:
         """Whose a kind is alone, if it is anybody's."""
         place = kind - (len(self.kinds) - len(self.owned))
         return self.owned[place] if place >= 0 else None

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from itertools import product
-from math import prod
-from typing import Callable, Iterator, NamedTuple, Sequence
+from typing import Callable, NamedTuple
 
 from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.planning.planned import Planned
@@ -19,16 +17,13 @@ from ..costs.cost_model import CostModel
 from ..searching.price import Price
 from ..searching.search import search
 from ..searching.sizes.settling import Settle
+from .choices_of_models import MOST_PARTS, how_many
 from .spanning import Models, as_loosely_spanning, as_spanning, models_in, own_models, sets_of_models
 
 MOST_PLANNED, MOST_BOUNDED = 24, 400
 """Choices that are planned at most, and that are bounded: some components of one, or all."""
 UNDECIDED = 0.25
 """Of the time: so much counts for a choice of which nothing was found, since nobody says how long that took."""
-MOST_LOOKED_AT = 24
-"""The same for what is only told beside a plan."""
-MOST_PARTS = 12
-"""Of more choices, a plan is not said to be the best answer to each of their questions."""
 
 
 class Choice(NamedTuple):
@@ -203,42 +198,3 @@ def least_price(question: Question, bound: int | None, best: Price | None) -> Pr
         return None
     first, second = best or (bound, 0)
     return (first, second + question.held) if question.aim == SECONDS else (first + question.held, second)
-
-
-def least_on_models(problem: Problem, least: Callable[[Problem], int | None]) -> int | None:
-    """What no plan on any models costs less than, by what `least` says of some components on some; None where it says None of all."""
-    sets, looked = sets_of_models(problem), 0
-    first = least(as_loosely_spanning(problem, {}))
-    heap: list[tuple[int, int, Models]] = [] if first is None else [(first, 0, {})]
-    while heap:
-        bound, _, models = heappop(heap)
-        name = next((name for name in sets if name not in models), None)
-        if name is None or looked >= MOST_LOOKED_AT or was_heard():
-            return bound
-        for its in sets[name]:
-            looked += 1
-            more = {**models, name: its}
-            if (costs := least(as_loosely_spanning(problem, more))) is not None:
-                heappush(heap, (max(costs, bound), looked, more))
-    return None
-
-
-def how_many(problem: Problem) -> int:
-    """How many choices of models there are."""
-    return prod(map(len, sets_of_models(problem).values()))
-
-
-def questions_of(problem: Problem, known: Sequence[Question]) -> tuple[Question, ...]:
-    """The questions of all choices of models, as they are known where they were answered; none where these are very many."""
-    if not 1 < how_many(problem) <= MOST_PARTS:
-        return ()
-    answered = {tuple(sorted(each.on_models.items())): each for each in known}
-    workloads = [(its, its.job.workload or Workload()) for its in choices_of(problem)]
-    questions = [answered.get(tuple(sorted(workload.on_models.items()))) or asked(its, workload) for its, workload in workloads]
-    return tuple(each for each in questions if all(each.options.values()))
-
-
-def choices_of(problem: Problem) -> Iterator[Problem]:
-    """The problem with each choice of models."""
-    sets = sets_of_models(problem)
-    return (as_spanning(problem, dict(zip(sets, its))) for its in product(*sets.values()))

@@ -14,7 +14,7 @@ from ..asking.nested import with_nesting
 from ..costs import cost_model
 from ..searching.search import search
 from ..searching.sizes.settling import Settle
-from .choosing_models import MOST_LOOKED_AT, least_on_models
+from .choices_of_models import MOST_LOOKED_AT, least_on_models
 from .over_kinds import on_any_kinds
 from .over_nodes import may_have_groups, with_groups_over_nodes, without_groups
 from .spanning import as_it_spans, may_span

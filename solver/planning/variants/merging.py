@@ -12,7 +12,8 @@ from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ..loop.beside import ALTERNATIVES
 from ..searching.price import Price
-from .choosing_models import Choosing, questions_of
+from .choices_of_models import questions_of
+from .choosing_models import Choosing
 
 
 def merged(problem: Problem, found: Answer, every: Choosing, least: int) -> Answer:

@@ -13,7 +13,7 @@ from ..asking.nested import with_nesting
 from ..choosing.dividing import as_planned
 from ..choosing.tied import as_asked
 from ..memory.without import without_estimates
-from .choosing_models import MOST_PARTS, choices_of, how_many
+from .choices_of_models import MOST_PARTS, choices_of, how_many
 from .over_kinds import on_any_kinds
 from .over_nodes import may_have_groups, without_groups
 from .spanning import as_any_span, as_it_spans, may_span

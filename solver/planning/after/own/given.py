@@ -16,7 +16,7 @@ from ...costs import cost_model
 from ...costs.cost_model import iteration, segment_times
 from ...searching.search import search
 from ...variants.at_once import least_at_once
-from ...variants.choosing_models import least_on_models
+from ...variants.choices_of_models import least_on_models
 from ...variants.inside import bound_inside
 from ...variants.over_kinds import least_over_kinds
 from ...variants.over_nodes import may_have_groups, without_groups

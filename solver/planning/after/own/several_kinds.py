@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import replace
 from typing import Collection, Iterator, Mapping, NamedTuple
 
-from .....models.planning.question import Kind, Option, Question
+from .....models.planning.question import Option, Question
 from .....models.problem import Problem
 from ...asking.asked import counted, in_order
 from ...asking.options import options
-from ...asking.own_kinds import Own
+from ...asking.own_kinds import OwnKind, own_kind
 from ...asking.room import Room
 from .seats import Seat, Seats, kind_of_seat, runs_of
 
@@ -38,7 +38,7 @@ def as_it_lies(problem: Problem, question: Question, seats: Seats) -> Lies:
     left = [replace(kind, accelerators=kind.accelerators - used[number]) for number, kind in enumerate(question.kinds)]
     every = dict(question.options)
     for number, names in enumerate(groups, len(left)):
-        own = _own(placed, names, seats)
+        own = own_kind(placed, names, {name: _masks(seats[name]) for name in names})
         left.append(own.kind)
         kinds.update(dict.fromkeys(_held(seats, names), number))
         for name in names:
@@ -87,17 +87,6 @@ def _given(problem: Problem, question: Question, names: Collection[str]) -> Prob
     return replace(problem, job=replace(problem.job, components=parts))
 
 
-def _own(placed: Problem, names: Collection[str], seats: Seats) -> Own:
-    """The kind of what these components hold between them."""
-    nodes = tuple(placed.cluster.nodes[rank] for rank in sorted({node for node, _ in _held(seats, names)}))
-    masks = {name: _masks(seats[name]) for name in names}
-    memories = {node.accelerator_memory for node in nodes}
-    memory = memories.pop() if len(memories) == 1 else None  # where they differ, the rules look at each node
-    models = dict.fromkeys(node.accelerator_model for node in nodes)
-    held = _held(seats, names)
-    return Own(Kind(" and ".join(models), len(held), memory, holders=tuple(names)), nodes, _masks(held), masks)
-
-
 def _masks(seats: Collection[Seat]) -> dict[int, int]:
     """Node rank -> bit mask of the accelerators."""
     found: dict[int, int] = {}
@@ -106,7 +95,7 @@ def _masks(seats: Collection[Seat]) -> dict[int, int]:
     return found
 
 
-def _options(problem: Problem, placed: Problem, question: Question, name: str, own: Own) -> tuple[Option, ...]:
+def _options(problem: Problem, placed: Problem, question: Question, name: str, own: OwnKind) -> tuple[Option, ...]:
     """What a component may have on its own kind: with its own count, where its hints allow that, any degrees that they offer."""
     component = counted(placed, placed[name])
     amount = component.least
