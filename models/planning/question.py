@@ -14,6 +14,8 @@ from .way import Way
 from .workload import SECONDS, Budget
 
 NO_KIND = -1
+AND = " and "
+"""Between the names of several models; no name of one has a space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,11 @@ class Kind:
     holders: tuple[str, ...] = ()
     mixed: bool = False
     least: int | None = None
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The models that they are of, also where given ranks are on several; ("",) where none is named."""
+        return self.models or tuple(self.model.split(AND))
 
     @property
     def floor(self) -> int | None:

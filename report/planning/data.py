@@ -126,7 +126,7 @@ def _component(question: Question, design: Design, name: str, models: Sequence[s
     amount = "accelerators" if option.kind != NO_KIND else "resources"
     return {
         amount: option.amount,
-        **({"model": " and ".join(models) or question.kinds[option.kind].model} if option.kind != NO_KIND else {}),
+        **(_models(models or question.kinds[option.kind].named) if option.kind != NO_KIND else {}),
         "parallel": asdict(parallel),
         "replicas": option.amount // parallel.replica if option.kind != NO_KIND else option.amount,
         "tasks": [
@@ -138,7 +138,12 @@ def _component(question: Question, design: Design, name: str, models: Sequence[s
 
 
 def _block(question: Question, block: Block) -> Data:
-    return {"components": list(block.components), "accelerators": block.accelerators, "model": question.kinds[block.kind].model}
+    return {"components": list(block.components), "accelerators": block.accelerators, **_models(question.kinds[block.kind].named)}
+
+
+def _models(names: Sequence[str]) -> Data:
+    """The model of accelerators, or the several that they are of."""
+    return {"model": names[0]} if len(names) == 1 else {"models": list(names)}
 
 
 def _usage(question: Question, usage: Usage) -> Data:

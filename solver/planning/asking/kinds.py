@@ -8,7 +8,7 @@ from typing import Iterable, Mapping, Sequence
 
 from ....models.component import Component
 from ....models.machines.node import Node
-from ....models.planning.question import Kind
+from ....models.planning.question import AND, Kind
 from ....models.problem import Problem
 
 Its = tuple[Kind, tuple[Node, ...]]
@@ -58,7 +58,7 @@ def _kind(its: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:
     models = tuple(dict.fromkeys(each[0].accelerator_model for each in its))
     memory = min((size for each in its if (size := each[0].accelerator_memory) is not None), default=None)
     several = models if len(its) > 1 else ()
-    return Kind(" and ".join(models), sum(counts[node.rank] for node in nodes), memory, several), nodes
+    return Kind(AND.join(models), sum(counts[node.rank] for node in nodes), memory, several), nodes
 
 
 def _asked_memory(problem: Problem) -> float:

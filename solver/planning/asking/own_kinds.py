@@ -8,7 +8,7 @@ from typing import Collection, Iterator, Mapping, Sequence
 from ....models.component import IN_ORDER, Component
 from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR
-from ....models.planning.question import Kind
+from ....models.planning.question import AND, Kind
 from ....models.problem import Problem
 from .kinds import Its
 from .related import related
@@ -111,4 +111,4 @@ def own_kind(problem: Problem, holders: Sequence[str], masks: Mapping[str, Mappi
     memories = {node.accelerator_memory for node in nodes}
     memory = memories.pop() if len(memories) == 1 else None  # where they differ, the check of a placement looks at each node
     count = sum(mask.bit_count() for mask in held.values())
-    return OwnKind(Kind(" and ".join(models), count, memory, holders=tuple(holders)), nodes, held, masks)
+    return OwnKind(Kind(AND.join(models), count, memory, holders=tuple(holders)), nodes, held, masks)

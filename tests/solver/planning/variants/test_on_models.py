@@ -93,6 +93,9 @@ def test_it_is_told_on_which_model_it_is_slowest(tmp_path: Path) -> None:
     assert any(line.split()[:5] == ["actor", "4", "of", "H100", "and"] for line in render(account)[0].splitlines())
     (basis,) = [each for each in to_data(account)["rests_on"] if each["task"].startswith("actor")]
     assert (basis["slowest"], basis["models"]) == ("A100", ["H100", "A100"])
+    data = to_data(account)
+    assert data["components"]["actor"]["models"] == data["blocks"][0]["models"] == ["H100", "A100"]
+    assert "model" not in data["components"]["actor"]
     assert account.sensitivity is not None and account.sensitivity.flips and account.sensitivity.wider is None
 
 
