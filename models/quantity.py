@@ -26,6 +26,14 @@ _MIB: dict[str, Union[int, Fraction]] = {
 }
 
 
+class Advised(ValueError):
+    """What is wrong with a value, a sentence for a person, and what to write instead."""
+
+    def __init__(self, message: str, advice: str) -> None:
+        super().__init__(message)
+        self.advice = advice
+
+
 def read_range(text: str) -> tuple[int, int]:
     """(least, most) of `8` or `8-32`. Raises ValueError with a sentence for a person."""
     match = _RANGE.fullmatch(text)
@@ -36,7 +44,7 @@ def read_range(text: str) -> tuple[int, int]:
     if least < 1:
         raise ValueError(f"`{text}` is less than 1")
     if most < least:
-        raise ValueError(f"`{text}` runs backwards: write `{most}-{least}`")
+        raise Advised(f"`{text}` runs backwards", f"write `{most}-{least}`")
     return least, most
 
 

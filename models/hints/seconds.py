@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal, InvalidOperation
-from functools import partial
-from typing import Annotated, Any, Callable, Iterable
+from typing import Annotated, Any, Callable
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -18,6 +17,8 @@ from ..text.values import INSIDE, MAX_DIGITS, MAX_TEXT, NAME_PATTERN, Count, Nam
 
 MAX_MEASURED = 4096
 _OF_NUMBERS = frozenset("-+.0123456789")
+RowsOf = Callable[[object, tuple[str, ...]], list[dict[str, object]]]
+"""The rows of a value at a place of the short form."""
 LONGEST = 10**7
 """Seconds: about four months."""
 
@@ -80,7 +81,7 @@ def _rows(value: object) -> object:
         if not value:
             raise ValueError(_NOTHING)
         return value
-    return [_row(value, ())]
+    return _alone(value, ())
 
 
 _NOTHING = "nothing was measured"
@@ -95,26 +96,33 @@ def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
         raise ValueError("counts of accelerators stand beside phases, whose own counts stand below them")
     if all(counts):
         return _by_count(value, ())
-    rows = {key: partial(_of_phase, str(key), inner) for key, inner in value.items()}
-    return _all_rows(partial(_with, its, "phase", str(key)) for key, its in rows.items())
+    return _all(value, "phase", _of_phase, ())
 
 
-def _with(rows: Callable[[], list[dict[str, object]]], key: str, value: str) -> list[dict[str, object]]:
-    """The rows, each with this key."""
-    return [{**row, key: value} for row in rows()]
+def _all(value: dict[object, object], named: str, rows_of: RowsOf, place: tuple[str, ...]) -> list[dict[str, object]]:
+    """The rows of all entries, each row with the key of its entry by this name. Raises one error with the faults of all of them."""
+    rows, faults = list[dict[str, object]](), list[dict[str, object]]()
+    for key, inner in value.items():
+        try:
+            rows += [{**row, named: str(key)} for row in rows_of(inner, (*place, str(key)))]
+        except PydanticCustomError as wrong:
+            faults += (wrong.context or {})["faults"]
+    if faults:
+        raise _inside(faults)
+    return rows
 
 
-def _of_phase(key: str, value: object) -> list[dict[str, object]]:
+def _of_phase(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
     if isinstance(value, dict) and value and not any(_is_count(str(inner), its) for inner, its in value.items()):
-        rows = {model: partial(_of_model, key, str(model), inner) for model, inner in value.items()}
-        return _all_rows(partial(_with, its, "accelerator", str(model)) for model, its in rows.items())
-    return _counted(value, (key,), "counts of accelerators, such as `{8: 120}`, or models of these, such as `{H100: {8: 120}}`")
+        return _all(value, "accelerator", _of_model, place)
+    return _counted(value, place, "counts of accelerators, such as `{8: 120}`, or models of these, such as `{H100: {8: 120}}`")
 
 
-def _of_model(phase: str, model: str, value: object) -> list[dict[str, object]]:
+def _of_model(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
+    model = place[-1]
     if model in PHASES or not re.fullmatch(NAME_PATTERN, model) or not (set(model) - _OF_NUMBERS or _is_count(model)):
-        raise _key_fault(f"`{model[:40]}` is neither a count of accelerators nor a model of these", (phase, model))
-    return _counted(value, (phase, model), "counts of accelerators, such as `{8: 120}`")
+        raise _key_fault(f"`{model[:40]}` is neither a count of accelerators nor a model of these", place)
+    return _counted(value, place, "counts of accelerators, such as `{8: 120}`")
 
 
 def _counted(value: object, place: tuple[str, ...], what: str) -> list[dict[str, object]]:
@@ -123,7 +131,7 @@ def _counted(value: object, place: tuple[str, ...], what: str) -> list[dict[str,
     strange = next((str(count) for count, its in counts if not _is_count(str(count), its)), None)
     if strange is not None:
         raise _key_fault(f"below `{place[-1][:40]}` stand {what}", (*place, strange))
-    return _by_count(value, place) if isinstance(value, dict) else [_row(value, place)]
+    return _by_count(value, place) if isinstance(value, dict) else _alone(value, place)
 
 
 def _by_count(value: dict[object, object], place: tuple[str, ...]) -> list[dict[str, object]]:
@@ -132,21 +140,16 @@ def _by_count(value: dict[object, object], place: tuple[str, ...]) -> list[dict[
         raise _fault(_NOTHING, place)
     if none := next((str(key) for key in value if not int(str(key))), ""):
         raise _key_fault(f"nothing is measured on {none} accelerators", (*place, none))
-    rows = {str(key): partial(_one_row, each, (*place, str(key))) for key, each in value.items()}
-    return _all_rows(partial(_with, its, "accelerators", key) for key, its in rows.items())
+    return _all(value, "accelerators", _alone, place)
 
 
-def _one_row(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
-    return [_row(value, place)]
-
-
-def _row(value: object, place: tuple[str, ...]) -> dict[str, object]:
-    """The row of a number of seconds at a place of the short form."""
+def _alone(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
+    """The only row of a number of seconds at a place of the short form."""
     try:
         duration(value)
     except ValueError as wrong:
         raise _fault(str(wrong), place) from None
-    return {"seconds": value}
+    return [{"seconds": value}]
 
 
 def _fault(message: str, place: tuple[str, ...]) -> PydanticCustomError:
@@ -161,19 +164,6 @@ def _key_fault(message: str, place: tuple[str, ...]) -> PydanticCustomError:
 
 def _inside(faults: list[dict[str, object]]) -> PydanticCustomError:
     return PydanticCustomError(INSIDE, "{message}", {"message": faults[0]["message"], "faults": faults})
-
-
-def _all_rows(parts: Iterable[Callable[[], list[dict[str, object]]]]) -> list[dict[str, object]]:
-    """The rows of all parts. Raises one error with the faults of each."""
-    rows, faults = list[dict[str, object]](), list[dict[str, object]]()
-    for part in parts:
-        try:
-            rows += part()
-        except PydanticCustomError as wrong:
-            faults += (wrong.context or {})["faults"]
-    if faults:
-        raise _inside(faults)
-    return rows
 
 
 def _is_count(key: str, value: object = None) -> bool:

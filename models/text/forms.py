@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
+from ..quantity import Advised
 from .nearest import nearest
 from .tree import Mapping, Scalar, Value, find, plain
 from .values import INSIDE, TAGS, TEXT, UNKNOWN_WORD, WORD, shown
@@ -83,8 +84,8 @@ def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject
         return error(code or "PW104", subject, f"`{path}` is no key of {where}", span, label="not known", help=advice, edit=edit)
     if kind == "missing":
         return error(code or "PW101", subject, f"`{path}` of {where} is missing", _deepest(value, place), help=f"add `{path}:`")
-    reason, _, better = _reason(details).partition(": write ")
-    takes = f"write {better}" if better else takes
+    reason, wrong = _reason(details), details.get("ctx", {}).get("error")
+    takes = wrong.advice if isinstance(wrong, Advised) else takes
     message = f"`{path}` of {where}: {reason[:1].lower()}{reason[1:]}" if path else f"{where}: {reason[:1].lower()}{reason[1:]}"
     if kind == UNKNOWN_WORD and (close := nearest(str(details["input"]), details["ctx"]["words"])):
         span = _deepest(value, place)
