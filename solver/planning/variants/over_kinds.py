@@ -13,10 +13,12 @@ from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
 from ..costs import cost_model
-from ..loop.told import nothing
+from ..loop.told import nothing, with_help
 from ..searching.price import Price
 from ..searching.search import search
 from ..searching.sizes.settling import Settle
+from ..why.eased import Tried, both, eased, nested
+from ..why.eased import over_nodes as groups_over_nodes
 from ..why.several_kinds import of_one_kind, on_several, undecided
 from .choosing_models import Choosing, least_price
 from .merging import merged
@@ -25,6 +27,8 @@ from .spanning import may_span, own_models
 
 SHARE = 0.3
 """Of the time of a search: so much is looked for plans on several kinds at least, whatever the plan with each component on one took."""
+TRIED = 0.05
+"""The same of what is tried where nothing is possible."""
 
 
 def over_kinds(
@@ -41,6 +45,16 @@ def over_kinds(
     def choosing(problem: Problem, workload: Workload, model: str, spent: float, over_nodes: bool) -> Choosing:
         left = max(limit - spent, SHARE * limit)
         return Choosing(problem, workload, cost_model(model), plan, left, seed, settle, answer_interrupted, over_nodes)
+
+    def tried(problem: Problem, workload: Workload) -> tuple[int, int] | None:
+        changed = replace(problem, job=replace(problem.job, workload=workload))
+        every = Choosing(
+            changed, workload, cost_model(workload.model), lambda _: quietly, TRIED * limit, seed, settle, answer_interrupted, False
+        )
+        every.look(None)
+        if (planned := every.best) is None:
+            return None
+        return planned.best.nanoseconds + planned.best.traffic, planned.best.design.held(planned.question)
 
     def answer(problem: Problem) -> Answer:
         found, workload = plan(limit)(problem), problem.job.workload
@@ -60,7 +74,7 @@ def over_kinds(
         if may_span(problem, question):
             every = choosing(problem, workload, workload.model, 0.0, _groups(problem, question))
             every.look(None)
-            return _possible(problem, found, every)
+            return _possible(problem, found, every, tried)
         alike = of_one_kind(problem, question) if found.verdict == IMPOSSIBLE and on_several(problem, question) else None
         if alike is None or quietly(_loose(alike, workload)).verdict == IMPOSSIBLE:
             return found
@@ -82,15 +96,21 @@ def _told(found: Answer, planned: Planned, least: Price) -> Answer:
     return replace(found, planned=replace(planned, ties_open=planned.ties_open or (planned.proved and least < planned.price)))
 
 
-def _possible(problem: Problem, found: Answer, every: Choosing) -> Answer:
-    """What is answered where nothing was found with each component on one kind, and the choices may have them on several."""
+def _possible(problem: Problem, found: Answer, every: Choosing, tried: Tried) -> Answer:
+    """What is answered where nothing was found with each component on one kind, and the choices may have them on several.
+
+    By `tried` it is known which changes help.
+    """
     if every.best is not None:
         return merged(problem, found, every, 0)
     if not every.is_impossible:
         return found if found.verdict != IMPOSSIBLE else undecided((), searched=True)
     if found.verdict == IMPOSSIBLE:
-        return found
-    return every.answers[0] if len(every.answers) == 1 else nothing(True, ())
+        change = nested(problem, tried) or groups_over_nodes(problem, tried) or both(problem, tried)
+        return with_help(found, [change.help] if change is not None and change.help not in found.findings[0].help else [])
+    if len(every.answers) == 1:
+        return every.answers[0]
+    return with_help(nothing(True, ()), eased(problem, every.workload, tried))
 
 
 def _relaxed(
