@@ -141,7 +141,8 @@ def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, st
     if estimate.shards and "sharding" in estimate.written and estimate.sharding in (NONE, MEGATRON):
         message = f"`{component.name}` divides nothing among {with_noun(estimate.shards, 'rank')} with `sharding: {estimate.sharding}`"
         return message, "shards", "leave it out, or write a `sharding` that divides"
-    if estimate.divided_among and not any(_some_count(component, estimate.divided_among, parallel) for parallel in choices):
+    divided = estimate.divided_among if component.runs is None else 0  # of given ranks solver/rules/amounts/whole_shard_groups.py says it
+    if divided and not any(_some_count(component, divided, parallel) for parallel in choices):
         shards, ranks = estimate.shards, component.least // (choices[0].tp * choices[0].pp)
         if component.least == component.most and len(choices) == 1:
             return not_whole(component.name, ranks, shards), "shards", fitting(ranks, shards)

@@ -88,3 +88,14 @@ def test_ranks_divide_into_whole_groups_of_shards(more: str, message: str, help:
     found = pw.verify(tmp_path / "job.yaml").errors
     assert [(each.message, each.help) for each in found] == ([(message, help)] if message else [])
     assert all(each.code == "PW121" and each.span is not None and text[each.span.start : each.span.end] == "3" for each in found)
+
+
+def test_given_ranks_that_do_not_divide_into_groups_of_shards_leave_the_hints_of_a_framework_as_they_are(tmp_path: Path) -> None:
+    text = "cluster:\n  num_nodes: 2\n  component_placement: {actor: 0-8}\nplacewright:\n  components:\n"
+    text += "    actor: {memory: 60GiB, estimate: {parameters: 7B, sharding: zero3, shards: 8, sequence: 8192}}\n"
+    (tmp_path / "job.yaml").write_text(text)
+    found = pw.verify(tmp_path / "job.yaml", cluster="2x8xH100")
+    assert [(each.code, each.message) for each in found.errors] == [
+        ("PW221", "the 9 ranks of `actor` do not divide into groups of 8 shards: 1 would be left")
+    ]
+    assert not any("memory" in each.why for each in found.unchecked)
