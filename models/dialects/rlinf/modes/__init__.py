@@ -77,7 +77,7 @@ def read_mode(
     shaped = frozenset(
         each.name
         for each in components
-        if (its := parts.components[each.name].parallel) != each.parallel and its not in parts.choices.get(each.name, ())
+        if parts.components[each.name].parallel != each.parallel and not (each.timed and each.name in parts.choices)
     )
     return Mode(
         task,

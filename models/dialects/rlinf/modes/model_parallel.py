@@ -61,8 +61,9 @@ def _count(parts: Parts, name: str) -> int | None:
 def _actor(parts: Parts, its: Degrees, backend: str | None) -> None:
     """Its tensor parallel group must fit; whole replicas matter to megatron, which fails without them, not to fsdp."""
     count = _count(parts, "actor")
-    offered = its.parallel in parts.choices.get("actor", ())  # what is open to fsdp is its tp, by which rollout interleaves
-    pack(parts, "actor", Shape(), its.parallel if backend == MEGATRON or offered else None)
+    component, open_ = parts.components.get("actor"), parts.choices.get("actor", ())
+    planned = open_ and component and component.timed  # what is open to fsdp is its tp, by which rollout interleaves
+    pack(parts, "actor", Shape(), its.parallel if backend == MEGATRON or planned or its.parallel in open_ else None)
     at_least(parts, "actor", its.tp)
     if backend == MEGATRON or count is None or not fits_in(parts, "actor", its.tp, count, count) or backend == "fsdp" or backend is None:
         return

@@ -132,9 +132,13 @@ def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel
 
 
 def _other_degrees(parts: Parts, component: Component, parallel: Parallel | None) -> None:
-    """Hints contradict the degrees that hold where they neither say nor leave them open."""
+    """Hints contradict the degrees that hold where they neither say nor leave them open.
+
+    Of components that are planned by their times those of a list are chosen, and written, whether or not the settings have one of them.
+    """
     choices = parts.choices.get(component.name) or (component.parallel,)
-    if "parallel" not in component.spans or parallel is None or parallel in choices:
+    planned = component.timed is not None and len(choices) > 1
+    if "parallel" not in component.spans or parallel is None or parallel in choices or planned:
         return
     hint = " or ".join(str(each) for each in choices)
     message = f"`parallel` of `{component.name}` is {hint}, but the settings of the job make it {parallel} ({parts.reason})"

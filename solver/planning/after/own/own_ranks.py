@@ -86,7 +86,11 @@ def _refusals(problem: Problem, question: Question, design: Design) -> tuple[lis
         if mine not in options[name] and (reason := refused(problem, problem[name], mine.amount, mine.parallel)):
             reasons.append(reason)
             options[name] = (*options[name], mine)
-    return reasons, replace(question, options=options)
+    others = {name for name, mine in design.options.items() if mine.parallel not in problem.job.choices.get(name, (mine.parallel,))}
+    ways = tuple(  # pairs say of offered degrees alone what goes together
+        replace(way, paired=tuple(each for each in way.paired if others.isdisjoint((each.one, each.other)))) for way in question.ways
+    )
+    return reasons, replace(question, options=options, ways=ways)
 
 
 def _with_offered(problem: Problem, question: Question, design: Design) -> Question:

@@ -96,10 +96,20 @@ def test_of_degrees_that_all_need_more_the_least_is_told(read: Read) -> None:
 
 
 @pytest.mark.parametrize("machines", ["x8", None])
-def test_choices_without_the_degrees_of_the_file_are_an_error_wherever_it_is_run(read: Read, machines: str | None) -> None:
-    found = verify(read(job(4, 2, "tp: [1, 2]", "tp: [1, 2]"), machines))
-    assert [(each.code, each.subject) for each in found.errors] == [("PW121", "actor")]
-    assert not verify(read(job(2, 2, "tp: [1, 2]", "tp: [1, 2]"), machines)).errors
+def test_choices_without_the_degrees_of_the_file_are_planned_wherever_it_is_run(read: Read, machines: str | None) -> None:
+    reading = read(job(4, 2, "tp: [1, 2]", "tp: [1, 2]"), machines)
+    assert not verify(reading).errors
+    one = verify(read(job(4, 2, "tp: 2", "tp: [1, 2]"), machines))
+    assert [(each.code, each.subject) for each in one.errors] == [("PW121", "actor")]  # no list: they contradict the settings
+
+
+@pytest.mark.parametrize("backend", ["megatron", "fsdp"])
+def test_degrees_of_the_file_that_are_not_offered_are_told_as_that_alone(read: Read, backend: str) -> None:
+    its = problem(read(job(4, 2, "tp: [1, 2]", "tp: [1, 2]").replace("megatron", backend)).to_solve)
+    assert its.job.workload is not None and its.job.choices["actor"] == (Parallel(1), Parallel(2))
+    own = own_of(its, asked(its, its.job.workload), cost_model(its.job.workload.model))
+    assert own.priced is not None and own.priced.design.options["actor"].parallel == Parallel(4)
+    assert own.forbidden == ("`actor` is to have tp 1 or tp 2, not tp 4",)
 
 
 def test_what_rlinf_refuses_of_the_file_as_it_stands_is_not_to_be_proposed(read: Read) -> None:
