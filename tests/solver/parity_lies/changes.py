@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Callable
+
+from placewright.models.component import Component
+from placewright.models.findings.finding import Severity
+from placewright.models.problem import Problem
+from placewright.solver.layout.layout import Bundle, Cell, Layout
+from placewright.solver.layout.pools import Pool
+from placewright.solver.model.variables import Variables
 
 Lie = Callable[[Any], Any]
 """A function or a class -> what stands in its place."""
@@ -16,3 +24,70 @@ def silent(*arguments: Any) -> tuple[()]:
 def instead(replacement: Any) -> Callable[[Any], Any]:
     """Something else altogether."""
     return lambda original: replacement
+
+
+def about(change: Callable[[Component], Component]) -> Lie:
+    """The face of a rule about components, told of another component than it was asked about."""
+
+    def lie(original: Any) -> Any:
+        return lambda self, problem, component, other: original(self, problem, change(component), other)
+
+    return lie
+
+
+def only_first(original: Any) -> Any:
+    """A check that overlooks every witness but accelerator 0."""
+    return lambda *arguments: (finding for finding in original(*arguments) if finding.witnesses[-1:] == (0,))
+
+
+def heavier(original: Any) -> Any:
+    """One MiB more than was said: `>` and `>=` must not look alike."""
+
+    def lie(self: Any, problem: Problem, meeting: Any, variables: Any) -> None:
+        (first, *rest), above = meeting
+        original(self, problem, ((replace(first, memory=first.memory + 1), *rest), above), variables)
+
+    return lie
+
+
+def about_first(original: Any) -> Any:
+    """Memory of those that meet, without what they lie within."""
+    return lambda self, problem, meeting, variables: original(self, problem, (meeting[0], ()), variables)
+
+
+def proved(original: Any) -> Any:
+    """A share as if it were proved that a run fails without it."""
+    return lambda self, problem, share, variables: original(self, problem, replace(share, proved=True), variables)
+
+
+def each_for_itself(original: Any) -> Any:
+    """CPUs of colocated components as if each had processes of its own."""
+    return lambda members, fused: original(members, False)
+
+
+def with_severity(severity: Severity) -> Lie:
+    """The same findings, as bad as that."""
+    return lambda original: lambda *arguments: (replace(finding, severity=severity) for finding in original(*arguments))
+
+
+only_warned, all_errors = with_severity(Severity.WARNING), with_severity(Severity.ERROR)
+
+
+def together(self: Variables, cell: Cell, pool: Pool, size: int, inside_numa: bool = False) -> int:
+    """Free accelerators of all nodes in one sum, as if a group could lie on two nodes."""
+    return self.layout.capacity(cell, pool, 1) // size
+
+
+def beside_nothing(self: Variables, cell: Cell, pool: Pool, size: int, inside_numa: bool = False) -> int:
+    """Capacity that forgets the ranges."""
+    return self.layout.capacity(cell, pool, size)
+
+
+def one_way(self: Variables, bundle: Bundle, level: str, name: str) -> Any:
+    """An indicator that may stay 0 although something is there."""
+    return self.model.new_bool_var("loose")
+
+
+def nothing_given(self: Layout) -> dict[tuple[int, str], int]:
+    """Free resources that forget the given parts."""
+    return {(node.rank, b.kind): node.free(b.kind) for node in self.problem.cluster.nodes for b in self.bundles}
