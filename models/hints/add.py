@@ -15,12 +15,12 @@ from ..text.forms import fill
 from ..text.tree import Mapping, Value, find, kind_of, leaves
 from ..text.unresolved import UNRESOLVED
 from .amount import amount
-from .by_model import by_model, misspelt_models
 from .consistent import consistent
 from .estimate import unlikely
 from .forms import ComponentForm
-from .phases import misspelt_phases
-from .timed import contradicted, countless, example, timed
+from .times.by_model import by_model, misspelt_models
+from .times.phases import misspelt_phases
+from .times.timed import contradicted, countless, example, timed
 from .where import relations_of, where
 
 MAX_CHOICES = 64

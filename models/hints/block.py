@@ -17,7 +17,7 @@ from .add import add_hints
 from .plan import read_plan
 from .preference import read_preference
 from .relations import read_links, read_relations
-from .usual_phases import with_usual_phases
+from .times.usual_phases import with_usual_phases
 
 NAME = "placewright"
 COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN = "components", "relations", "links", "objective", "plan"

@@ -14,7 +14,7 @@ from ..roles import ROLES
 from ..text.values import LIST, TEXT, Amount, Count, Degrees, Labels, Mebibytes, Name, Names, Numbers, OneOf, RankTexts, Word, text_or_list
 from .estimate import EstimateForm
 from .locality import KeepForm, Others, Pins, Spreads
-from .seconds import Seconds
+from .times.seconds import Seconds
 
 _Role = Annotated[str, OneOf("role", ROLES)]
 _OTHERS = "the name of a component such as `actor`, or a list of names"

@@ -14,7 +14,7 @@ from ..text.nearest import nearest
 from ..text.tree import Scalar, Sequence, Value, find
 from .circles import ARROW, WHOLE, Wait, waits_in_circles
 from .entries import unknown
-from .timed import example
+from .times.timed import example
 
 KEY = "workflow"
 LEAVE = f"leave `{KEY}` out"

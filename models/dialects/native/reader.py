@@ -12,7 +12,7 @@ from ...hints.add import add_hints
 from ...hints.plan import read_plan
 from ...hints.preference import read_preference
 from ...hints.relations import read_links, read_relations
-from ...hints.usual_phases import with_usual_phases
+from ...hints.times.usual_phases import with_usual_phases
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared, read_shorthand

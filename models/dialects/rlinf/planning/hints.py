@@ -56,7 +56,7 @@ def _judged_plan(block: Value | None, components: Iterable[Component], findings:
     if plan is None or not isinstance(block, Mapping):
         return block
     from ....hints.plan import read_plan
-    from ....hints.usual_phases import stages_of
+    from ....hints.times.usual_phases import stages_of
 
     some = Timed((Measured(1, 1, next(iter(stages_of(plan)), "")),))  # their phases are looked at as they are planned
     known = {each.name: each for each in components}

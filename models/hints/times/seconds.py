@@ -9,11 +9,11 @@ from typing import Annotated, Any, Callable
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from ..machines.accelerators import NUMBERS
-from ..parallel import DEGREES, Parallel
-from ..planning.measured import SECOND, Measured
-from ..planning.workload import PHASES
-from ..text.values import INSIDE, MAX_DIGITS, MAX_TEXT, NAME_PATTERN, Count, Name, Word, shown, whole_schema
+from ...machines.accelerators import NUMBERS
+from ...parallel import DEGREES, Parallel
+from ...planning.measured import SECOND, Measured
+from ...planning.workload import PHASES
+from ...text.values import INSIDE, MAX_DIGITS, MAX_TEXT, NAME_PATTERN, Count, Name, Word, shown, whole_schema
 
 MAX_MEASURED = 4096
 _OF_NUMBERS = frozenset("-+.0123456789")
@@ -73,7 +73,7 @@ class MeasuredForm(BaseModel):
 def _rows(value: object) -> object:
     """The rows of the short forms: a number, a map from counts to seconds, a map from phases to either or to these by model.
 
-    A map from models alone is read as one from phases until the cluster is known (see models/hints/by_model.py). A fault names its place.
+    A map from models alone is read as one from phases until the cluster is known (see models/hints/times/by_model.py). A fault names its place.
     """
     if isinstance(value, dict):
         return _of_map(value)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterable
 
-from ..component import Component
-from ..planning.usual import usual_phase
-from ..planning.workload import PHASES, STAGES
-from ..text.tree import Mapping, Scalar, Sequence, Value
+from ...component import Component
+from ...planning.usual import usual_phase
+from ...planning.workload import PHASES, STAGES
+from ...text.tree import Mapping, Scalar, Sequence, Value
 
 
 def stages_of(plan: Value | None) -> tuple[str, ...]:

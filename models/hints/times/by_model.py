@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ..findings.finding import Finding, warning
-from ..findings.span import Edit, Span
-from ..machines.accelerators import memory_of
-from ..machines.cluster import Cluster
-from ..text.nearest import nearest
-from ..text.tree import Mapping, Scalar, Sequence, Value
-from .forms import ComponentForm
+from ...findings.finding import Finding, warning
+from ...findings.span import Edit, Span
+from ...machines.accelerators import memory_of
+from ...machines.cluster import Cluster
+from ...text.nearest import nearest
+from ...text.tree import Mapping, Scalar, Sequence, Value
+from ..forms import ComponentForm
 
 
 def models_of(cluster: Cluster) -> tuple[str, ...]:

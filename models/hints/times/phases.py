@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Collection, Iterator
 
-from ..findings.finding import Finding, warning
-from ..findings.span import Edit
-from ..machines.cluster import Cluster
-from ..planning.workload import PHASES
-from ..text.nearest import nearest
-from ..text.tree import Entry, Mapping, Scalar, Sequence
+from ...findings.finding import Finding, warning
+from ...findings.span import Edit
+from ...machines.cluster import Cluster
+from ...planning.workload import PHASES
+from ...text.nearest import nearest
+from ...text.tree import Entry, Mapping, Scalar, Sequence
 from .by_model import is_model, models_of
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..component import UNBOUNDED
-from ..planning.workload import Timed
+from ...component import UNBOUNDED
+from ...planning.workload import Timed
 
 if TYPE_CHECKING:
-    from .forms import ComponentForm
+    from ..forms import ComponentForm
 
 
 def timed(form: ComponentForm, count: int) -> Timed | None:
