@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Sequence
+from functools import partial
+from typing import Callable, Mapping, NamedTuple, Sequence
 
 from ....models.parallel import DEGREES, Parallel
 from ....models.planning.measured import LINEAR, SECOND, TABLE, Measured
@@ -24,28 +25,40 @@ class Time(NamedTuple):
 
 
 def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, model: str) -> Time | None:
-    """The time of a phase on so many accelerators of a model, with these degrees; None if nothing measured says it.
+    """The time of a phase on so many accelerators of a model, with these degrees; None if nothing measured says it (see `times_of`)."""
+    return times_of(timed, phase, parallel, model)(accelerators)
+
+
+def times_of(timed: Timed, phase: str, parallel: Parallel, model: str) -> Callable[[int], Time | None]:
+    """The time of a phase on any number of accelerators of a model, with these degrees; None for one of which nothing measured says it.
 
     Measurements with exactly these degrees and this model count; where there are none, those that name some of the degrees, as many
     as any does, and else those that hold for any. Those of ``tp: 2`` and those of ``pp: 2`` are not mixed: see `points`.
     """
     if several := timed.shortest_of or timed.longest_of:
         each = ((Timed(rows, timed.scaling), next((row.model for row in rows if row.model), "")) for rows in several)
-        times = [time_of(its, phase, accelerators, parallel, its_model) for its, its_model in each]
-        found = [time for time in times if time is not None]
-        if timed.shortest_of:
-            return min(found, key=lambda time: time.nanoseconds, default=None)
-        return max(found, key=lambda time: time.nanoseconds) if len(found) == len(times) else None
+        times = [times_of(its, phase, parallel, its_model) for its, its_model in each]
+        return partial(_of_several, times, bool(timed.shortest_of))
     known = {point.accelerators: point.nanoseconds for point in points(timed.measured, phase, parallel, model)}
-    if not known:
-        return None
+    return partial(_on, known, sorted(known), timed.scaling)
+
+
+def _of_several(times: Sequence[Callable[[int], Time | None]], shortest: bool, accelerators: int) -> Time | None:
+    """The shortest of those that are known, or the longest where all are."""
+    found = [time for each in times if (time := each(accelerators)) is not None]
+    if shortest:
+        return min(found, key=lambda time: time.nanoseconds, default=None)
+    return max(found, key=lambda time: time.nanoseconds) if len(found) == len(times) else None
+
+
+def _on(known: Mapping[int, int], counts: Sequence[int], scaling: str, accelerators: int) -> Time | None:
+    """The time on so many, by those that are known, whose counts are given in order."""
     if accelerators in known:
         return Time(known[accelerators], False)
-    if timed.scaling == TABLE:
+    if scaling == TABLE or not known:
         return None
-    counts = sorted(known)
     outside = not counts[0] < accelerators < counts[-1]
-    if timed.scaling == LINEAR or len(counts) == 1:
+    if scaling == LINEAR or len(counts) == 1:
         nearest = min(counts, key=lambda count: abs(math.log(count / accelerators)))
         return Time(min(LONGEST, _grain(known[nearest] * nearest / accelerators)), outside)
     above = next((place for place, count in enumerate(counts) if count > accelerators), len(counts) - 1)

@@ -16,7 +16,7 @@ from ....models.planning.workload import Timed
 from ....models.problem import Problem
 from ..memory.need import Need, least, need, unheeded
 from .ample import Ample
-from .interpolation import time_of
+from .interpolation import Time, times_of
 from .room import Room
 
 Figures = tuple[int, ...]
@@ -34,9 +34,10 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
     found: list[Option] = []
     if problem.kind(component) != ACCELERATOR:
         most = len(problem.cluster.numbering(component.node_groups).stretches) if component.most >= UNBOUNDED else component.most
+        times, takes = _times(timed, component.parallel, ""), Need(component.memory, component.offloaded)
         for amount in range(component.least, max(component.least, most) + 1):
-            found += _timed(timed, NO_KIND, amount, component.parallel, "", batches, Need(component.memory, component.offloaded))
-        return tuple(replace(option, processes=option.amount // component.per_process) for option in found)
+            found += _timed(times, NO_KIND, amount, component.parallel, batches, takes, 1, component.per_process)
+        return tuple(found)
     for parallel in choices:
         if not _divides(problem, component, parallel):
             continue
@@ -44,13 +45,14 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
         size = room.group(problem, one)
         for kind in range(len(room.kinds)):
             most = min(one.most, room.most(problem, one, kind))
-            for amount in range(-(-one.least // one.step) * one.step, most + 1, one.step):
+            amounts = range(-(-one.least // one.step) * one.step, most + 1, one.step)
+            times = _times(timed, parallel, room.model(problem, one, kind)) if amounts else []
+            for amount in amounts:
                 if _shares(problem, one, amount, parallel) and not (
                     timed and timed.samples and timed.samples % (amount // one.parallel.replica)
                 ):
                     takes = need(problem, one, parallel, amount, room.kinds[kind].memory)
-                    its = _timed(timed, kind, amount, parallel, room.model(problem, one, kind), batches, takes)
-                    found += (replace(option, group=size, processes=amount // one.per_process) for option in its)
+                    found += _timed(times, kind, amount, parallel, batches, takes, size, one.per_process)
     if len(choices) > 1 and unheeded(problem, component):  # of degrees that are as good otherwise, those that need least are the first
         found.sort(
             key=lambda each: (each.kind, each.amount, *least(problem, component, each.parallel, each.amount, room.kinds[each.kind].memory))
@@ -74,7 +76,7 @@ def undominated(
     matters how large these are. `bound`: degrees with which some counts of others do not go together.
     """
     uses = [each.uses[name] for each in barred if name in each.uses]
-    sizes = sorted({option.group for option in found if option.kind != NO_KIND and room.splits(option.group)})
+    sizes = room.splitting(option.group for option in found if option.kind != NO_KIND)
     processes = sorted({option.each for option in found}) if met else []
 
     def figures(option: Option) -> Figures:
@@ -110,13 +112,22 @@ def _shaped(component: Component, parallel: Parallel, shape: Shape | None) -> Co
     return replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel)
 
 
-def _timed(timed: Timed | None, kind: int, amount: int, parallel: Parallel, model: str, batches: int, takes: Need) -> Iterator[Option]:
-    times = [time_of(timed, phase, amount, parallel, model) for phase in timed.phases] if timed else []
-    known = [time for time in times if time is not None]
+def _times(timed: Timed | None, parallel: Parallel, model: str) -> Sequence[Callable[[int], Time | None]]:
+    """For each phase, the time on any number of accelerators."""
+    return [times_of(timed, phase, parallel, model) for phase in timed.phases] if timed else []
+
+
+def _timed(
+    times: Sequence[Callable[[int], Time | None]], kind: int, amount: int, parallel: Parallel, batches: int, takes: Need, group: int, each: int,
+) -> Iterator[Option]:  # fmt: skip
+    """The option with so many accelerators, if all of its times are known. `each`: accelerators of a process."""
+    known = [time for its in times if (time := its(amount)) is not None]
     if len(known) == len(times):
-        rounded = tuple(-(-time.nanoseconds // batches) * batches for time in known)
+        rounded = tuple([-(-time.nanoseconds // batches) * batches for time in known])
         outside = any(time.extrapolated for time in known)
-        yield Option(kind, amount, parallel, rounded, takes.memory, takes.kept, outside, takes.estimated)
+        yield Option(
+            kind, amount, parallel, rounded, takes.memory, takes.kept, outside, takes.estimated, group=group, processes=amount // each
+        )
 
 
 def _shares(problem: Problem, component: Component, amount: int, parallel: Parallel) -> bool:

@@ -118,10 +118,11 @@ class Room:
             free[rank] = free.get(rank, 0) + count
         return sum(count // size * size for count in free.values())
 
-    def splits(self, size: int) -> bool:
-        """Are there nodes on which groups of a size leave something over?"""
+    def splitting(self, sizes: Iterable[int]) -> list[int]:
+        """Those sizes, in order, whose groups leave something over on a node."""
         kept = ((rank, mask) for masks in self.kept_off.values() for rank, mask in masks.items())
-        return any(count % size for count in (*self.free.values(), *(self.free[rank] - mask.bit_count() for rank, mask in kept)))
+        counts = {*self.free.values(), *(self.free[rank] - mask.bit_count() for rank, mask in kept)}
+        return [size for size in sorted(set(sizes)) if any(count % size for count in counts)]
 
 
 def cut(component: Component) -> Component:

@@ -32,6 +32,11 @@ class Lean:
         self._least = Least()
         self._ranked: dict[Key, tuple[Choice, ...]] = {}
 
+    @property
+    def listed(self) -> int:
+        """Kinds and amounts of sets for which the ways were listed here."""
+        return self._ways.listed
+
     def sizing(self, structure: Structure) -> Sizing:
         """What is to be chosen of a structure here."""
         return Sizing(self._question, self._model, structure, self._ways)

@@ -33,6 +33,8 @@ WORKED = 0.0001
 """Deterministic seconds that an arrangement counts for of which the work is looked at."""
 LOOK = 0.0002
 """Deterministic seconds that a first sight of a structure counts for."""
+AMOUNT = 0.000001
+"""Those that each kind and amount counts for with which the ways to run a set were listed, where there are very many."""
 
 
 class Sight:
@@ -50,7 +52,7 @@ class Sight:
         self._ranked: dict[Key, tuple[Choice, ...]] = {}
         self._cuts: EveryCut | None = None
         """What is known of cuts of the iteration; None where that was not asked."""
-        self._seen = 0
+        self._seen, self._listed = 0, 0
         self._tried = 0
         """Ways to put components anywhere since the last arrangement."""
 
@@ -93,18 +95,32 @@ class Sight:
         return self._tried % TRIED > 0 or self._spend(TRIED * TRY)
 
     def uncut(self, waiting: Sequence[Arrangement]) -> Iterator[Uncut]:
-        """Arrangements with the work of their busiest set, without those that have no design."""
+        """Arrangements with the work of their busiest set, without those that have no design; as long as there is time, and up to the first."""
+        some = False
         for number, each in enumerate(waiting):
-            self._spend(WORKED)
+            in_time = self._spend(WORKED + self._listing())
             structure = each.one_by_one
             lean = self._lean_of(structure)
             if lean is not None:
-                floor, ranked = lean.busiest(structure), lean.ranked(structure)
+                ranked = lean.ranked(structure)
             else:
                 ranked = Ranked(self._question, self._model, structure, self._ways, len(self._excluded), known=self._ranked)
+            if some and not in_time:
+                floor: Price | None = self.at_least()
+            elif lean is not None:
+                floor = lean.busiest(structure)
+            else:
                 floor = self._least.busiest(self._sizing(structure, self._excluded))
             if floor is not None:
+                some = True
                 yield Uncut(number, each, ranked, floor)
+
+    def _listing(self) -> float:
+        """Deterministic seconds for what was listed since it was asked last; 0 where that is little."""
+        if self._lean is None:
+            return 0.0
+        before, self._listed = self._listed, self._ways.listed + self._lean.listed
+        return AMOUNT * (self._listed - before)
 
     def of(self, arrangement: Arrangement) -> Iterator[Candidate]:
         """Its structures that can have a design, and keep to the time that may be taken; the first one in any case."""
@@ -115,7 +131,7 @@ class Sight:
                 if not self._spend(LISTED):
                     return
                 continue
-            more = self._spend(LOOK)
+            more = self._spend(LOOK + self._listing())
             one = self.candidate(structure, cut)
             if one is not None:
                 yield one

@@ -36,6 +36,8 @@ class Choices:
         self.crossing = LeastCrossing(question, question.crossing) if question.crossing is not None else None
         self._question, self._joining = question, Joining(question, divisor, self.crossing)
         self._found: dict[Key, tuple[Choice, ...]] = {}
+        self.listed = 0
+        """Kinds and amounts of sets for which the ways were listed."""
 
     @property
     def counted(self) -> int:
@@ -58,8 +60,9 @@ class Choices:
         joining = self._joining
         found: list[Choice] = []
         for amount in amounts:
+            self.listed += 1
             same = joining.at(members, pattern, spare, amount)
-            found += same if joining.packed else undominated(same, lambda choice: joining.seen_of(members, choice), spare)
+            found += same if joining.packed or len(same) <= 1 else undominated(same, lambda choice: joining.seen_of(members, choice), spare)
         found.sort(key=lambda choice: (choice.accelerators, choice.kind, choice.loads))
         return found
 

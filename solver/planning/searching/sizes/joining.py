@@ -28,6 +28,8 @@ class Joining:
         self._options: dict[tuple[str, int], dict[Amount, list[Option]]] = {}
         self._joined: dict[tuple[tuple[str, ...], tuple[int, ...], int, Amount], list[Choice]] = {}
         self._memory: dict[str, dict[Amount, int]] = {}
+        self._places: dict[tuple[str, ...], tuple[list[int], list[int]]] = {}
+        self._worked: dict[str, tuple[bool, ...]] = {}
 
     def amounts(self, members: Sequence[str]) -> tuple[Amount, ...]:
         """The kinds and amounts that all of them can be run with."""
@@ -72,6 +74,10 @@ class Joining:
         loads = parts + self._more
         added = [(self._added(members[-1], option, pattern, parts), option) for option in options]
         limit = self._limit(kind)
+        if len(firsts) == len(added) == 1:  # as of very many counts: nothing else to compare it with
+            both = tuple(map(add, _padded(firsts[0], loads, self._more), added[0][0]))
+            fits = limit is None or max(both[loads:]) <= limit
+            return [Choice(kind, count, (*firsts[0].options, options[0]), both[:loads], both[loads:])] if fits else []
         over, single = self._told(members) if limit is not None else ([], [])
         enough = self._enough(kind, amount, members)
         kept: list[tuple[Figures, Figures, tuple[Option, ...]]] = []
@@ -102,6 +108,12 @@ class Joining:
         What is needed in a turn that no later component has grows as in any other such turn; one that no member has needs what is always
         needed, which stands last.
         """
+        its = tuple(members)
+        if its not in self._places:
+            self._places[its] = self._telling(its)
+        return self._places[its]
+
+    def _telling(self, members: Sequence[str]) -> tuple[list[int], list[int]]:
         question = self._question
         if self.packed:
             return [], list(range(len(question.all_turns) + 1))
@@ -136,11 +148,16 @@ class Joining:
         loads = [0] * parts
         for part, time in zip(pattern, option.nanoseconds):
             loads[part] += time // self._divisor
-        always = name in self._question.resident
-        its = () if always else self._question.turns_of(name)
-        needs = (option.memory if always or turn in its else option.kept for turn in self._question.all_turns)
+        needs = [option.memory if works else option.kept for works in self._works(name)]
         crosses = (self._crossing.alone(name, option),) if self._crossing is not None else ()
-        return (*loads, *crosses, *needs, option.memory if always else option.kept)
+        return (*loads, *crosses, *needs)
+
+    def _works(self, name: str) -> tuple[bool, ...]:
+        """For each turn, and last for none of them: does a component need all of its memory then?"""
+        if name not in self._worked:
+            always, its = name in self._question.resident, self._question.turns_of(name)
+            self._worked[name] = (*(always or turn in its for turn in self._question.all_turns), always)
+        return self._worked[name]
 
     def _ways(self, name: str, spare: int) -> dict[tuple[int, int], list[Option]]:
         """The options of a component by kind and amount."""
