@@ -71,7 +71,8 @@ def stopped_further() -> Finding:
 def too_late(seconds: float) -> Stopped:
     """Killed, because it did not keep to its limit."""
     return Stopped(
-        f"the search did not keep to its limit, and was killed after {seconds:g} s", "place a part by hand, or give it another `--seed`"
+        f"the search did not keep to its limit, and was killed after {seconds:g} s",
+        "give it a longer `--limit` or another `--seed`, or place a part by hand",
     )
 
 
