@@ -4,53 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import Any, Sequence
 
 import placewright as pw
 import pytest
-from placewright.models.component import COLOCATED, Component, Relation
-from placewright.models.parallel import UNDIVIDED, Parallel
-from placewright.models.placements.assignment import compress, seats
+from placewright.models.component import Component
+from placewright.models.placements.assignment import seats
 from placewright.models.planning.design import Design
 from placewright.models.planning.planned import Planned
 from placewright.models.planning.question import Option
 from placewright.models.problem import Problem
-from placewright.solver.planning.after.own.own import Own
-from placewright.solver.planning.after.own.own_ranks import own, own_of
+from placewright.solver.planning.after.own.own_ranks import own
 from placewright.solver.planning.asking import asked as question_room
-from placewright.solver.planning.asking.asked import asked
-from placewright.solver.planning.costs import cost_model
 
-FILE = """
-cluster: 2x8xH100
-components:
-  rollout: {seconds: {4: 100, 16: 30}, parallel: {tp: [1, 2]}}
-  inference: {accelerators: 1-8, seconds: {8: 20}}
-  actor: {seconds: {8: 60, 16: 33}, parallel: {tp: 2}, memory: 30GiB}
-plan: {workflow: rollout -> inference => actor, batches: 4}
-"""
-
-
-def problem(tmp_path: Path, text: str = FILE) -> Problem:
-    path = tmp_path / "train.yaml"
-    path.write_text(text)
-    found = pw.load(path).problem
-    assert found is not None
-    return found
-
-
-def on(asked: Problem, places: Mapping[str, Sequence[int]]) -> Problem:
-    """The problem of a file that itself places components on accelerators, by their number in the cluster."""
-    runs = {name: compress((rank, [divmod(place, 8)]) for rank, place in enumerate(its)) for name, its in places.items()}
-    return replace(asked, job=replace(asked.job, own=runs))
-
-
-def priced(problem: Problem) -> Own:
-    workload = problem.job.workload
-    assert workload is not None
-    found = own_of(problem, asked(problem, workload), cost_model(workload.model))
-    assert found is not None
-    return found
+from .stated import FILE, on, priced, problem
 
 
 def laid_out(design: Design) -> dict[str, list[int]]:
@@ -214,58 +181,3 @@ def test_no_plan_is_proved_the_best_beside_a_better_one_of_the_file_that_nothing
     assert theirs is not None and theirs.priced is not None and theirs.unclear
     assert theirs.priced.nanoseconds < answer.planned.best.nanoseconds
     assert not answer.planned.proved and answer.planned.bound <= theirs.priced.nanoseconds
-
-
-def test_what_the_framework_does_not_run_is_told_as_that(tmp_path: Path) -> None:
-    mine = on(problem(tmp_path), {"rollout": range(4), "inference": range(8), "actor": range(16)})
-    mine = replace(mine, job=replace(mine.job, accepted={"rollout": frozenset({(16, UNDIVIDED)})}))
-    found = priced(mine)
-    assert "the framework does not run `rollout` on 4 with tp 1: pools, batches or replicas do not divide so" in found.forbidden
-    assert not found.unclear
-
-
-@pytest.mark.parametrize("offered", [("actor", "judge"), ("judge", "actor")])
-@pytest.mark.parametrize("demands", ["judge", "actor", ""])
-def test_who_is_demanded_to_share_must_do_so_whatever_a_plan_is_told_beside_it(
-    tmp_path: Path, demands: str, offered: tuple[str, str]
-) -> None:
-    said = {"judge": "{accelerators: 4}", "actor": "{seconds: {8: 60, 16: 33}}"}
-    if demands:
-        other = next(name for name in said if name != demands)
-        said[demands] = said[demands].replace("{", f"{{colocate_with: {other}, ", 1)
-    text = f"""
-cluster: 2x8xH100
-components:
-  rollout: {{seconds: {{4: 100, 16: 30}}}}
-  judge: {said["judge"]}
-  actor: {said["actor"]}
-plan: {{workflow: rollout -> actor}}
-"""
-    its = on(problem(tmp_path, text), {"rollout": range(4), "judge": range(4, 8), "actor": range(8, 16)})
-    told = Relation(COLOCATED, offered, None, "`judge` goes along with `actor`", proposed=True)
-    found = priced(replace(its, job=replace(its.job, relations=(*its.job.relations, told))))
-    assert bool(found.forbidden) == bool(demands)
-    assert all("are not on the same accelerators" in reason for reason in found.forbidden)
-
-
-def test_degrees_that_the_hints_do_not_offer_are_not_laid_at_the_door_of_the_framework(tmp_path: Path) -> None:
-    mine = on(problem(tmp_path), {"rollout": range(4), "inference": range(8), "actor": range(16)})
-    mine = replace(mine, job=replace(mine.job, choices={"rollout": (Parallel(2), Parallel(4))}, accepted={"rollout": frozenset()}))
-    assert "`rollout` is to have tp 2 or tp 4, not tp 1" in priced(mine).forbidden
-
-
-@pytest.mark.parametrize(("proposed", "refused"), [(True, False), (False, True)])
-def test_what_a_mode_demands_of_a_component_without_times_is_demanded_of_the_files_own_ranks(
-    tmp_path: Path, proposed: bool, refused: bool
-) -> None:
-    """What a framework demands has no place in a file either."""
-    text = """
-cluster: 2x8xH100
-components:
-  judge: {accelerators: 4}
-  actor: {seconds: {8: 60, 16: 33}}
-"""
-    its = on(problem(tmp_path, text), {"judge": range(4), "actor": range(8, 16)})
-    demanded = Relation(COLOCATED, ("judge", "actor"), None, "the framework's mode", proposed=proposed)
-    found = priced(replace(its, job=replace(its.job, relations=(*its.job.relations, demanded))))
-    assert bool(found.forbidden) == refused

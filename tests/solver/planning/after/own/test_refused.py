@@ -1,0 +1,67 @@
+"""What the demands of a file, and its framework, refuse of the file's own ranks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from placewright.models.component import COLOCATED, Relation
+from placewright.models.parallel import UNDIVIDED, Parallel
+
+from .stated import on, priced, problem
+
+
+def test_what_the_framework_does_not_run_is_told_as_that(tmp_path: Path) -> None:
+    mine = on(problem(tmp_path), {"rollout": range(4), "inference": range(8), "actor": range(16)})
+    mine = replace(mine, job=replace(mine.job, accepted={"rollout": frozenset({(16, UNDIVIDED)})}))
+    found = priced(mine)
+    assert "the framework does not run `rollout` on 4 with tp 1: pools, batches or replicas do not divide so" in found.forbidden
+    assert not found.unclear
+
+
+@pytest.mark.parametrize("offered", [("actor", "judge"), ("judge", "actor")])
+@pytest.mark.parametrize("demands", ["judge", "actor", ""])
+def test_who_is_demanded_to_share_must_do_so_whatever_a_plan_is_told_beside_it(
+    tmp_path: Path, demands: str, offered: tuple[str, str]
+) -> None:
+    said = {"judge": "{accelerators: 4}", "actor": "{seconds: {8: 60, 16: 33}}"}
+    if demands:
+        other = next(name for name in said if name != demands)
+        said[demands] = said[demands].replace("{", f"{{colocate_with: {other}, ", 1)
+    text = f"""
+cluster: 2x8xH100
+components:
+  rollout: {{seconds: {{4: 100, 16: 30}}}}
+  judge: {said["judge"]}
+  actor: {said["actor"]}
+plan: {{workflow: rollout -> actor}}
+"""
+    its = on(problem(tmp_path, text), {"rollout": range(4), "judge": range(4, 8), "actor": range(8, 16)})
+    told = Relation(COLOCATED, offered, None, "`judge` goes along with `actor`", proposed=True)
+    found = priced(replace(its, job=replace(its.job, relations=(*its.job.relations, told))))
+    assert bool(found.forbidden) == bool(demands)
+    assert all("are not on the same accelerators" in reason for reason in found.forbidden)
+
+
+def test_degrees_that_the_hints_do_not_offer_are_not_laid_at_the_door_of_the_framework(tmp_path: Path) -> None:
+    mine = on(problem(tmp_path), {"rollout": range(4), "inference": range(8), "actor": range(16)})
+    mine = replace(mine, job=replace(mine.job, choices={"rollout": (Parallel(2), Parallel(4))}, accepted={"rollout": frozenset()}))
+    assert "`rollout` is to have tp 2 or tp 4, not tp 1" in priced(mine).forbidden
+
+
+@pytest.mark.parametrize(("proposed", "refused"), [(True, False), (False, True)])
+def test_what_a_mode_demands_of_a_component_without_times_is_demanded_of_the_files_own_ranks(
+    tmp_path: Path, proposed: bool, refused: bool
+) -> None:
+    """What a framework demands has no place in a file either."""
+    text = """
+cluster: 2x8xH100
+components:
+  judge: {accelerators: 4}
+  actor: {seconds: {8: 60, 16: 33}}
+"""
+    its = on(problem(tmp_path, text), {"judge": range(4), "actor": range(8, 16)})
+    demanded = Relation(COLOCATED, ("judge", "actor"), None, "the framework's mode", proposed=proposed)
+    found = priced(replace(its, job=replace(its.job, relations=(*its.job.relations, demanded))))
+    assert bool(found.forbidden) == refused
