@@ -18,7 +18,7 @@ from ..text.tree import Value, leaves
 from ..text.unresolved import UNRESOLVED
 from ..text.values import Count, OneOf, Rate, Word, or_list, several
 from .circles import ARROW, WHOLE
-from .times.seconds import Duration
+from .times.duration import Duration
 from .times.timed import example
 from .topology import UNNAMED, named
 from .workflow import read_workflow

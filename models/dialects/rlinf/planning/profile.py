@@ -12,7 +12,7 @@ from typing import Mapping as MappingType
 from ....configuration.notes import Notes, is_unknown
 from ....configuration.settings import Settings
 from ....findings.span import Span
-from ....hints.times.seconds import duration
+from ....hints.times.duration import duration
 from ....planning.measured import SECOND
 from ....text.tree import Mapping, Scalar
 from .profiled import KEY
