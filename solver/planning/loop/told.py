@@ -11,7 +11,7 @@ from ....models.findings.wording import are
 from ....models.planning.planned import Unplaceable
 from ...durations import exactly_in_time, in_time
 from ...refuting.impossible import NO_CHANGE
-from ...sandbox.stopped import Stopped
+from ...sandbox.stopped import Faulty, Stopped
 
 
 def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
@@ -72,7 +72,7 @@ def with_help(answer: Answer, helps: Iterable[str]) -> Answer:
 
 def not_placed(stopped: Stopped, found: bool) -> Answer:
     """The answer where the search was stopped and nothing is placed; `found`: had it found counts and degrees that fit together?"""
-    if not found or not stopped.interrupted:
+    if not found or isinstance(stopped, Faulty):
         return Answer(UNDECIDED, findings=(stopped.without_answer,), how="search")
     message = f"undecided: {stopped}, and until then none of the counts and degrees that fit together was placed"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=stopped.help),), how="search")

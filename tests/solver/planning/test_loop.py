@@ -19,10 +19,11 @@ from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.check import faults
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.loop.barring import ruled_out
-from placewright.solver.planning.loop.told import nothing
+from placewright.solver.planning.loop.told import not_placed, nothing
 from placewright.solver.planning.placing.placing import placing
 from placewright.solver.planning.plan import plan
 from placewright.solver.planning.searching import search as searching
+from placewright.solver.sandbox.stopped import Faulty, too_late
 from placewright.solver.searching.search import solve
 
 from ..cases import cluster, component, problem
@@ -190,6 +191,14 @@ def test_what_no_placement_has_is_no_other_arrangement_and_what_its_structure_ha
         assert solve(placing(asked_for, found.question, other.design)).plan is not None
     assert any(out.priced.design.options["actor"].amount > 8 for out in found.unplaceable)
     assert not found.not_placed
+
+
+def test_counts_that_were_found_are_not_denied_where_placing_them_was_ended() -> None:
+    (finding,) = not_placed(too_late(2), True).findings
+    assert (finding.code, finding.help) == ("PW602", too_late(2).help)
+    assert finding.message.endswith("after 2 s, and until then none of the counts and degrees that fit together was placed")
+    assert not_placed(too_late(2), False).findings == (too_late(2).without_answer,)
+    assert not_placed(Faulty("it lies"), True).findings == (Faulty("it lies").without_answer,)
 
 
 def test_what_could_not_be_placed_in_time_is_said_to_be_not_placed() -> None:
