@@ -158,6 +158,11 @@ class ComponentForm(_Strict):
         title="how long an iteration of it takes, where that was measured",
         description="a map such as `{8: 120, 16: 66}`, `{generate: {8: 95}, train: {8: 60}}` or `{H100: {8: 60}}`, or `59.9` where the count is fixed",
     )
+    measured_on: Count | None = Field(
+        default=None,
+        title="in the block of an RLinf file: on how many accelerators its cost in `profile_data` was measured, if not on those of its ranks",
+        description="a whole number such as `16`",
+    )
     scaling: Annotated[str, OneOf("scaling", SCALINGS)] = Field(
         default=POWER,
         title="what is assumed between and beyond the measured counts",

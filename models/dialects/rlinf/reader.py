@@ -32,6 +32,7 @@ from .components.flow_commas import split_by_commas
 from .components.least import accelerators_per_node
 from .modes import read_mode
 from .planning.hints import of_what_runs
+from .planning.measured_on import measured_on_of
 from .planning.opened import Opened
 from .planning.profiled import KEY, is_profiled
 from .recognise import HINTS, NAME
@@ -100,6 +101,7 @@ def _problem(
     hinted = root.get(HINTS)
     placed = _component_placement(notes, section, values["component_placement"], hinted is not None)
     block = interpolator.tree(hinted, (HINTS,)) if hints and hinted is not None else None
+    block, measured = measured_on_of(root, block)
     fits = partial(_fits, notes, groups, placed, block)
     cluster = None if count is None else machines_of(notes, count, at, groups.groups, machines, fits)
     per_node = machines.count if isinstance(machines, AsDeclared) and not groups.groups else 0
@@ -116,7 +118,7 @@ def _problem(
     if anew and cluster.counted:
         from .planning.open import opened
 
-        planned = opened(notes, settings, cluster, components, block)
+        planned = opened(notes, settings, cluster, components, block, measured)
         components = planned.components
     if block is not None and is_profiled(root, block):
         block = of_what_runs(notes, settings, root, block, components, planned)

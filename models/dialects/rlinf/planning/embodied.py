@@ -21,8 +21,10 @@ ENVIRONMENTS = ("data.env_num", "env.train.total_num_envs")
 """Where their number stands: RLinf's tool reads the first, its workers the second."""
 
 
-def embodied(settings: Settings, cluster: Cluster, placed: Mapping[str, Component], profile: Profile) -> dict[str, Timed] | None:
-    """Component -> its times; None where the number of environments is not known."""
+def embodied(
+    settings: Settings, cluster: Cluster, placed: Mapping[str, Component], profile: Profile, counts: Mapping[str, int]
+) -> dict[str, Timed] | None:
+    """Component -> its times; None where the number of environments is not known. `counts`: those that costs were measured on, where said."""
     amount = environments(settings)
     if amount is None and profile.shares:
         return None
@@ -33,7 +35,8 @@ def embodied(settings: Settings, cluster: Cluster, placed: Mapping[str, Componen
         if name in profile.shares and amount is not None:
             found[name] = timed(simulated(profile.shares[name].seconds, amount.value, total, even=name == "env"))
         elif name in profile.costs:
-            found[name] = timed(trained(profile.costs[name].nanoseconds, held.held(name), 1, total, Batch(1, 1, 1)))
+            measured = counts.get(name, held.held(name))
+            found[name] = timed(trained(profile.costs[name].nanoseconds, measured, 1, total, Batch(1, 1, 1)))
     return found
 
 

@@ -10,8 +10,8 @@ from ....roles import ROLES as COMMON
 from ....text.nearest import nearest
 from ....text.tree import Entry, Mapping, Value
 from ..modes.task import TASKS
-from .profile import BY_ENVIRONMENTS, COST
-from .profiled import KEY
+from .profile import BY_ENVIRONMENTS
+from .profiled import COST, KEY
 from .reasoning import CRITICS, INFERENCE
 
 _KNOWN = frozenset((*COMMON, *INFERENCE, CRITICS))

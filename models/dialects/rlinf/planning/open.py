@@ -32,8 +32,14 @@ NEEDED = {"reasoning": ("rollout", "actor"), "coding_online_rl": ("rollout", "ac
 """Task -> the components whose times a plan is chosen by; the others of a file have one, or go along, or stay."""
 
 
-def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple[Component, ...], hints: Value | None) -> Opened:
-    """The file as it is planned; as it is, with a warning that says why, where that cannot be."""
+def opened(
+    notes: Notes, settings: Settings, cluster: Cluster, components: tuple[Component, ...], hints: Value | None,
+    counts: MappingType[str, int],
+) -> Opened:  # fmt: skip
+    """The file as it is planned; as it is, with a warning that says why, where that cannot be.
+
+    `counts`: on how many accelerators costs were measured, where the hints say it.
+    """
     task = settings.word("runner.task_type", CODE) or ""
     faults = len(notes.findings)
     profile, hinted = read_profile(notes, settings), hinted_seconds(hints)
@@ -47,7 +53,7 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
         notes.warn(CODE, KEY, f"the times of the file choose no ranks: {why[0]}", span, "", why[1])
         return Opened(components)
     find, asked = embodied if task == "embodied" else reasoning, len(notes.unchecked)
-    times = find(settings, cluster, placed, profile)
+    times = find(settings, cluster, placed, profile, counts)
     if times is None:
         _not_known(notes, settings, profile, notes.unchecked[asked:])
         return Opened(components)
@@ -57,7 +63,7 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
         of_rows(notes, settings, cluster, placed, profile, times, hinted)
     elif profile.costs:
         of_updates(notes, settings)
-    if task != "embodied" and profile.costs and (taken := measured_on(cluster, placed)[1]):
+    if task != "embodied" and profile.costs.keys() - counts.keys() and (taken := measured_on(cluster, placed)[1]):
         notes.info(
             CODE,
             KEY,

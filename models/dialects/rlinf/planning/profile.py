@@ -15,9 +15,8 @@ from ....findings.span import Span
 from ....hints.times.duration import duration
 from ....planning.measured import SECOND
 from ....text.tree import Mapping, Scalar
-from .profiled import KEY
+from .profiled import COST, KEY
 
-COST = "_cost"
 BY_ENVIRONMENTS = {"env": "env_profile_data", "rollout": "rollout_profile_data"}
 """Component -> where its seconds stand by the number of environments on one accelerator."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....text.tree import Mapping, Value
 from ..capabilities import INFERENCE
 
-KEY = "profile_data"
+KEY, COST = "profile_data", "_cost"
 
 
 def is_profiled(root: Mapping, hints: Value | None) -> bool:

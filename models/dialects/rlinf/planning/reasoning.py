@@ -26,23 +26,25 @@ BATCH = ("data.rollout_batch_size", "algorithm.group_size")
 """Without these nothing is known of the batch of a step."""
 
 
-def reasoning(settings: Settings, cluster: Cluster, placed: Mapping[str, Component], profile: Profile) -> dict[str, Timed] | None:
+def reasoning(
+    settings: Settings, cluster: Cluster, placed: Mapping[str, Component], profile: Profile, counts: Mapping[str, int]
+) -> dict[str, Timed] | None:
     """Component -> its times, `inference` among them where it is a part of its own; None where a setting is not known.
 
     The costs are those of a run in which actor and rollout share their accelerators. Where the file has them apart, that run is taken
-    to have been on all accelerators of the cluster, or of the node groups that both name.
+    to have been on all accelerators of the cluster, or of the node groups that both name. `counts`: where it is said.
     """
     batch, running = batch_of(settings), settings.whole("rollout.max_running_requests", CODE, 1)
     if batch is None:
         return None
-    total, measured = cluster.total(), measured_on(cluster, placed)[0]
+    total, shared = cluster.total(), measured_on(cluster, placed)[0]
     found: dict[str, Timed] = {}
     for name, cost in profile.costs.items():
         if name not in placed and not besides(settings, name, placed, found):
             continue
         if name in INFERENCE and not infers(settings):
             continue
-        replica = _replica(settings, name)
+        replica, measured = _replica(settings, name), counts.get(name, shared)
         if replica is None or running is None:
             return None
         if name == "rollout":

@@ -21,6 +21,7 @@ from ..reader import read_with
 from .degrees import degrees_of, restored
 from .groups import groups_of, without_groups
 from .insert import Line, insert_lines
+from .measured_on import counts_to_say, measured_on, without_counts
 from .rewrite import rewrite_lines
 
 
@@ -50,8 +51,20 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     for name, parallel in degrees.items():
         edits += degrees_of(reading.source, name, parallel)
     edits += groups_of(reading.source, _dropped(problem, {name: its for name, its in lines.items() if name not in stays}))
-    _check(reading, problem, assignment, degrees, edits, added, idle)
+    counts = _measured_on(reading, problem, edits) if problem.job.own and edits else {}
+    edits += measured_on(reading.source, counts)
+    _check(reading, problem, assignment, degrees, edits, added, idle, counts)
     return edits
+
+
+def _measured_on(reading: Reading, problem: Problem, edits: list[Edit]) -> dict[str, int]:
+    """On how many accelerators costs were measured, of those that the edited text would have read otherwise."""
+    try:
+        source = Source(reading.source.name, apply_edits(reading.source.text, edits))
+        after = read_with(reading.document.compose(source), problem.cluster, "placement", hints=True, anew=True).problem
+    except UnusableInput as broken:
+        raise _refused("", f"with it, {broken}") from None
+    return counts_to_say(reading.source, problem, after) if after else {}
 
 
 def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
@@ -116,7 +129,7 @@ def _relabelled(runs: Sequence[Run], labels: tuple[str, ...]) -> Sequence[Run]:
 
 def _check(
     reading: Reading, problem: Problem, assignment: Assignment, degrees: Degrees, edits: list[Edit], added: Sequence[str],
-    idle: Collection[str],
+    idle: Collection[str], counts: Mapping[str, int],
 ) -> None:  # fmt: skip
     """The edited text must say exactly this Assignment with these degrees, and everything else as before."""
     source = Source(reading.source.name, apply_edits(reading.source.text, edits))
@@ -129,6 +142,7 @@ def _check(
     for name in degrees:
         restored(after, plainly, name)
     without_groups(after, plainly, added)
+    without_counts(after, plainly, counts)
     if _without(after, before | set(added)) != _without(plainly, before):
         raise _refused("", "another value of it would change")
     found = {component.name: component for component in again.components} if again else {}
