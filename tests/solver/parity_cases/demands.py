@@ -6,8 +6,8 @@ from placewright.models.locality import Keep, Pin, Spread
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 
-from ..cases import GIB, cluster, component, given, problem
-from ..clusters import FIVE, MIXED, ROBOTS, TWO
+from ..cases import cluster, component, given, problem
+from ..clusters import FIVE, ROBOTS, TWO
 
 RACKS = cluster({"count": 2, "rack": "a"}, {"count": 1, "rack": "a"}, {"count": 2, "rack": "b"})
 """Two racks, the first of two nodes."""
@@ -111,66 +111,6 @@ DEMAND_CASES: dict[str, Problem] = {
     "near, given both": problem(ALIKE, given("a", Run(range(1), 1)), given("b", Run(range(1), 0)), component("c", 1), near="b+a@node"),
     "near, a range": problem(ALIKE, component("a", 2, 3, contiguous=True), component("b", 1, 2), near="b+a@node"),
     "near robots": problem(ROBOTS, component("env", 1, 2, node_groups=("robots",)), component("a", 1, 2), near="a+env@node"),
-    "offloaded, at the limit": problem(
-        MIXED, component("a", 1, gib=40, phases=("p",), offloaded=10 * GIB), component("b", 1, gib=30, phases=("q",), offloaded=20 * GIB), together="a+b"
-    ),
-    "offloaded, over the limit": problem(
-        MIXED, component("a", 1, gib=31, phases=("p",), offloaded=10 * GIB), component("b", 1, gib=30, phases=("q",), offloaded=10 * GIB), together="a+b"
-    ),
-    "offloaded, three phases beside what stays": problem(
-        MIXED,
-        component("a", 1, gib=20, phases=("p",), offloaded=5 * GIB),
-        component("b", 1, gib=15, phases=("q",), offloaded=5 * GIB),
-        component("c", 1, gib=10, phases=("r",), offloaded=10 * GIB),
-        component("d", 1, gib=6),
-        together="a+b b+c c+d",
-    ),
-    "offloaded, given": problem(
-        MIXED,
-        given("a", Run(range(1), 0), memory=40 * GIB, phases=("p",), offloaded=10 * GIB),
-        given("b", Run(range(1), 0), memory=31 * GIB, phases=("q",)),
-        component("c", 1),
-        shares=True,
-    ),
-    "offloaded, within given": problem(
-        MIXED,
-        given("a", Run(range(3), 0), Run(range(3, 5), 2), memory=30 * GIB, phases=("p",), offloaded=10 * GIB),
-        component("b", 1, 2, gib=31, phases=("q",)),
-        within="b+a",
-    ),
-    "CPUs with given": problem(
-        cluster({"count": 3, "cpus": 4}), given("a", Run(range(2), 0)), component("b", 1, 2, cpus=3), together="b+a"
-    ),
-    "host memory": problem(
-        cluster({"count": 3, "memory": 4}, {"count": 3}, {"count": 1, "memory": 9}), component("a", 2, 4, host_memory=2), component("b", 2)
-    ),
-    "host memory of colocated processes": problem(
-        cluster({"count": 3, "memory": 6}, {"count": 2, "memory": 9}),
-        component("a", 2, 3, host_memory=2),
-        component("b", 2, 3, host_memory=1),
-        together="a+b",
-    ),
-    "host memory of processes of several accelerators": problem(
-        cluster({"count": 4, "memory": 5}, {"count": 2, "memory": 3}),
-        component("a", 2, 4, per_process=2, host_memory=3),
-        component("b", 1, 2, host_memory=1),
-    ),
-    "host memory beside given": problem(
-        cluster({"count": 3, "memory": 4}, {"count": 2, "memory": 2}),
-        given("a", Run(range(2), 0), host_memory=1),
-        component("b", 1, 2, host_memory=2),
-    ),
-    "host memory with given": problem(
-        cluster({"count": 3, "memory": 4}), given("a", Run(range(2), 0)), component("b", 1, 2, host_memory=3), together="b+a"
-    ),
-    "host memory, a range": problem(
-        cluster({"count": 3, "memory": 4}, {"count": 2, "memory": 9}),
-        component("a", 2, 3, host_memory=2, contiguous=True),
-        component("b", 1, host_memory=1),
-    ),
-    "host memory that always suffices": problem(
-        cluster({"count": 2, "memory": 4}, {"count": 2, "memory": 4}), component("a", 1, 3, host_memory=2), component("b", 1, host_memory=1)
-    ),
     "on nodes, apart from accelerators": problem(
         ALIKE, component("agent", 2, node_groups=("node",)), component("a", 2, 3), away="agent+a@node"
     ),

@@ -8,6 +8,7 @@ from .basic import BASIC_CASES
 from .demands import DEMAND_CASES
 from .given import GIVEN_CASES
 from .kept import KEPT_CASES
+from .memory import MEMORY_CASES
 from .near import NEAR_CASES
 from .ranges import RANGES_CASES
 from .ranks import RANK_CASES
@@ -23,5 +24,6 @@ CASES: dict[str, Problem] = {
     **KEPT_CASES,
     **RANK_CASES,
     **DEMAND_CASES,
+    **MEMORY_CASES,
     **NEAR_CASES,
 }

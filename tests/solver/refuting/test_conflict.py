@@ -21,7 +21,6 @@ from placewright.solver.searching.search import solve
 
 from .. import parity
 from ..cases import cluster, component, given, problem
-from ..parity_cases.demands import DEMAND_CASES
 from ..parity_cases.every import CASES
 from ..parity_cases.random_problems import random_problem
 from ..test_search import brute_force
@@ -69,7 +68,7 @@ def test_random_conflicts_are_what_they_say() -> None:
     assert {conflict.how for conflict in found} == {COUNTING, SEARCH}
 
 
-HAND_MADE = {name: question for name, question in (CASES | DEMAND_CASES).items() if "choices" not in name}
+HAND_MADE = {name: question for name, question in CASES.items() if "choices" not in name}
 
 
 @pytest.mark.parametrize("name", HAND_MADE)

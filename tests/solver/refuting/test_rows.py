@@ -17,7 +17,6 @@ from placewright.solver.refuting.rows.question import Question
 
 from .. import parity
 from ..cases import cluster, component, problem
-from ..parity_cases.demands import DEMAND_CASES
 from ..parity_cases.every import CASES
 from ..parity_cases.random_problems import random_demands, random_problem
 from ..test_search import brute_force
@@ -53,7 +52,7 @@ def test_on_random_demands_on_the_topology() -> None:
 
 
 def test_on_cases_made_by_hand() -> None:
-    for question in (CASES | DEMAND_CASES).values():
+    for question in CASES.values():
         if parity.space(question) <= 5_000:
             judged(question)
 
