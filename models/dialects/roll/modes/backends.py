@@ -13,7 +13,7 @@ from ..roles.role import Role
 from ..roles.setup import Setup
 from .degrees import FSDP2, MEGATRON, SGLANG, VLLM, Degrees, degrees
 from .fsdp2 import fsdp2
-from .hinted import hinted
+from .hinted import hinted, passed_over
 from .notices import IN_WORKERS
 from .sglang import sglang
 
@@ -46,7 +46,9 @@ def _shape(setup: Setup, role: Role, its: Degrees | None) -> None:
         return
     if component.runs is None and "placement" not in component.spans:
         setup.components[role.key] = hinted(setup, role, component, its)
-    elif role.strategy != SGLANG or its.parallel.replica == role.num_gpus_per_worker:
+        return
+    passed_over(setup, role, component, its)
+    if role.strategy != SGLANG or its.parallel.replica == role.num_gpus_per_worker:
         setup.components[role.key] = replace(component, parallel=its.parallel)
 
 

@@ -13,7 +13,7 @@ from .degrees import FSDP2, SGLANG, VLLM, Degrees, searched
 from .fsdp2 import in_meshes, searched_ranks
 from .notices import IN_WORKERS
 
-HINTS, DIVIDES, MATCHES = "PW121", "PW208", "PW403"
+HINTS, DIVIDES, MATCHES, IGNORED = "PW121", "PW208", "PW403", "PW124"
 _BY = "the strategy of the role makes it"
 
 
@@ -42,6 +42,18 @@ def hinted(setup: Setup, role: Role, component: Component, its: Degrees) -> Comp
     found = replace(ranks, parallel=parallel)
     whole(setup, role, in_meshes(found), "its strategy needs")
     return _engines(setup, role, found) if role.strategy == VLLM else found
+
+
+def passed_over(setup: Setup, role: Role, component: Component, its: Degrees) -> None:
+    """A warning where the hints of a role with a place, which no times choose, say other degrees than its strategy: that holds."""
+    demanded, choices = its.parallel, setup.choices.get(role.key, (component.parallel,))
+    same = any((hint.tp, hint.pp, hint.cp) == (demanded.tp, demanded.pp, demanded.cp) for hint in choices)
+    if component.timed or "parallel" not in component.spans or same:
+        return
+    said = " or ".join(str(hint) for hint in choices)
+    message = f"`parallel` of `{role.key}` is {said}, but the role has its place and {_BY} {demanded}: the hint is ignored"
+    help = "drop `parallel`, or give the role `seconds`, by which its degrees are chosen"
+    setup.notes.warn(IGNORED, role.key, message, component.spans["parallel"], "ignored", help)
 
 
 def _parts(setup: Setup, role: Role, its: Degrees, each: int) -> None:
