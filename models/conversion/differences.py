@@ -44,7 +44,7 @@ def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> It
     dealt = {(share.component, share.amount, share.multiple) for share in after.shares}
     for share in before.shares:
         if share.component in hinted and (names.get(share.component, share.component), share.amount, share.multiple) not in dealt:
-            yield Difference(share.component, f"does not get an equal share of {share.amount} {share.what}", True)
+            yield Difference(share.component, f"does not get an equal share of {share.said}", True)
 
 
 def _between(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[Difference]:

@@ -6,6 +6,7 @@ from typing import Iterator
 
 from ..component import IN_ORDER, KEYS, NOT_FEWER, SUBSET, Relation
 from ..findings.finding import Finding, Severity, error, warning
+from ..findings.wording import are
 from ..problem import Problem
 
 LOSS, REFUSAL = "PW605", "PW606"
@@ -38,7 +39,7 @@ def unsaid_demands(problem: Problem) -> Iterator[Finding]:
             yield moved("+".join(relation.components), message)
     for share in problem.shares:
         if share.component in hinted:
-            message = f"that the {share.amount} {share.what} of `{share.amount_name}` are dealt out evenly to `{share.component}`"
+            message = f"that the {share.said} of `{share.amount_name}` {are(share.amount)} dealt out evenly to `{share.component}`"
             yield moved(share.component, f"{message}, is not said any more")
 
 

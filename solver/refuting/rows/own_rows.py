@@ -94,7 +94,7 @@ def node_row(question: Question, component: Component) -> Row | None:
 
 
 def _uneven(names: Sequence[str], amounts: str, unit: str, shares: Sequence[Share]) -> str:
-    dealt = [f"{share.amount} {share.what}{f' in multiples of {share.multiple}' if share.multiple > 1 else ''}" for share in shares]
+    dealt = [f"{share.said}{f' in multiples of {share.multiple}' if share.multiple > 1 else ''}" for share in shares]
     return f"{listed(list(names))}: with {amounts} {plural(unit, 2)} {listed(dealt)} cannot be dealt out evenly"
 
 

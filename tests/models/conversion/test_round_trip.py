@@ -12,6 +12,7 @@ from placewright.models.dialects.dialect import Rendering
 from placewright.models.dialects.load import dialect_named, read
 from placewright.models.findings.finding import Severity, UnusableInput
 from placewright.models.problem import Problem
+from placewright.models.share import Share
 from placewright.models.text.source import Source
 
 from .problems import problems
@@ -94,3 +95,11 @@ def test_a_role_that_rlinf_runs_otherwise_is_told_and_not_written() -> None:
     assert "role:" not in rendering.text
     assert any(loss.subject == "rollout" and "is `actor`" in loss.message for loss in rendering.losses)
     assert dialect_named("rlinf").render(again(problem, rendering, "rlinf")).text == rendering.text
+
+
+@pytest.mark.parametrize(("amount", "said"), [(1, "the 1 environment of `n` is dealt out"), (6, "the 6 environments of `n` are dealt out")])
+def test_an_amount_that_is_not_demanded_any_more_is_told_as_one_or_several(amount: int, said: str) -> None:
+    problem = read(Source("job.yaml", "cluster: 1x8\ncomponents:\n  env: {accelerators: 1-4}\n")).problem
+    assert problem is not None
+    dealt = replace(problem, job=replace(problem.job, shares=(Share("env", amount, 1, "environments", "n"),)))
+    assert any(said in loss.message for loss in dialect_named("rlinf").render(dealt).losses)
