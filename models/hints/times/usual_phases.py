@@ -23,11 +23,12 @@ def stages_of(plan: Value | None) -> tuple[str, ...]:
 def with_usual_phases(components: Iterable[Component], plan: Value | None) -> tuple[tuple[Component, ...], tuple[str, ...]]:
     """The components, each time that names no phase in the usual one of its component; and a sentence that says so, if there are any.
 
-    Those whose hints name other phases, whose role is not known, or whose phase the plan does not go through, stay as they are.
+    Those whose hints name other phases, whose role is not known, or whose phase the plan does not go through, stay as they are; so do
+    all where the plan goes through the phase without a name.
     """
     stages, found, assumed = stages_of(plan), list[Component](), list[str]()
     for each in components:
-        phase = usual_phase(each) if stages and each.timed and "" in each.timed.phases else ""
+        phase = usual_phase(each) if stages and "" not in stages and each.timed and "" in each.timed.phases else ""
         if each.timed and phase in stages and (not each.phases or phase in each.phases):
             rows = tuple(row if row.phase else replace(row, phase=phase) for row in each.timed.measured)
             each = replace(each, timed=replace(each.timed, measured=rows))
