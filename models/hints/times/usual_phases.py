@@ -29,7 +29,7 @@ def with_usual_phases(components: Iterable[Component], plan: Value | None) -> tu
     stages, found, assumed = stages_of(plan), list[Component](), list[str]()
     for each in components:
         phase = usual_phase(each) if stages and "" not in stages and each.timed and "" in each.timed.phases else ""
-        if each.timed and phase in stages and (not each.phases or phase in each.phases):
+        if each.timed and phase and phase in stages and (not each.phases or phase in each.phases):
             rows = tuple(row if row.phase else replace(row, phase=phase) for row in each.timed.measured)
             each = replace(each, timed=replace(each.timed, measured=rows))
             assumed.append(f"{each.name} in {phase}")
