@@ -23,9 +23,9 @@ def bills(problem: Problem, question: Question, design: Design, placed: Assignme
     """For each set of components that hold accelerators together, planned or not, what they need.
 
     Where components that are not planned lie over planned ones, which accelerators these are is known of what was `placed` alone; so is
-    how much memory those have of a kind that is mixed.
+    how much memory those have of a kind that is mixed, or of given ranks on several kinds.
     """
-    if placed is not None and any(kind.mixed for kind in question.kinds):
+    if placed is not None and any(kind.mixed or (kind.holders and kind.memory is None) for kind in question.kinds):
         return _mixed(problem, question, design, placed)
     over = _over(problem, question, design, placed) if placed is not None and problem.job.overlaps else ()
     return over or (*bill(problem, question, design), *beside(problem, question, design))

@@ -9,8 +9,11 @@ from random import Random
 import placewright as pw
 import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from placewright.models.dialects.load import read
 from placewright.models.planning.measured import SECOND
+from placewright.models.text.source import Source
 from placewright.report.planning.assumptions import assumptions
+from placewright.solver.planning.after.accounting import account_of
 from placewright.solver.planning.after.basis import BEYOND
 
 BOTH = "1x4xH100+1x4xA100"
@@ -72,6 +75,20 @@ def test_memory_is_that_of_each_node(tmp_path: Path) -> None:
     assert answer.planned is not None and answer.planned.best.nanoseconds == 16 * SECOND
     assert answer.plan is not None
     assert [run.node for run in answer.plan.assignment.of("judge")] == [0]
+
+
+def test_the_bill_names_the_memory_of_each_model(tmp_path: Path) -> None:
+    components = """
+        trainer: {placement: "2-5", seconds: {4: 20}, phase: train, memory: 20GiB}
+        rollout: {accelerators: 2, seconds: {2: 24}, phase: generate, memory: 20GiB, accelerator: L40S}
+    """
+    answer = solved(tmp_path, components, "1x4xH100+1x4xL40S")
+    problem = read(Source.read(tmp_path / "job.yaml")).problem
+    assert problem is not None and answer.planned is not None and answer.plan is not None
+    found = account_of(problem, answer.planned, answer.plan.assignment).bills
+    assert {(each.block.components, each.block.accelerators, each.capacity) for each in found} == {
+        (("trainer",), 2, 80 * 1024), (("trainer",), 2, 48 * 1024), (("rollout",), 2, 48 * 1024),
+    }  # fmt: skip
 
 
 def test_one_of_a_single_model_has_no_room_around_them(tmp_path: Path) -> None:
