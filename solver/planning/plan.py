@@ -101,8 +101,9 @@ def _tried(rounds: Rounds, problem: Problem, workload: Workload) -> tuple[int, i
     """What a changed question comes to: ns with traffic, and accelerators of all components; None where nothing was soon placed."""
     solve = rounds.solve if workload.bandwidth else lambda placed: rounds.solve(unweighed(placed))
     refused = but_for_groups(rounds.refused)  # which the file as it is does not let lie over nodes
+    limit = min(EACH, rounds.limit)
     trial = Rounds(
-        problem, workload, solve, EACH, rounds.seed, rounds.settle, rounds.answer_interrupted, silent, refused, number=ROUNDS - TRIED
+        problem, workload, solve, limit, rounds.seed, rounds.settle, rounds.answer_interrupted, silent, refused, number=ROUNDS - TRIED
     )
     while trial.goes_on():
         trial.place()
