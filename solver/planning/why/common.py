@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator
+from typing import Iterator, Sequence
 
 from ....models.parallel import Parallel
 from ....models.planning.question import NO_KIND, Question
@@ -36,5 +36,13 @@ def _told(question: Question, name: str, first: bool) -> str:
     counts = sorted({each.amount for each in options})
     degrees = {each.parallel for each in options}
     said = f" ({degrees.pop()})" if len(degrees) == 1 and degrees != {Parallel()} else ""
-    some = ", ".join(map(str, counts)) if len(counts) <= MOST_TOLD else f"{', '.join(map(str, counts[:5]))}, ... {counts[-1]}"
-    return f"`{name}`{said}{' can have' if first else ''} {some}"
+    return f"`{name}`{said}{' can have' if first else ''} {few(counts)}"
+
+
+def few(counts: Sequence[int]) -> str:
+    """Of many counts, in order, the first and the last; `1-8` where none between them is missing."""
+    if len(counts) <= MOST_TOLD:
+        return ", ".join(map(str, counts))
+    if counts[-1] - counts[0] < len(counts):
+        return f"{counts[0]}-{counts[-1]}"
+    return f"{', '.join(map(str, counts[:5]))}, ... {counts[-1]}"

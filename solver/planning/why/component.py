@@ -20,6 +20,7 @@ from ..asking.asked import asked
 from ..asking.options import options
 from ..asking.room import Room, cut, room
 from .bounds import fewest
+from .common import few
 from .eased import OVER_NODES
 from .given import with_given
 from .said import model_name
@@ -45,17 +46,17 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
         told = f"{timed.samples} samples divide evenly among its replicas on no count of {amounts}"
         if timed.scaling == TABLE and _counts(problem, component, replace(timed, scaling=POWER), space):
             inside = _counts(problem, component, replace(timed, samples=0), space)
-            told = f"{timed.samples} samples divide evenly among its replicas on none of the counts of its table, {_some(inside)}"
+            told = f"{timed.samples} samples divide evenly among its replicas on none of the counts of its table, {few(inside)}"
         field = "samples" if "samples" in component.spans else "timed"
-        return _impossible(component, field, told, f"its `accelerators` can be {_some(can)}" if can else "leave `samples` out", can[:1])
+        return _impossible(component, field, told, f"its `accelerators` can be {few(can)}" if can else "leave `samples` out", can[:1])
     if timed and timed.scaling == TABLE and (could := _counts(problem, component, replace(timed, scaling=POWER), space)):
         can = _counts(problem, whole, timed, space)
-        help_text = f"its `accelerators` can be {_some(can)}" if can else f"measure it on {_some(could)}"
+        help_text = f"its `accelerators` can be {few(can)}" if can else f"measure it on {few(could)}"
         return _impossible(component, "timed", _not_in_table(component, timed), help_text, can[:1])
     can = _counts(problem, whole, timed, space)
     if can:
         nearest = min(can, key=lambda count: (max(component.least - count, count - component.most, 0), count))
-        told = f"it asks for {asked_for(component, 'accelerator')}, and can have {_some(can)}: whole replicas of its degrees, on nodes that it may use"
+        told = f"it asks for {asked_for(component, 'accelerator')}, and can have {few(can)}: whole replicas of its degrees, on nodes that it may use"
         crossing = cut(component)
         may_cross = crossing != component and _counts(problem, crossing, timed, space) and _has_room(problem, crossing)
         over = f", or let its tp groups lie over nodes: `{OVER_NODES}`" if may_cross else ""
@@ -105,7 +106,7 @@ def _not_in_table(component: Component, timed: Timed) -> str:
     if not inside:
         one_of = "one of " if component.least < component.most < UNBOUNDED else ""
         return f"its times are a table, and none of its counts is {one_of}{amount_of(component)}"
-    told = f"its times are a table, and it can have none of the counts in it that it asks for, {_some(inside)}"
+    told = f"its times are a table, and it can have none of the counts in it that it asks for, {few(inside)}"
     return f"{told}: whole replicas of its degrees, on nodes that it may use"
 
 
@@ -167,10 +168,6 @@ def _torn(problem: Problem, component: Component) -> Finding | None:
 
 def _counts(problem: Problem, component: Component, timed: Timed | None, space: Room) -> list[int]:
     return sorted({option.amount for option in options(problem, component, timed, space, 1)})
-
-
-def _some(counts: list[int]) -> str:
-    return ", ".join(map(str, counts)) if len(counts) <= 6 else f"{', '.join(map(str, counts[:5]))}, ... {counts[-1]}"
 
 
 def _too_large(component: Component, its: tuple[Option, ...], question: Question) -> Finding | None:

@@ -84,8 +84,8 @@ class ModelDivides:
         rest = component.parallel.replica // degree if split.size is None and split.degree != "ep" else 1  # experts lie within replicas
         whole = [size for size in legal if not placed or placed % (size * rest) == 0]
         best = min(whole or legal, key=lambda size: (size == 1 or degree % size != 0, abs(size - degree), size))
-        name = split.key or f"{split.degree} of {component.name}"
-        text = f"set `{name}` to {best}"
+        name = f"`{split.key}`" if split.key else f"`{split.degree}` of `{component.name}`"
+        text = f"set {name} to {best}"
         other, floor = split.at_least
         if best < floor:
             return None, f"{text}, and `{other}` to {best}" + (" or less" if best > 1 else "")
