@@ -29,6 +29,8 @@ __all__ = ["Found", "Price", "Searched", "Skip", "search"]
 
 MOST = 1_000
 """Arrangements that are looked at one after the other; of more, most are passed over before they are known."""
+NESTED = 3_000
+"""The same of a nested question of whose cuts something is known: up to five components, whatever may lie inside what."""
 
 
 def search(
@@ -96,12 +98,13 @@ class _Run:
     def look(self) -> None:
         """Looks at every structure as a whole, then searches the counts and degrees of those that can be among the best."""
         every, standing = self.sight.arrangements(), self.standing
-        waiting = list(islice(every, MOST + 1))
-        few = len(waiting) <= MOST or not self.model.full or (self.question.nested and EveryCut.bound(self.question, self.model))
+        most = max(MOST, NESTED) if self.question.nested and EveryCut.bound(self.question, self.model) else MOST
+        waiting = list(islice(every, most + 1))
+        few = len(waiting) <= most or not self.model.full
         if few and len(waiting) > MANY:
-            most, least = self.question.budget.nanoseconds, self.sight.cut()
+            allowed, least = self.question.budget.nanoseconds, self.sight.cut()
             standing.least = max(standing.least, (least, 0))
-            if most is not None and least > most:
+            if allowed is not None and least > allowed:
                 standing.unseen = None
                 return
         if few:

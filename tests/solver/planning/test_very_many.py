@@ -37,6 +37,7 @@ def job(components: int, accelerators: int, seed: int, chain: bool = False) -> Q
 def test_the_best_of_everything_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """However few there are."""
     monkeypatch.setattr(searching, "MOST", 0)
+    monkeypatch.setattr(searching, "NESTED", 0)
     model, stages = cost_model(name), name == "stages"
     for seed in range(200):
         asked = question(seed, stages)

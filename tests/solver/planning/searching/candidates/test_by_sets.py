@@ -65,3 +65,19 @@ def test_the_best_of_everything_is_found_by_arrangements(monkeypatch: pytest.Mon
             for each in searched.found:
                 assert list(faults(asked, model, each.design)) == [], seed
                 assert each.price == price(asked, model, each.design), seed
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_of_six_inside_each_other_something_good_is_found_in_little_time(seed: int) -> None:
+    """What shares all of its accelerators is looked at first otherwise, and there is no time for more."""
+    asked, model = replace(six_wide(seed), nested=True), cost_model("stream")
+    searched = search(asked, model, limit=2.0, settle=lambda unsettled: iter(()))
+    assert searched.best is not None and searched.bound is not None
+    assert searched.best.price[0] <= searched.bound * 1.15
+    assert not list(faults(asked, model, searched.best.design))
+
+
+def six_wide(seed: int) -> Question:
+    return replace(
+        job(6, 8, seed), edges=tuple(Edge(0, place) for place in range(1, 5)) + tuple(Edge(place, 5, whole=True) for place in range(1, 5))
+    )
