@@ -58,23 +58,30 @@ def answering(
         def refused(placed: Plan, design: Design) -> Sequence[Finding]:
             return refuses(problem, _with_degrees(placed, design, problem))
 
-        def planned(counting: OnCounting, refused: Refused, rounds: int = ROUNDS, limit: float = limit) -> Solve:
+        def planned(counting: OnCounting, refused: Refused, limit: float = limit) -> Solve:
+            return planning(counting, refused, ROUNDS, limit, True)
+
+        def unread(refused: Refused, limit: float = limit) -> Solve:
+            """How is planned what nobody asked for: what it comes to is told, and not why it comes to nothing."""
+            return planning(silent, refused, TRIED, limit, False)
+
+        def planning(counting: OnCounting, refused: Refused, rounds: int, limit: float, with_reasons: bool) -> Solve:
             def plans(asked: Problem) -> Answer:
                 # Where nobody reads a file again, none but ways that are right whatever it says are taken.
                 laid = laid_out(place) if refuses is nobody else laid_out(place, partial(_refused, refuses, problem))
                 its = asked.job.workload or workload
                 places = within_budget(overlaid(laid), its.budget.accelerators)
-                return plan(asked, its, places, limit, seed, settle, answer_interrupted, counting, refused, rounds)
+                return plan(asked, its, places, limit, seed, settle, answer_interrupted, counting, refused, rounds, with_reasons)
 
             return nesting(plans, refused)
 
-        quietly = planned(silent, but_for_groups(refused), TRIED)
+        quietly = unread(but_for_groups(refused))
 
         def within(limit: float) -> Solve:
             return over_nodes(planned(counting, refused, limit=limit), quietly, limit, seed, settle, answer_interrupted)
 
-        each = over_kinds(within, planned(silent, refused, TRIED), limit, seed, settle, answer_interrupted)
-        each = inside(each, planned(silent, but_for_groups(refused), TRIED, limit * SHARE), limit, seed, settle, answer_interrupted)
+        each = over_kinds(within, unread(refused), limit, seed, settle, answer_interrupted)
+        each = inside(each, unread(but_for_groups(refused), limit * SHARE), limit, seed, settle, answer_interrupted)
         each = at_once(each, limit, seed, settle, answer_interrupted)
         found = preferring(problem, dividing(tied(each, only_over_nodes(quietly))), limit, seed)
         if found.plan is not None and found.planned is not None:

@@ -30,7 +30,7 @@ from .placing.placing import placing
 from .searching.sizes.settling import Settle
 from .variants.over_nodes import but_for_groups
 from .why.eased import eased
-from .why.none import why_none
+from .why.none import that_is_none, why_none
 from .why.several_kinds import by_given_ranks
 from .why.tries import EACH
 
@@ -41,6 +41,7 @@ TRIED = 6
 def plan(
     problem: Problem, workload: Workload, solve: Solve, limit: float = 10.0, seed: int = 1, settle: Settle | None = None,
     answer_interrupted: bool = True, counting: OnCounting = silent, refused: Refused = nobody, rounds: int = ROUNDS,
+    with_reasons: bool = True,
 ) -> Answer:  # fmt: skip
     """The best design that can be placed, with its placement; of designs that cost the same, of several structures, the better placement.
 
@@ -49,7 +50,7 @@ def plan(
     time with the least that any placement of them has, until that is no less than the best with its traffic. Where the file's own
     placement is as good, it is the answer. Components without times get what this design leaves of what was asked for them. `settle`
     and `answer_interrupted` are those of searching/search.py; there are at most so many `rounds`. A placement that is `refused` is the answer only
-    where no other was found, and nothing is proved of it.
+    where no other was found, and nothing is proved of it. Only `with_reasons` it is searched why there is none, and what would help.
     """
     if pair := overlaps(problem, [each for each in problem.components if each.timed]):
         return overlapping(*pair)
@@ -58,10 +59,10 @@ def plan(
         return unknown
     while run.goes_on():
         run.place()
-    return _answer(run)
+    return _answer(run, with_reasons)
 
 
-def _answer(rounds: Rounds) -> Answer:
+def _answer(rounds: Rounds, with_reasons: bool) -> Answer:
     """The best, with what is proved of it; why there is none."""
     question = asked(rounds.problem, rounds.workload, rounds.out) if rounds.done else rounds.question
     own = own_of(rounds.problem, question, rounds.model) if rounds.problem.job.own else None
@@ -69,6 +70,8 @@ def _answer(rounds: Rounds) -> Answer:
     if best is None and stopped is not None:
         return not_placed(stopped, rounds.searched.best is not None or bool(unplaceable))
     if best is None and rounds.searched.best is None and rounds.closed and not unplaceable:
+        if not with_reasons:
+            return that_is_none(rounds.problem, rounds.workload, rounds.question, rounds.model, rounds.seed)
         return why_none(rounds.problem, rounds.workload, rounds.question, rounds.model, rounds.seed, partial(_tried, rounds))
     if best is None:
         none = nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)

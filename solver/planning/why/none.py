@@ -53,6 +53,17 @@ def why_none(problem: Problem, workload: Workload, question: Question, model: Co
     return Answer(IMPOSSIBLE, findings=tuple(reasons), how="search")
 
 
+def that_is_none(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int) -> Answer:
+    """The same answer without its reasons."""
+    if not on_several(problem, question):
+        return Answer(IMPOSSIBLE, how="search")
+    alike = of_one_kind(problem, question)
+    wider = asked(alike, replace(workload, heeds_estimates=False)) if alike is not None else question
+    if alike is None or in_no_way(problem, question, alike, wider) or contradicted(problem) or _has_none(Tries(model, seed)(wider)):
+        return Answer(IMPOSSIBLE, how="search")
+    return undecided(())
+
+
 def _has_none(searched: Searched) -> bool:
     return searched.best is None and searched.proved
 
