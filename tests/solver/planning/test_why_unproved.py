@@ -47,7 +47,10 @@ def searches_prove_little(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (TOGETHER, "giving up one demand was not found to be enough, 2 together would be: `c` has 4 accelerators, and `b` and `a` share none"),
+        (
+            TOGETHER,
+            "giving up one demand was not found to be enough, 2 together would be: `c` has 4 accelerators, and `b` and `a` share none",
+        ),
         (
             AT_ONCE + "plan: {workflow: a -> b, batches: 16}\n",
             "18 accelerators at the same time would be enough: a on 10, b on 8; there are 16",
