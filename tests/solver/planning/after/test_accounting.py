@@ -12,20 +12,12 @@ from placewright.solver.planning.after import accounting
 from placewright.solver.planning.after.accounting import account
 from placewright.solver.planning.after.flips.flip import Sensitivity
 
-NESTED = """
-cluster: 2x8xH100
-components:
-  env: {phase: generate, processes: 4-16, accelerators_per_process: 1, seconds: {4: 60, 8: 33}, memory: 10GiB}
-  rollout: {phase: generate, seconds: {8: 60}, memory: 60GiB, offloaded: 60GiB}
-  actor: {phase: train, seconds: {8: 70}, memory: 50GiB, offloaded: 2GiB}
-  critic: {phase: infer, seconds: {8: 20}, memory: 40GiB, offloaded: 2GiB, within: actor}
-plan: {workflow: [env -> rollout, rollout -> env, rollout -> actor, actor => critic], batches: 8}
-"""
+from ..texts import FOUR_IN_A_CIRCLE
 
 
 @pytest.fixture
 def solved(tmp_path: Path) -> tuple[pw.Problem, Planned]:
-    (tmp_path / "train.yaml").write_text(NESTED)
+    (tmp_path / "train.yaml").write_text(FOUR_IN_A_CIRCLE)
     problem = pw.load(tmp_path / "train.yaml").problem
     planned = pw.solve(tmp_path / "train.yaml", sandbox=False).planned
     assert problem is not None and planned is not None

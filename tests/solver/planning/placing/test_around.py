@@ -4,34 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import combinations
 from random import Random
-from typing import Iterator
 
 import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED
 from placewright.models.component import Component
-from placewright.models.findings.finding import Severity
 from placewright.models.memory.estimate import Estimate
-from placewright.models.placements.assignment import Assignment, Run, compress
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import FEASIBLE, OPTIMAL
 from placewright.models.problem import Problem
-from placewright.solver.check import check
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.planning.placing.around import around_given
 from placewright.solver.planning.placing.decided import decided
 from placewright.solver.searching.search import solve
 
-from ...cases import cluster, component, given, problem
+from ...cases import cluster, component, problem
+from .placements import every_placement, holds, on
 
 NODES = cluster({"count": 4}, {"count": 4})
 placed = around_given(solve)
-
-
-def on(name: str, *seats: tuple[int, int], gib: int = 0, **more: object) -> Component:
-    """A component that is given these accelerators."""
-    its = given(name, *compress((rank, [seat]) for rank, seat in enumerate(seats)), **more)
-    return replace(its, memory=gib * 1024)
 
 
 def seats(problem: Problem, name: str, assignment: Assignment) -> list[tuple[int, int]]:
@@ -168,27 +160,8 @@ def question_of(seed: int) -> Problem:
     return problem(where, *parts, **{word: " ".join(pairs) for word, pairs in words.items()})
 
 
-def holds(question: Problem, assignment: Assignment) -> bool:
-    return not any(finding.severity is Severity.ERROR for finding in check(question, assignment))
-
-
 def cost(question: Problem, assignment: Assignment) -> int:
     return sum(tier.scale * tier.value(question, assignment) for tier in tiers(question))
-
-
-def every_placement(question: Problem) -> Iterator[Assignment]:
-    """Each with the ranks in the order of the cluster."""
-    every = [(node.rank, index) for node in question.cluster.nodes for index in range(len(node.accelerators))]
-    ways: list[list[tuple[Run, ...]]] = []
-    for each in question.components:
-        if each.runs is not None:
-            ways.append([tuple(each.runs)])
-            continue
-        step = each.parallel.tp
-        amounts = range(-(-each.least // step) * step, min(each.most, len(every)) + 1, step)
-        ways.append([compress((rank, [seat]) for rank, seat in enumerate(its)) for count in amounts for its in combinations(every, count)])
-    names = [each.name for each in question.components]
-    return (Assignment(dict(zip(names, runs))) for runs in product(*ways))
 
 
 @pytest.mark.parametrize("start", range(0, 240, 60))

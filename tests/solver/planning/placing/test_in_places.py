@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import combinations, permutations, product
+from itertools import combinations, permutations
 from random import Random
-from typing import Any, Iterator
+from typing import Any
 
 import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED
 from placewright.models.component import Component
 from placewright.models.link import Link
 from placewright.models.locality import Keep, Pin, Spread
-from placewright.models.placements.assignment import Assignment, Run, compress
 from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
 from placewright.solver.objectives.tiers import tiers
@@ -24,7 +23,7 @@ from placewright.solver.planning.placing.seats_of import Left
 from placewright.solver.searching.search import solve
 
 from ...cases import cluster, component, problem
-from .test_around import holds, on
+from .placements import every_placement, holds, on
 
 placed = around_given(solve)
 REPLICA_IN_RACK = (Keep("replica", "rack"),)
@@ -135,23 +134,6 @@ def question_of(seed: int) -> Problem:
             word = random.choice(("within", "within", "apart", "together", "either"))
             words.setdefault(word, []).append(random.choice((f"{one}+{other}", f"{other}+{one}")))
     return problem(where, *parts, **{word: " ".join(pairs) for word, pairs in words.items()})
-
-
-def every_placement(question: Problem) -> Iterator[Assignment]:
-    """Each set of accelerators, in each order in which pins may have its groups."""
-    every = [(node.rank, index) for node in question.cluster.nodes for index in range(len(node.accelerators))]
-
-    def orders(each: Component) -> Iterator[tuple[Run, ...]]:
-        tp = each.parallel.tp
-        for count in range(each.least, min(each.most, len(every)) + 1):
-            for its in combinations(every, count) if count % tp == 0 else ():
-                groups = [its[start : start + tp] for start in range(0, count, tp)]
-                for order in permutations(groups) if each.pins and not each.contiguous else [groups]:
-                    yield compress((rank, [seat]) for rank, seat in enumerate(seat for group in order for seat in group))
-
-    ways = [[tuple(each.runs)] if each.runs is not None else list(orders(each)) for each in question.components]
-    names = [each.name for each in question.components]
-    return (Assignment(dict(zip(names, runs))) for runs in product(*ways))
 
 
 @pytest.mark.parametrize("start", range(0, 180, 60))
