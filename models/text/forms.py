@@ -69,19 +69,9 @@ def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject
         takes = f"write {details['ctx']['takes']}" if details["ctx"]["takes"] else takes
     path = ".".join(map(str, place[:-1] if _alone(value, place) else place))
     if kind == "extra_forbidden":
-        span, known = _key(value, place), _known(form, place)
-        other = _OTHER_WORDS.get(str(place[-1]).lower())
-        inside = _holder(form, place)
-        close = other if other in known else None if inside else nearest(str(place[-1]), known)
-        edit = Edit(span, close) if close and close != other else None
-        said = getattr(_form_at(form, place), "other_words", {}).get(str(place[-1]).lower())
-        advice = said or (
-            f"write `{close}`" if close else f"write `{inside}: {{{place[-1]}: ...}}`" if inside else "known keys are " + ", ".join(known)
-        )
-        edit = None if said else edit
-        if not (said or close or inside) and _none_known(value, place, known):
-            advice = _described(form, place[:-1]) if len(place) > 1 else advice
-        return error(code or "PW104", subject, f"`{path}` is no key of {where}", span, label="not known", help=advice, edit=edit)
+        advice, edit = _instead(form, value, place)
+        message = f"`{path}` is no key of {where}"
+        return error(code or "PW104", subject, message, _key(value, place), label="not known", help=advice, edit=edit)
     if kind == "missing":
         return error(code or "PW101", subject, f"`{path}` of {where} is missing", _deepest(value, place), help=f"add `{path}:`")
     reason, wrong = _reason(details), details.get("ctx", {}).get("error")
@@ -94,8 +84,27 @@ def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject
     return error(code or "PW105", subject, message, _key(value, place) if of_key else _deepest(value, place), help=takes)
 
 
-_OTHER_WORDS = dict.fromkeys(("gpus", "gpu", "num_gpus", "n_gpus", "devices"), "accelerators")
-"""What people write for a key; its value may have another form there, so it is no edit."""
+def _instead(form: type[BaseModel], value: Value, place: Sequence[int | str]) -> tuple[str, Edit | None]:
+    """What is advised instead of a key that nobody knows, and the edit that makes it so.
+
+    For another word no edit is made, since its value may have another form there.
+    """
+    key, known, holder = str(place[-1]), _known(form, place), _form_at(form, place)
+    if key.lower() in _ACCELERATORS and "accelerators" in known:
+        return "write `accelerators`", None
+    if said := getattr(holder, "other_words", {}).get(key.lower()):
+        return said, None
+    if inside := _holder(form, place):
+        return f"write `{inside}: {{{key}: ...}}`", None
+    if close := nearest(key, known):
+        return f"write `{close}`", Edit(_key(value, place), close)
+    if len(place) > 1 and _none_known(value, place, known):
+        return _described(form, place[:-1]), None
+    return "known keys are " + ", ".join(known), None
+
+
+_ACCELERATORS = ("gpus", "gpu", "num_gpus", "n_gpus", "devices")
+"""What people write for accelerators, in any form that has a key of that name."""
 
 _REASONS = {
     "string_type": "{value} is no text", "tuple_type": "{value} is no list", "list_type": "{value} is no list", "model_type": "{value} is no map",
