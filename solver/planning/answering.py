@@ -58,13 +58,6 @@ def answering(
         def refused(placed: Plan, design: Design) -> Sequence[Finding]:
             return refuses(problem, _with_degrees(placed, design, problem))
 
-        def planned(counting: OnCounting, refused: Refused, limit: float = limit) -> Solve:
-            return planning(counting, refused, ROUNDS, limit, True)
-
-        def unread(refused: Refused, limit: float = limit) -> Solve:
-            """How is planned what nobody asked for: what it comes to is told, and not why it comes to nothing."""
-            return planning(silent, refused, TRIED, limit, False)
-
         def planning(counting: OnCounting, refused: Refused, rounds: int, limit: float, with_reasons: bool) -> Solve:
             def plans(asked: Problem) -> Answer:
                 # Where nobody reads a file again, none but ways that are right whatever it says are taken.
@@ -75,10 +68,14 @@ def answering(
 
             return nesting(plans, refused)
 
+        def unread(refused: Refused, limit: float = limit) -> Solve:
+            """How is planned what nobody asked for: what it comes to is told, and not why it comes to nothing."""
+            return planning(silent, refused, TRIED, limit, False)
+
         quietly = unread(but_for_groups(refused))
 
         def within(limit: float) -> Solve:
-            return over_nodes(planned(counting, refused, limit=limit), quietly, limit, seed, settle, answer_interrupted)
+            return over_nodes(planning(counting, refused, ROUNDS, limit, True), quietly, limit, seed, settle, answer_interrupted)
 
         each = over_kinds(within, unread(refused), limit, seed, settle, answer_interrupted)
         each = inside(each, unread(but_for_groups(refused), limit * SHARE), limit, seed, settle, answer_interrupted)

@@ -36,9 +36,7 @@ FEW = 3
 
 def why_none(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int, tried: Tried) -> Answer:
     """The answer to a question for which a search proved that it has no design. By `tried` it is known which changes help."""
-    alike = of_one_kind(problem, question) if on_several(problem, question) else None
-    loose = workload if alike is None else replace(workload, heeds_estimates=False)
-    wider = asked(alike, loose) if alike is not None else question
+    alike, loose, wider = _on_any_kinds(problem, workload, question)
     reasons = in_no_way(problem, question, alike, wider)
     if not reasons and (shared := contradicted(problem)):
         reasons = [shared]
@@ -55,13 +53,17 @@ def why_none(problem: Problem, workload: Workload, question: Question, model: Co
 
 def that_is_none(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int) -> Answer:
     """The same answer without its reasons."""
-    if not on_several(problem, question):
-        return Answer(IMPOSSIBLE, how="search")
-    alike = of_one_kind(problem, question)
-    wider = asked(alike, replace(workload, heeds_estimates=False)) if alike is not None else question
+    alike, _, wider = _on_any_kinds(problem, workload, question)
     if alike is None or in_no_way(problem, question, alike, wider) or contradicted(problem) or _has_none(Tries(model, seed)(wider)):
         return Answer(IMPOSSIBLE, how="search")
     return undecided(())
+
+
+def _on_any_kinds(problem: Problem, workload: Workload, question: Question) -> tuple[Problem | None, Workload, Question]:
+    """The problem as if all kinds were one, None where no component may be on several; the workload and the question of what is wider."""
+    alike = of_one_kind(problem, question) if on_several(problem, question) else None
+    loose = workload if alike is None else replace(workload, heeds_estimates=False)
+    return alike, loose, asked(alike, loose) if alike is not None else question
 
 
 def _has_none(searched: Searched) -> bool:
