@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Iterator
+from typing import Iterator
 
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.findings.finding import Finding, error
@@ -21,17 +21,14 @@ from ..searching.search import Searched
 from .at_once import less_at_once
 from .common import nothing_in_common
 from .eased import Change, Tried, both, more_accelerators, more_nodes, more_seconds, nested, over_nodes
+from .relations import Ask, without_relations
 from .said import demanded_by, its_sets, largest, most_memory, place_of
 from .several import several
 from .several_kinds import in_no_way, of_one_kind, on_several, undecided
 from .tries import Tries
 
-Ask = Callable[[Question], Searched]
-Pairs = frozenset[tuple[str, str]]
 ENOUGH = 64
 """So many times the accelerators that there are."""
-FEW = 3
-"""So many pairs are told."""
 
 
 def why_none(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int, tried: Tried) -> Answer:
@@ -90,7 +87,7 @@ def _changes(problem: Problem, workload: Workload, question: Question, searched:
         yield replace(found, span=most_memory(problem, question))
     if found := nested(problem, tried) or over_nodes(problem, tried) or both(problem, tried):
         yield found
-    for told, help_text, changed in _relations(question, searched):
+    for told, help_text, changed in without_relations(question, searched):
         if searched(changed).best is not None:
             place = place_of(problem, question, changed)
             if theirs := demanded_by(problem, question, changed):  # which nobody can drop
@@ -191,56 +188,3 @@ def _with_memory(question: Question, memory: int | None) -> Question:
         return kind if kind.memory is None else replace(kind, memory=memory if memory is None else max(kind.memory, memory))
 
     return replace(question, kinds=tuple(map(changed, question.kinds)))
-
-
-def _relations(question: Question, searched: Ask) -> Iterator[tuple[str, str, Question]]:
-    """Relations one kind at a time: what is told if they are the reason, what helps, and the question without them."""
-    if question.apart:
-        told = f"{_pairs(question.apart)} must not share accelerators"
-        for dropped, rest in _enough(question.apart, lambda rest: replace(question, apart=rest, filling=()), searched):
-            yield told, f"let {_pairs(dropped)} share", rest
-    if question.together:
-        told = f"no count fits {_pairs(question.together)} on the same accelerators{nothing_in_common(question)}"
-        for dropped, rest in _enough(question.together, lambda rest: replace(question, together=rest), searched):
-            yield told, f"let {_pairs(dropped)} be on others, or leave more of their counts and degrees open", rest
-    if question.within:
-        told = f"no counts fit {_pairs(question.within)}, the one within the other"
-        for dropped, rest in _enough(question.within, lambda rest: replace(question, within=rest), searched):
-            yield told, f"let {_pairs(dropped)} be on others", rest
-    if question.not_fewer:
-        pairs = _pairs(question.not_fewer)
-        yield f"of {pairs}, the first cannot have as many processes", "loosen their counts", replace(question, not_fewer=frozenset())
-    if question.in_step:
-        pairs = _pairs(question.in_step)
-        told = f"no counts fit {pairs}, the first in whole groups for the processes of the second where they share"
-        yield told, "loosen their counts", replace(question, in_step=frozenset())
-    if any(way.multiples for way in question.ways):
-        pairs = _pairs(frozenset((each.one, each.other) for way in question.ways for each in way.multiples))
-        ways = tuple(replace(way, multiples=()) for way in question.ways)
-        yield f"no counts fit {pairs}, the first a multiple of the second", "loosen their counts", replace(question, ways=ways)
-    if any(way.least for way in question.ways):
-        least = {name: count for way in question.ways for name, count in way.least.items()}
-        told = ", ".join(f"`{name}` has at least {with_noun(count, 'accelerator')}" for name, count in sorted(least.items()))
-        ways = tuple(replace(way, least={}) for way in question.ways)
-        yield f"no counts fit where {told}, which others need", "lower the degrees of what gets its weights", replace(question, ways=ways)
-    if question.alone:
-        names = ", ".join(f"`{name}`" for name in sorted(question.alone))
-        untimed = ", ".join(f"`{name}`" for name in sorted(question.alone) if not question.tasks_of[name])
-        help_text = (
-            f"say `seconds` of {untimed}, or whom it may share with" if untimed else f"say whom {names} may share with, or leave ranks open"
-        )
-        yield f"{names} shares with nobody", help_text, replace(question, alone=frozenset())
-
-
-def _enough(pairs: Pairs, without: Callable[[Pairs], Question], searched: Ask) -> Iterator[tuple[Pairs, Question]]:
-    """Each pair without which alone there is a design, or all of them where no single one is enough; with the question without it."""
-    single = [(frozenset({pair}), without(pairs - {pair})) for pair in sorted(pairs)] if 1 < len(pairs) <= 2 * FEW else []
-    helps = [each for each in single if searched(each[1]).best is not None]
-    yield from helps[:FEW] or [(pairs, without(frozenset()))]
-
-
-def _pairs(pairs: frozenset[tuple[str, str]]) -> str:
-    """The first of them; the others are counted."""
-    told = [f"`{one}` and `{other}`" for one, other in sorted(pairs)]
-    more = len(told) - FEW
-    return ", ".join(told if more <= 1 else [*told[:FEW], f"{more} more pairs"])

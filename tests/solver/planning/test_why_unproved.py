@@ -11,7 +11,7 @@ from placewright.models.planning.question import Question
 from placewright.solver.planning.costs.cost_model import CostModel
 from placewright.solver.planning.searching.search import Searched, search
 from placewright.solver.planning.why import tries
-from placewright.solver.planning.why.none import _pairs
+from placewright.solver.planning.why.relations import named
 
 TOGETHER = """\
 cluster: 1x8xH100
@@ -67,6 +67,6 @@ def test_no_more_is_said_than_is_proved(text: str, message: str, tmp_path: Path)
 
 def test_few_of_many_pairs_are_told() -> None:
     pairs = [(f"a{number}", f"b{number}") for number in range(9)]
-    assert _pairs(frozenset(pairs[:2])) == "`a0` and `b0`, `a1` and `b1`"
-    assert _pairs(frozenset(pairs[:4])).endswith("`a3` and `b3`")
-    assert _pairs(frozenset(pairs)) == "`a0` and `b0`, `a1` and `b1`, `a2` and `b2`, 6 more pairs"
+    assert named(frozenset(pairs[:2])) == "`a0` and `b0`, `a1` and `b1`"
+    assert named(frozenset(pairs[:4])).endswith("`a3` and `b3`")
+    assert named(frozenset(pairs)) == "`a0` and `b0`, `a1` and `b1`, `a2` and `b2`, 6 more pairs"
