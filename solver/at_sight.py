@@ -31,7 +31,7 @@ def at_sight(problem: Problem) -> Iterator[Finding]:
         yield both
     elif len(problem.cluster.nodes) <= MOST_NODES:
         for short in _no_room(problem):
-            from .searching.refused.not_searched import not_searched  # which loads much, and is asked of few files
+            from .unsearched.not_searched import not_searched  # which loads much, and is asked of few files
 
             if not not_searched(problem):
                 yield short

@@ -14,12 +14,12 @@ from ...models.findings.finding import Severity
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..check import check
+from ..expanding.expand import ExpansionFailed, expand
+from ..greedy.greedy import greedy
 from ..layout.layout import Layout
-from ..searching.expanding.expand import ExpansionFailed, expand
-from ..searching.greedy import greedy
-from ..searching.refused.not_searched import not_searched
-from ..searching.refused.permission import about_to_search
-from ..searching.thinned import refutable
+from ..layout.ranges.thinned import refutable
+from ..model.permission import about_to_search
+from ..unsearched.not_searched import not_searched
 from .certificate import row_of
 from .packing import packs
 from .rows.census import Census
@@ -125,7 +125,7 @@ class Oracle:
         from ..compile import compile
         from ..model.engine import Status, run
         from ..patterns.applies import pays
-        from ..patterns.by_patterns import possible
+        from ..patterns.possible import possible
 
         layout = Layout(problem)
         outcome = possible(layout, LIMIT, SEED, presolve) if pays(layout, ()) else None

@@ -10,10 +10,10 @@ from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
+from ..model.permission import SearchNeeded, no_search
 from ..refuting.oracle import LIMIT as EACH_SEARCH
 from ..refuting.oracle import SEARCHES
 from ..searching.progress import OnProgress, Progress, silent
-from ..searching.refused.permission import SearchNeeded, no_search
 from ..searching.search import LIMIT, SEED
 from ..searching.search import solve as search
 from ..unchecked import unchecked

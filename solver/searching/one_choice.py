@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ...models.problem import Problem
+from ..greedy.greedy import greedy
 from ..layout.layout import Layout, Values
 from ..lines.one_line import best_on_line
+from ..model.permission import about_to_search
 from ..refuting.certificate import counting_row
-from .greedy import greedy
-from .refused.permission import about_to_search
 from .standing import Search, Standing
 
 
@@ -29,7 +29,7 @@ def decide(problem: Problem, layout: Layout, search: Search, limit: float) -> St
             return standing
     about_to_search()
     from ..patterns.applies import pays
-    from ..patterns.by_patterns import search as search_by_patterns
+    from .by_patterns import search as search_by_patterns
     from .tiered import search as search_tiers
 
     spent = search_by_patterns(standing, layout, limit) if pays(layout, standing.tiers) else 0.0

@@ -9,12 +9,12 @@ from ortools.sat.python import cp_model
 from ..bounds.stage import BoundStage
 from ..compile import compile
 from ..layout.layout import Values
+from ..layout.ranges.thinned import refutable, thinned
 from ..model.engine import Outcome, Status, run
 from ..model.narrowed import narrowed
 from ..model.variables import Variables
 from ..objectives.tiers import aggregates_of
 from .standing import Standing, WrongAnswer
-from .thinned import refutable, thinned
 
 
 @dataclass(frozen=True)

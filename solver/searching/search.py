@@ -13,9 +13,9 @@ from ..given import check_given
 from ..refuting.contradicted import contradicted
 from ..refuting.impossible import impossible
 from ..unchecked import unchecked
+from ..unsearched.not_searched import not_searched
 from .alternatives import best_first
 from .progress import OnProgress, Progress, silent
-from .refused.not_searched import not_searched
 from .standing import Search, WrongAnswer, errors
 
 __all__ = ["LIMIT", "SEED", "WrongAnswer", "solve"]

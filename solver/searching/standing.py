@@ -13,10 +13,10 @@ from ...models.placements.plan import FEASIBLE, OPTIMAL, Plan
 from ...models.placements.reserved import cpus_of
 from ...models.problem import Problem
 from ..check import check
+from ..expanding.dealing import evened
+from ..expanding.expand import ExpansionFailed, expand
 from ..layout.layout import Layout, Values
 from ..objectives.tiers import counted, plan_terms, tiers
-from .expanding.dealing import evened
-from .expanding.expand import ExpansionFailed, expand
 from .progress import OnProgress, Progress
 
 PAUSE = 0.25

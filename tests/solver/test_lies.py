@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.solver.searching.expanding import expand, taking
+from placewright.solver.expanding import expand, taking
 from placewright.solver.searching.standing import WrongAnswer
 
 from . import parity

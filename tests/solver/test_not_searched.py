@@ -9,8 +9,8 @@ from placewright.models.component import Parallel
 from placewright.models.locality import Keep, Pin
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
-from placewright.solver.searching.refused.not_searched import not_searched
 from placewright.solver.searching.search import solve
+from placewright.solver.unsearched.not_searched import not_searched
 
 from .cases import cluster, component, given, problem
 from .clusters import TWO

@@ -12,7 +12,7 @@ from placewright.models.link import Link
 from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
 from placewright.solver.sandbox.solve import solve
-from placewright.solver.searching.refused import too_large
+from placewright.solver.unsearched import too_large
 
 from .cases import cluster, component, node, problem
 

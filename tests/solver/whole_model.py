@@ -14,8 +14,7 @@ from placewright.models.problem import Problem
 from placewright.solver.layout.layout import Layout
 from placewright.solver.objectives import OBJECTIVES
 from placewright.solver.objectives.tiers import tiers
-from placewright.solver.patterns import by_patterns
-from placewright.solver.searching import one_choice
+from placewright.solver.searching import by_patterns, one_choice
 from placewright.solver.searching.search import solve
 
 from .brute_force import Every, refused

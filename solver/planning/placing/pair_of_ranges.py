@@ -9,10 +9,10 @@ from ....models.component import ZERO_COPY, Component
 from ....models.machines.node_group import ACCELERATOR, Numbering
 from ....models.placements.assignment import Assignment, Run, Seat, compress, seats
 from ....models.problem import Problem
+from ...expanding.count_out import ExpansionFailed
+from ...expanding.pinning import on_nodes
 from ...layout.grain import piece, unit, wholes
 from ...layout.ranks.pinned_groups import Allowed, line_of
-from ...searching.expanding.count_out import ExpansionFailed
-from ...searching.expanding.pinning import on_nodes
 
 Ranges = tuple[int, int]
 """(first resource rank of the outer range, resources of it before the inner one begins)."""

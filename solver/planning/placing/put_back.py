@@ -16,9 +16,9 @@ from ...layout.parts import Parts
 from ...objectives import OBJECTIVES
 from ...objectives.tiers import plan_terms, tiers
 from ...objectives.traffic.bytes_across import BytesAcross
-from ...searching.refused.not_searched import not_searched
 from ...searching.standing import errors
 from ...unchecked import unchecked
+from ...unsearched.not_searched import not_searched
 from .split import Split, hosts_of, in_runs
 
 

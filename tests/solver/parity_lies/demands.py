@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from placewright.solver.expanding import expand
 from placewright.solver.layout.cells import partition
 from placewright.solver.layout.on_nodes import dealing
 from placewright.solver.layout.ranks import rank_order
@@ -17,7 +18,6 @@ from placewright.solver.rules.where.excluded import Excluded
 from placewright.solver.rules.where.near import Near
 from placewright.solver.rules.where.pinned import Pinned
 from placewright.solver.rules.where.spread_over import SpreadOver
-from placewright.solver.searching.expanding import expand
 
 from .changes import Lie, instead, silent
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from placewright.models.placements.assignment import Seat
+from placewright.solver.expanding import count_out, expand, taking
 from placewright.solver.layout import grain
 from placewright.solver.layout.bundle import Bundle
 from placewright.solver.layout.cells import partition
@@ -18,7 +19,6 @@ from placewright.solver.rules.groups.group_in_node import GroupInNode
 from placewright.solver.rules.groups.kept_together import KeptTogether
 from placewright.solver.rules.sharing import no_overlap
 from placewright.solver.rules.sharing.no_overlap import NoOverlap
-from placewright.solver.searching.expanding import count_out, expand, taking
 
 from .changes import Lie, instead, silent
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from placewright.solver.expanding.staying import keep
 from placewright.solver.objectives.moved import kept_groups, moves
 from placewright.solver.objectives.moved.moves import Moves
 from placewright.solver.rules import unlike
 from placewright.solver.rules.at_most import AtMost
 from placewright.solver.rules.unlike import Unlike
-from placewright.solver.searching.expanding.staying import keep
 
 from .changes import Lie, instead
 

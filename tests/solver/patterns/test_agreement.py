@@ -16,11 +16,11 @@ from placewright.solver.model.engine import Status, run
 from placewright.solver.objectives.by_domain import ByDomain
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.patterns.applies import reasons
-from placewright.solver.patterns.by_patterns import search
+from placewright.solver.searching.by_patterns import search
 from placewright.solver.searching.progress import silent
-from placewright.solver.searching.refused.not_searched import not_searched
 from placewright.solver.searching.search import solve
 from placewright.solver.searching.standing import Search, Standing
+from placewright.solver.unsearched.not_searched import not_searched
 
 from ..brute_force import TooMany
 from ..whole_model import judge

@@ -10,11 +10,11 @@ from placewright.solver.layout.layout import Layout
 from placewright.solver.model.engine import Status, run
 from placewright.solver.patterns import uses as module
 from placewright.solver.patterns.alike import alike
-from placewright.solver.patterns.by_patterns import uses_of
 from placewright.solver.patterns.contents import contents
 from placewright.solver.patterns.dealt_out import dealt_out
 from placewright.solver.patterns.domain_rows import Domain
 from placewright.solver.patterns.options import supports
+from placewright.solver.patterns.possible import uses_of
 
 from .random_racks import racks
 from .test_agreement import by_patterns

@@ -8,9 +8,9 @@ import sys
 import placewright as pw
 import pytest
 from placewright.models.problem import Problem
+from placewright.solver.model.permission import SearchNeeded, no_search
 from placewright.solver.sandbox import solve as sandbox
 from placewright.solver.searching.progress import Progress
-from placewright.solver.searching.refused.permission import SearchNeeded, no_search
 from placewright.solver.searching.search import solve
 
 from ..cases import cluster, component, problem

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterator, Sequence
 
+from ....model.permission import about_to_search
 from ....sandbox.process import Child
 from ....sandbox.solve import MEMORY
 from ....sandbox.stopped import Faulty, Stopped
 from ....sandbox.talk import begun, patience, talk
 from ....sandbox.trust import Lie, OurFault
-from ....searching.refused.permission import about_to_search
 from ...check import faults
 from ...costs import cost_model
 from ..sizes.choices import Choices

@@ -7,7 +7,7 @@ from typing import Callable, Iterator
 
 from .....models.planning.design import Design
 from .....models.planning.question import Question
-from ....searching.refused.permission import about_to_search
+from ....model.permission import about_to_search
 from ...costs import cost_model
 from ..price import Price
 from ..structures.structure import Structure

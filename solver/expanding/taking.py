@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ...layout.bundle import Bundle
-from ...layout.masks import bits, solid_range
+from ..layout.bundle import Bundle
+from ..layout.masks import bits, solid_range
 
 Domains = Sequence[int]
 """The NUMA domains of a node as bit masks."""

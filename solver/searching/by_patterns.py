@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from ..layout.layout import Layout, Values
 from ..model.engine import Outcome, Status, run
-from ..objectives.by_domain import ByDomain
-from ..objectives.tiers import Tier
-from ..searching.standing import Standing, WrongAnswer
-from .applies import levels, reasons
-from .contents import TooMany
-from .master import Master
-from .proof import Proof
-from .uses import Uses
+from ..patterns.master import Master
+from ..patterns.possible import uses_of
+from .free_uses import Proof
+from .standing import Standing, WrongAnswer
 
 SHARE = 0.2
 """Of the time: what is not decided in this is left to the ordinary model."""
@@ -53,23 +49,6 @@ def _over_free_uses(standing: Standing, layout: Layout, master: Master, limit: f
             break
         master.at_most(amount, standing.costs[number])
     return limit - left
-
-
-def possible(layout: Layout, limit: float, seed: int, presolve: bool) -> Outcome[Values] | None:
-    """Any answer, or that there is none; None where the problem is no sum over domains, whatever its answers cost."""
-    uses = uses_of(layout, ())
-    return run(Master(uses), limit, seed, presolve) if uses and not uses.free else None
-
-
-def uses_of(layout: Layout, tiers: tuple[Tier, ...]) -> Uses | None:
-    """What the domains can be used for; None where the problem is no sum over domains, or that is too much to write out."""
-    if any(reasons(layout, tiers)):
-        return None
-    terms = [term for tier in tiers for term, _ in tier.members if isinstance(term, ByDomain)]
-    try:
-        return Uses(layout, levels(layout, tiers), [share for term in terms for share in term.by_domain(layout.problem)])
-    except TooMany:
-        return None
 
 
 def _take(standing: Standing, layout: Layout, number: int, outcome: Outcome[Values]) -> bool:

@@ -7,9 +7,9 @@ from ..bounds.glop import Point, Relaxation
 from ..layout.layout import Layout
 from ..model.engine import run
 from ..model.narrowed import narrowed
-from ..searching.standing import Standing
-from .counting import Rows, rows_of, with_counts
-from .master import Master
+from ..patterns.counting import Rows, rows_of, with_counts
+from ..patterns.master import Master
+from .standing import Standing
 
 LIKELY = ((0.3, 0.5), (1.0, 2.0))
 """One after the other: (what a use that is left out costs beyond an optimum of the relaxation, deterministic seconds of the search)."""

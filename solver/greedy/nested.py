@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import reduce
 from operator import or_
 
+from ..expanding.dealing import deal
 from ..layout.amounts import allowed
 from ..layout.layout import Bundle, Layout, Values
 from ..layout.masks import lowest
 from ..layout.ranges.places import Places, lengths, longest_free
 from ..layout.reach import eligible, within_reach
-from .expanding.dealing import deal
 
 
 def nested(layout: Layout, stretch: bool) -> Values | None:

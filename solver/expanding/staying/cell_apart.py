@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Mapping, Sequence
 
-from .....models.answer import Solve
-from .....models.component import Component, Parallel
-from .....models.job import Job
-from .....models.locality import TP, Keep
-from .....models.machines.accelerators import accelerators
-from .....models.machines.cluster import Cluster, Node
-from .....models.machines.topology import NUMA
-from .....models.placements.assignment import Assignment, Run, compress
-from .....models.problem import Problem
-from ....layout.bundle import Bundle
-from ....layout.cell import Cell
-from ....layout.masks import bits
-from ....objectives.moved.pieces import Piece, pieces
+from ....models.answer import Solve
+from ....models.component import Component, Parallel
+from ....models.job import Job
+from ....models.locality import TP, Keep
+from ....models.machines.accelerators import accelerators
+from ....models.machines.cluster import Cluster, Node
+from ....models.machines.topology import NUMA
+from ....models.placements.assignment import Assignment, Run, compress
+from ....models.problem import Problem
+from ...layout.bundle import Bundle
+from ...layout.cell import Cell
+from ...layout.masks import bits
+from ...objectives.moved.pieces import Piece, pieces
 
 
 def cell_apart(

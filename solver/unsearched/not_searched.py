@@ -5,18 +5,18 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Iterator
 
-from ....models.component import COLOCATED_OR_DISJOINT, NOT_FEWER, SUBSET
-from ....models.findings.finding import Finding, error
-from ....models.findings.span import Span
-from ....models.machines.node_group import NODE
-from ....models.problem import Problem
-from ...layout.layout import Bundle, Layout
-from ...layout.pools import Pool, given_partners
-from ...layout.within.inside import innermost
-from ...layout.within.shared import is_countable
-from ...wording import listed
-from .not_searched_demands import Reason, unsearched_demands
-from .not_searched_keeps import unsearched_keeps
+from ...models.component import COLOCATED_OR_DISJOINT, NOT_FEWER, SUBSET
+from ...models.findings.finding import Finding, error
+from ...models.findings.span import Span
+from ...models.machines.node_group import NODE
+from ...models.problem import Problem
+from ..layout.layout import Bundle, Layout
+from ..layout.pools import Pool, given_partners
+from ..layout.within.inside import innermost
+from ..layout.within.shared import is_countable
+from ..wording import listed
+from .demands import Reason, unsearched_demands
+from .keeps import unsearched_keeps
 from .too_large import too_large
 
 

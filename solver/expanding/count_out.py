@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Iterable, Iterator, Mapping, Sequence
 
-from ....models.machines.cluster import Node
-from ...layout.cells.exactness import is_chain
-from ...layout.cells.room import numa_domains
-from ...layout.layout import Bundle, Cell, Pool
+from ...models.machines.cluster import Node
+from ..layout.cells.exactness import is_chain
+from ..layout.cells.room import numa_domains
+from ..layout.layout import Bundle, Cell, Pool
 from .taking import dealt, some_of, unit_of
 
 Held = dict[int, int]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import Mapping, Sequence
 
-from .....models.answer import Solve
-from ....layout.bundle import Bundle
-from ....layout.cell import Cell
-from ....layout.layout import Layout
-from ....layout.pool import Pool
-from ....layout.values import Count, Values
-from ....objectives.moved.kept_groups import Holdings, overlap
-from ....objectives.moved.moves import holdings
-from ....objectives.moved.pieces import Piece, Pieces, survivors
+from ....models.answer import Solve
+from ...layout.bundle import Bundle
+from ...layout.cell import Cell
+from ...layout.layout import Layout
+from ...layout.pool import Pool
+from ...layout.values import Count, Values
+from ...objectives.moved.kept_groups import Holdings, overlap
+from ...objectives.moved.moves import holdings
+from ...objectives.moved.pieces import Piece, Pieces, survivors
 from ..count_out import ExpansionFailed, Held, count_out
 from .cell_apart import cell_apart
 from .in_ranks import blocks

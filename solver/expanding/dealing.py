@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Mapping, Sequence
 
-from ....models.component import APART, NEAR
-from ....models.machines.node_group import NODE
-from ....models.machines.topology import NODE_LEVEL
-from ....models.placements.assignment import Run
-from ...layout.layout import Cell, Count, Layout, Values
-from ...layout.on_nodes.dealt import Dealt
+from ...models.component import APART, NEAR
+from ...models.machines.node_group import NODE
+from ...models.machines.topology import NODE_LEVEL
+from ...models.placements.assignment import Run
+from ..layout.layout import Cell, Count, Layout, Values
+from ..layout.on_nodes.dealt import Dealt
 from .pinning import in_pinned_order
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ....models.component import Component
-from ....models.machines.topology import domain
-from ....models.placements.assignment import Seat
-from ....models.problem import Problem
-from ...layout.grain import unit, wholes
-from ...layout.ranks.pinned_groups import Allowed, in_blocks, line_of
+from ...models.component import Component
+from ...models.machines.topology import domain
+from ...models.placements.assignment import Seat
+from ...models.problem import Problem
+from ..layout.grain import unit, wholes
+from ..layout.ranks.pinned_groups import Allowed, in_blocks, line_of
 from .count_out import ExpansionFailed
 
 

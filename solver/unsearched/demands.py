@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Iterator
 
-from ....models.locality import WHOLE
-from ....models.machines.topology import LEVELS, NUMA
-from ...layout.cells.exactness import is_chain
-from ...layout.grain import size_of, unit
-from ...layout.layout import Bundle, Layout
-from ...layout.ranks.pinned_groups import in_blocks, line_of
-from ...wording import level_name
+from ...models.locality import WHOLE
+from ...models.machines.topology import LEVELS, NUMA
+from ..layout.cells.exactness import is_chain
+from ..layout.grain import size_of, unit
+from ..layout.layout import Bundle, Layout
+from ..layout.ranks.pinned_groups import in_blocks, line_of
+from ..wording import level_name
 
 Reason = tuple[str, str, str]
 """(name of a component, what is the case, what would help)."""

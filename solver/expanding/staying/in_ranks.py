@@ -5,15 +5,15 @@ from __future__ import annotations
 from math import lcm
 from typing import Mapping, Sequence
 
-from .....models.locality import WHOLE
-from .....models.machines.topology import LEVELS, domain
-from .....models.placements.assignment import Seat
-from ....layout.bundle import Bundle
-from ....layout.grain import size_of
-from ....layout.layout import Layout
-from ....layout.masks import bits
-from ....layout.ranks.rank_order import in_rank_order
-from ....objectives.moved.pieces import Pieces, survivors
+from ....models.locality import WHOLE
+from ....models.machines.topology import LEVELS, domain
+from ....models.placements.assignment import Seat
+from ...layout.bundle import Bundle
+from ...layout.grain import size_of
+from ...layout.layout import Layout
+from ...layout.masks import bits
+from ...layout.ranks.rank_order import in_rank_order
+from ...objectives.moved.pieces import Pieces, survivors
 
 Unit = tuple[Seat, ...]
 Place = tuple[str, ...]

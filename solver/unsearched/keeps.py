@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Iterator
 
-from ....models.component import ZERO_COPY, Component
-from ....models.locality import TP, WHOLE
-from ....models.machines.topology import NUMA
-from ...layout.grain import whole_in
-from ...layout.layout import Bundle, Layout
-from ...layout.ranks.seating import can_be_seated
-from ...wording import level_name
-from .not_searched_demands import Reason
+from ...models.component import ZERO_COPY, Component
+from ...models.locality import TP, WHOLE
+from ...models.machines.topology import NUMA
+from ..layout.grain import whole_in
+from ..layout.layout import Bundle, Layout
+from ..layout.ranks.seating import can_be_seated
+from ..wording import level_name
+from .demands import Reason
 
 
 def unsearched_keeps(layout: Layout) -> Iterator[Reason]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...models.component import COLOCATED_OR_DISJOINT, IN_ORDER, NOT_FEWER, SUBSET
-from ..layout.layout import Layout
-from ..layout.ranges.places import all_lengths, lengths
+from ....models.component import COLOCATED_OR_DISJOINT, IN_ORDER, NOT_FEWER, SUBSET
+from ..layout import Layout
+from .places import all_lengths, lengths
 
 
 def thinned(layout: Layout) -> bool:

@@ -6,14 +6,14 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Iterator, Mapping, Sequence
 
-from ....models.answer import Solve
-from ....models.component import Component
-from ....models.machines.node_group import CLUSTER_LABEL
-from ....models.placements.assignment import Assignment, Run, Seat, compress
-from ...layout.layout import Bundle, Cell, Count, Layout, Values
-from ...layout.ranks.rank_order import in_rank_order
-from ...layout.ranks.seating import seated
-from ...layout.within.shared import held_on
+from ...models.answer import Solve
+from ...models.component import Component
+from ...models.machines.node_group import CLUSTER_LABEL
+from ...models.placements.assignment import Assignment, Run, Seat, compress
+from ..layout.layout import Bundle, Cell, Count, Layout, Values
+from ..layout.ranks.rank_order import in_rank_order
+from ..layout.ranks.seating import seated
+from ..layout.within.shared import held_on
 from .count_out import ExpansionFailed, Held, count_out
 from .dealing import dealt_out
 from .pinning import in_pinned_order

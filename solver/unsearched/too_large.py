@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ....models.component import Component
-from ....models.findings.finding import Finding, error
-from ....models.findings.span import Span
-from ....models.problem import Problem
-from ...layout.layout import Layout
-from ...objectives.tiers import tiers
+from ...models.component import Component
+from ...models.findings.finding import Finding, error
+from ...models.findings.span import Span
+from ...models.problem import Problem
+from ..layout.layout import Layout
+from ..objectives.tiers import tiers
 
 MOST_COST = 1 << 53
 """Sums up to this are exact in floating point too, which the solver's bounds on the objective are."""

@@ -1,0 +1,1 @@
+"""What the search does not take on."""
