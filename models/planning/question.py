@@ -190,6 +190,11 @@ class Question:
         return {name: tuple(its) for name, its in found.items()}
 
     @cached_property
+    def heeds_estimates(self) -> bool:
+        """Is memory of some option only estimated, so that its designs fit by that?"""
+        return any(option.estimated for its in self.options.values() for option in its)
+
+    @cached_property
     def of_one_kind(self) -> tuple[str, ...]:
         """The components that are looked at on one kind of accelerators alone, whichever it is."""
         return tuple(name for name, its in self.options.items() if len({option.kind for option in its}) > 1)

@@ -196,7 +196,10 @@ def _own(planned: Planned, own: Own) -> Data:
     rests = [_basis(each) for each in own.bases]
     pairs = own.priced.design.overlapping
     overlap = {"overlapping": [list(pair) for pair in pairs]} if pairs else {}
-    return {**_priced(own.question, own.priced), "over": over, "forbidden": list(own.forbidden), "rests_on": rests, **overlap, **models}
+    large = {"over_estimates": list(own.over_estimates)} if own.over_estimates else {}
+    return {
+        **_priced(own.question, own.priced), "over": over, "forbidden": list(own.forbidden), **large, "rests_on": rests, **overlap, **models,
+    }  # fmt: skip
 
 
 def _sensitivity(question: Question, found: Sensitivity) -> Data:

@@ -18,7 +18,7 @@ def own_placement(account: Account) -> str:
     if own is None:
         return _without_ranks(account)
     if account.given:
-        return _forbidden(own.forbidden).removeprefix("\n")
+        return _against(own).removeprefix("\n")
     if own.priced is None:
         return f"yours: it has no price under this cost model: {escape(own.why_not)}"
     words = escape(design_in_words(own.question, planned, own.priced.design, planned.best.design, own.counts))
@@ -34,13 +34,13 @@ def own_placement(account: Account) -> str:
             return f"{on}, as many as the plan, which saves {with_unit(seconds(yours - best))} of each iteration\n  {words}" + _notes(own)
         return f"{on}, the plan's are {its}: {words}" + _notes(own)
     bound = "the bound" if planned.proved else "the plan"
-    if own.forbidden and yours < best:
+    if not own.may_stay(planned.question) and yours < best:
         return f"{said}, {over(yours, best)} than the plan: {words}" + _notes(own)
     distance = f"{100 * (yours - best) / best:.1f} % from {bound}"
     more = used - its
     held = f", on {more} {plural('accelerator', more)} more" if more > 0 else ""
     if yours == best and not planned.is_own and not account.keeps:
-        verdict = f"as long as the plan{held or ('' if own.forbidden else ', and not placed as well')}"
+        verdict = f"as long as the plan{held or (', and not placed as well' if own.may_stay(planned.question) else '')}"
     elif account.keeps:
         less = "as good as the plan" if yours == best else f"{over(yours, best)} than the plan"
         verdict = f"{distance if yours > best else less}: keep it"
@@ -73,8 +73,14 @@ def _notes(own: Own) -> str:
     overlap = [
         f"\n  {escape(one)} and {escape(other)} overlap, neither inside the other: no other such plan is searched" for one, other in pairs
     ]
-    return _forbidden(own.forbidden) + "".join(overlap)
+    return _against(own) + "".join(overlap)
 
 
-def _forbidden(faults: tuple[str, ...]) -> str:
-    return "".join(f"\n  it may not be proposed: {escape(fault)}" for fault in faults)
+def _against(own: Own) -> str:
+    """What forbids it, and what only estimates say against it."""
+    forbidden = [f"it may not be proposed: {fault}" for fault in own.forbidden]
+    large = [
+        f"by estimates it does not fit: {each}; if it runs all the same, write the `memory` that was measured"
+        for each in own.over_estimates
+    ]
+    return "".join(f"\n  {escape(each)}" for each in (*forbidden, *large))

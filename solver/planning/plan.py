@@ -80,7 +80,7 @@ def _answer(rounds: Rounds, with_reasons: bool) -> Answer:
         return with_help(none, eased(rounds.problem, rounds.workload, partial(_tried, rounds), least))
     known = [] if rounds.closed or rounds.searched.bound is None else [rounds.least]
     # Nothing is better than the file's own ranks that are no plan only since nobody knows how to write them, or whether they are legal.
-    stands = own is not None and (own.unclear or not own.forbidden)
+    stands = own is not None and (own.unclear or own.may_stay(question))
     may_be = [rounds.price(own.priced)] if own is not None and own.priced is not None and stands else []
     unknown = (*rounds.unsure, *may_be)
     bound = min([best.price[0], *known, *(price[0] for price in unknown)])
@@ -122,7 +122,7 @@ def _or_own(rounds: Rounds, question: Question, its: Own | None) -> Placed | Non
     if (
         its is None
         or its.priced is None
-        or its.forbidden
+        or not its.may_stay(question)
         or its.on_several_kinds
         or (best is not None and rounds.price(its.priced) > best.price)
     ):

@@ -64,7 +64,7 @@ class Account:
     def keeps(self) -> bool:
         """Is the file's own placement near enough to the best that it had better stay? It may be proposed, and holds no accelerators more."""
         planned, own = self.planned, self.own
-        if own is not None and own.forbidden:
+        if own is not None and not own.may_stay(planned.question):
             return False
         if self.given:
             value = _total(planned.best) if planned.question.aim == SECONDS else planned.best.design.held(planned.question)

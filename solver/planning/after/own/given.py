@@ -14,6 +14,7 @@ from ...check import price
 from ...choosing.dividing import evenly
 from ...costs import cost_model
 from ...costs.cost_model import iteration, segment_times
+from ...memory.without import without_estimates
 from ...searching.search import search
 from ...variants.at_once import least_at_once
 from ...variants.choices_of_models import least_on_models
@@ -32,8 +33,8 @@ OTHERS = 3
 def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | None:
     """The account of the file's own ranks; None where they have no price, or where not all components with times have ranks.
 
-    The designs beside them are the best of a search in which the counts of these components are open, within what their hints say;
-    they were not placed. `limit` is in deterministic seconds.
+    The designs beside them are the best of a search in which the counts of these components are open, within what their hints say, and
+    which fit by the estimates of memory where any does; they were not placed. `limit` is in deterministic seconds.
     """
     workload = problem.job.workload
     timed = [each for each in problem.components if each.timed]
@@ -44,11 +45,16 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
     opened = replace(problem, job=replace(problem.job, components=parts, own=own))
     opened = evenly(opened) or opened
     question, model = asked(opened, workload), cost_model(workload.model)
+    searched = search(question, model, limit, seed, OTHERS)
+    bare = without_estimates(opened) if searched.best is None and searched.proved else None
+    if bare is not None and bare.job.workload is not None:  # nothing fits by the estimates
+        opened, workload = bare, bare.job.workload
+        question = asked(opened, workload)
+        searched = search(question, model, limit, seed, OTHERS)
     mine = own_of(opened, question, model)
     priced = mine.priced
     if priced is None:
         return None
-    searched = search(question, model, limit, seed, OTHERS)
     others = tuple(
         Priced(each.design, iteration(model, question, each.design), tuple(segment_times(model, question, each.design)))
         for each in searched.found

@@ -22,6 +22,8 @@ class Own:
     why_not : why it has none; "" if it has one.
     forbidden : what the demands of the file refuse of it, each a sentence.
     unclear : all that is against it is that the plan was not chosen among its counts: no demand and no rule says that it may not be so.
+    over_estimates : of which accelerators it needs more by estimates of memory, each a sentence; that forbids nothing. It is not kept where
+        a plan fits by all of them.
     bases : what its times rest on.
     counts : where ranks are on several kinds: of each component on accelerators, how many of each model it holds.
     """
@@ -32,6 +34,7 @@ class Own:
     why_not: str = ""
     forbidden: tuple[str, ...] = ()
     unclear: bool = False
+    over_estimates: tuple[str, ...] = ()
     bases: tuple[Basis, ...] = ()
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
@@ -39,6 +42,10 @@ class Own:
     def on_several_kinds(self) -> bool:
         """Are ranks on kinds of accelerators that no plan of the question has at once?"""
         return bool(self.counts)
+
+    def may_stay(self, question: Question) -> bool:
+        """May it stay beside the plan of a question? Nothing forbids it, and it fits by the estimates if that plan does."""
+        return not self.forbidden and not (self.over_estimates and question.heeds_estimates)
 
     def over(self, best: Priced) -> float | None:
         """By which part it takes longer than another design, such as 0.04; None without a price."""

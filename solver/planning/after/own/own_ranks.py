@@ -25,6 +25,7 @@ from ...memory.without import without_estimates
 from ...variants.spanning import spans
 from ..basis import bases
 from .design import design_of_ranks
+from .over_estimates import as_declared, over_estimates
 from .over_nodes import given_over_nodes
 from .own import Own
 from .refused import refused
@@ -71,12 +72,21 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
     known = replace(known, together=_demanded(problem, known), barred=())
     reasons = [*reasons, *problem.job.own_faults]
-    refuses = (*reasons, *forbidden(known, model, design))
+    refuses = (*reasons, *forbidden(*_declared(known, model, design)))
     broken = () if reasons else tuple(_broken(problem, question, design))
-    unclear = bool(refuses) and not reasons and not broken and not any(forbidden(_with_offered(problem, known, design), model, design))
+    offered = _with_offered(problem, known, design)
+    unclear = bool(refuses) and not reasons and not broken and not any(forbidden(*_declared(offered, model, design)))
     counts = counts_by_model(problem, seats) if lies.problem is not problem else {}
-    basis = bases(lies.problem, question, design)
-    return Own(priced, lies.problem, question, forbidden=refuses or broken, unclear=unclear, bases=basis, counts=counts)
+    basis, large = bases(lies.problem, question, design), tuple(over_estimates(lies.problem, question, design))
+    return Own(
+        priced, lies.problem, question, forbidden=refuses or broken, unclear=unclear, bases=basis, counts=counts, over_estimates=large
+    )
+
+
+def _declared(question: Question, model: CostModel, design: Design) -> tuple[Question, CostModel, Design]:
+    """What is asked of ranks: estimates of memory are no demand."""
+    asked_for, its = as_declared(question, design)
+    return asked_for, model, its
 
 
 def _refusals(problem: Problem, question: Question, design: Design) -> tuple[list[str], Question]:
