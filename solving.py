@@ -95,7 +95,7 @@ def searching(
 ) -> Callable[[Problem], Answer]:
     """How problems are solved, with the options of `solve`; what the framework refuses in the file that was read is no answer to them."""
     from .solver.planning.answering import answering
-    from .solver.planning.choosing.refusing import refusing
+    from .solver.refusing import refusing
     from .solver.searching.progress import silent
 
     def search(problem: Problem) -> Answer:

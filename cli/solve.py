@@ -91,8 +91,8 @@ def solve(
         return code
     from ..solver.planning.answering import answering
     from ..solver.planning.asking.traffic import costs_of_traffic
-    from ..solver.planning.choosing.refusing import refusing
     from ..solver.planning.placing.decided import chosen, decided
+    from ..solver.refusing import refusing
     from ..solver.sandbox.interrupts import held, was_heard
     from ..solver.sandbox.keeping import kept
     from ..solver.sandbox.solve import solve as search

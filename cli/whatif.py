@@ -99,7 +99,7 @@ def whatif(
         if changed is None or changed.problem is None:
             return code
         changes.append((" ".join(f"--set {setting}" for setting in settings), changed.problem))
-    from ..solver.planning.choosing.refusing import refusing
+    from ..solver.refusing import refusing
 
     def solve(problem: Problem) -> Answer:
         file = changed if changed is not None and problem is changed.problem else reading

@@ -16,8 +16,9 @@ from placewright.models.component import COLOCATED, Relation
 from placewright.models.demand import Demand
 from placewright.runtime.failure import failed
 from placewright.runtime.recovery.replanner import Replanner, Room, searched
-from placewright.solver.planning.choosing.refusing import nobody, refusing
+from placewright.solver.planning.refuses import nobody
 from placewright.solver.pricing.price import without
+from placewright.solver.refusing import refusing
 
 FILE = """# start_distill_pipeline.py
 rollout_batch_size: 24

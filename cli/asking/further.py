@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ...models.answer import Answer, Solve
     from ...models.placements.plan import Plan
     from ...models.problem import Problem
-    from ...solver.planning.choosing.refusing import Refuses
+    from ...solver.planning.refuses import Refuses
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 MOST = 20

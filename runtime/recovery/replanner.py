@@ -26,7 +26,7 @@ def searched(problem: Problem, reading: Reading | None = None) -> Answer:
     read, if that is known, is no answer.
     """
     from ...solver.planning.answering import answering
-    from ...solver.planning.choosing.refusing import refusing
+    from ...solver.refusing import refusing
     from ...solver.sandbox.solve import solve
     from ...solver.searching.search import LIMIT, SEED
 

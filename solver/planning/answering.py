@@ -12,8 +12,8 @@ from ...models.problem import Problem
 from ..in_turn import dealt_out
 from ..sandbox.interrupts import held
 from ..sandbox.keeping import kept
-from .choosing.refusing import Refuses, nobody
 from .counting import OnCounting, silent
+from .refuses import Refuses, nobody
 
 if TYPE_CHECKING:
     from ...models.findings.finding import Finding

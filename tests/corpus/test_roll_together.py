@@ -16,8 +16,8 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.solver.planning.answering import answering
-from placewright.solver.planning.choosing.refusing import refusing
 from placewright.solver.planning.searching.sizes.settling import settle
+from placewright.solver.refusing import refusing
 from placewright.solver.searching.search import solve
 from placewright.solver.verify import verify
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Iterable, Sequence
+from typing import Iterable
 
 from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ....models.component import Component
@@ -11,20 +11,14 @@ from ....models.findings.finding import Finding, error
 from ....models.placements.assignment import Assignment
 from ....models.placements.plan import OPTIMAL, VERIFIED, Plan
 from ....models.problem import Problem
+from ..refuses import Refuses, nobody
 from .ways import Laid, least_first, weighs
 
-Refused = Callable[[Problem, Plan], Sequence[Finding]]
-"""Why the framework does not take the file with a placement of a problem whose degrees are decided; nothing where it does."""
 MOST_REFUSED = 32
 """Ways that hold and are refused, at most; of further ones nobody knows."""
 
 
-def nobody(problem: Problem, plan: Plan) -> Sequence[Finding]:
-    """Refuses nothing."""
-    return ()
-
-
-def laid_out(place: Solve, refused: Refused = nobody) -> Solve:
+def laid_out(place: Solve, refused: Refuses = nobody) -> Solve:
     """How a problem with sizes is placed, given how any problem is: where pools are laid out, one way after the other until one holds.
 
     One that is `refused` is none: the same size in other parts may be taken. Where it is said what traffic costs, that with the least

@@ -12,7 +12,7 @@ from placewright.models.findings.finding import Finding, error
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
 from placewright.solver.planning.answering import answering
-from placewright.solver.planning.choosing.refusing import Refuses
+from placewright.solver.planning.refuses import Refuses
 from placewright.solver.planning.searching.sizes.settling import settle
 from placewright.solver.searching.search import solve
 

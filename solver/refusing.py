@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Iterator, Sequence
+from typing import Iterator, Sequence
 
-from ....models.dialects.load import dialect_named
-from ....models.findings.finding import Finding, Severity, UnusableInput
-from ....models.findings.span import apply_edits
-from ....models.placements.plan import Plan
-from ....models.problem import Problem
-from ....models.reading import Reading
-
-Refuses = Callable[[Problem, Plan], Sequence[Finding]]
-"""Why the framework does not take the file with a plan of a problem written into it; nothing where it does, or where nobody knows."""
-
-
-def nobody(problem: Problem, plan: Plan) -> Sequence[Finding]:
-    """Refuses nothing."""
-    return ()
+from ..models.dialects.load import dialect_named
+from ..models.findings.finding import Finding, Severity, UnusableInput
+from ..models.findings.span import apply_edits
+from ..models.placements.plan import Plan
+from ..models.problem import Problem
+from ..models.reading import Reading
+from .planning.refuses import Refuses, nobody
+from .verify import verify
 
 
 def refusing(reading: Reading | None) -> Refuses:
@@ -54,7 +48,5 @@ def refusing(reading: Reading | None) -> Refuses:
 
 def _errors(reading: Reading, whole: bool) -> Iterator[Finding]:
     """What is wrong with a file; without `whole` only what its framework finds as it reads it."""
-    from ...verify import verify
-
     findings = verify(reading).errors if whole else reading.findings
     return (each for each in findings if each.severity is Severity.ERROR)
