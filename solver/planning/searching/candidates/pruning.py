@@ -14,11 +14,11 @@ from ..price import Price
 from ..relaxed.busy import Busy
 from ..relaxed.keeping import Keeping
 from ..relaxed.least import least
-from ..structures.every import Arrangement, Sets
 from .by_cut import ByCut
 from .by_sets import BySets
-from .dividing import PORTION, Dividing
+from .dividing import Dividing
 from .improving import Improving
+from .opening import Opening
 from .progress import Progress
 from .sight import Sight
 from .standing import Standing
@@ -56,8 +56,8 @@ class Pruning:
         self._keeping = Keeping(Busy(question), model)
         self._cuts = LeastCut(question, model, progress.spend, recalled)
         self._by_cut = ByCut(question, model, self._cuts, sight, standing, self._improving, dividing, progress, recalled)
-        self._by_sets = BySets(question, model, self._cuts, self._by_cut, self._improving)
-        self._opened: set[tuple[Sets, tuple[int, ...]]] = set()
+        by_sets = BySets(question, model, self._cuts, self._by_cut, self._improving)
+        self._opening = Opening(model, sight, standing, dividing, progress, self._improving, by_sets, lambda: self._bar, self._is_over)
         self._begun = False
         """Was something good looked for to begin with?"""
         self._level: Price | None = None
@@ -118,9 +118,7 @@ class Pruning:
                 self._is_over()  # that there was no more time may have ended it
                 return
         for arrangement in self._sight.arrangements(self._keeping.order, self._can_be):
-            key = arrangement.sets, arrangement.inside
-            if key not in self._opened and self._look_at(arrangement):
-                self._opened.add(key)
+            self._opening.look_at(arrangement)
             self._is_over()
         self._is_over()  # that there was no more time may have ended it
 
@@ -199,47 +197,3 @@ class Pruning:
             return False
         self._keeping.below(self._bar)
         return self._keeping.can_be(sets)
-
-    def _is_low(self, floor: Price) -> bool:
-        return self._bar is None or floor < self._bar
-
-    def _look_at(self, arrangement: Arrangement) -> bool:
-        """Whether its structures that can be better are open now."""
-        if self._model.by_phase:
-            return self._open(arrangement, (0, 0))
-        for one in self._sight.uncut([arrangement]):
-            if self._is_low(one.floor):
-                self._progress.heed()
-                self._progress.spent += self._progress.part * one.look(self._bar, PORTION)
-            if one.possible and self._is_low(one.floor):
-                self._improving.of(arrangement)
-                if self._is_low(one.floor):
-                    if not self._by_sets.can:
-                        return self._open(arrangement, one.floor)
-                    self._open_some(arrangement, one.floor)
-        return False
-
-    def _open_some(self, arrangement: Arrangement, floor: Price) -> None:
-        """Opens its structures that may cost less than what is looked for, and begins with each."""
-        for time, structure in self._by_sets.structures(arrangement, lambda: self._bar, self._is_over):
-            one = self._sight.candidate(structure, time)
-            if one is not None:
-                one.floor = max(one.floor, floor)
-                self._improving.opened(one)
-                self._standing.open.append(one)
-                if self._is_low(one.floor):
-                    self._dividing.look_at(one)
-
-    def _open(self, arrangement: Arrangement, floor: Price) -> bool:
-        """Opens its structures that can be better than the best, and begins with each; whether one of them can."""
-        found = [one for one in self._sight.of(arrangement) if not self._improving.has(one.sizing.structure)]
-        for one in found:
-            one.floor = max(one.floor, floor)
-        if found and not any(self._is_low(one.floor) for one in found):
-            return False
-        for one in found:
-            if self._best is None or one.floor < self._best:
-                self._improving.opened(one)
-                self._standing.open.append(one)
-                self._dividing.look_at(one)
-        return True
