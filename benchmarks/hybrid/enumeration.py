@@ -12,7 +12,8 @@ from itertools import product
 from math import comb
 from typing import Iterator, Sequence
 
-from placewright.models.planning.question import Option, Question
+from placewright.models.planning.option import Option
+from placewright.models.planning.question import Question
 
 Loads = tuple[int, ...]
 """Nanoseconds of a set in each stage."""

@@ -11,7 +11,9 @@ import random
 from typing import Iterator, Sequence
 
 from placewright.models.parallel import Parallel
-from placewright.models.planning.question import Kind, Option, Question, Task
+from placewright.models.planning.kind import Kind
+from placewright.models.planning.option import Option
+from placewright.models.planning.question import Question, Task
 from placewright.models.planning.workload import PHASES
 
 GENERATE, INFER, TRAIN = PHASES

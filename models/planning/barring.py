@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .design import Design
 from .limits import Barred, Use
-from .question import Option
+from .option import Option
 
 
 def meets(use: Use, option: Option) -> bool:

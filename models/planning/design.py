@@ -7,7 +7,8 @@ from itertools import combinations
 from typing import Mapping
 
 from ..parallel import Parallel
-from .question import Option, Question
+from .option import Option
+from .question import Question
 from .way import Way
 
 

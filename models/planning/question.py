@@ -9,13 +9,11 @@ from typing import Iterator, Mapping
 
 from ..parallel import Parallel
 from .crossing import Crossing
+from .kind import Kind
 from .limits import Area, Barred, Use
+from .option import Option
 from .way import Way
 from .workload import SECONDS, Budget
-
-NO_KIND = -1
-AND = " and "
-"""Between the names of several models; no name of one has a space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,81 +25,6 @@ class Task:
 
     def __str__(self) -> str:
         return f"{self.component}.{self.phase}" if self.phase else self.component
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """Accelerators that are as good as each other: their model, how many there are, MiB of each (None: not known).
-
-    `models` : the several models that they are of, which nothing that is asked tells apart; none where they are of one. Each has as
-    much memory at least. `mixed` : something tells them apart all the same, and a component may be on all of them: each has `memory` at the
-    most, and `least` MiB at least. `holders` : the components whose given ranks these accelerators are, of several kinds, and those within them;
-    nobody else may use them. None where who may use them is open.
-    """
-
-    model: str
-    accelerators: int
-    memory: int | None = None
-    models: tuple[str, ...] = ()
-    holders: tuple[str, ...] = ()
-    mixed: bool = False
-    least: int | None = None
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """The models that they are of, also where given ranks are on several; ("",) where none is named."""
-        return self.models or tuple(self.model.split(AND))
-
-    @property
-    def floor(self) -> int | None:
-        """MiB that each of them has, whichever it is."""
-        return self.least if self.mixed else self.memory
-
-    def covers(self, model: str, memory: int | None) -> bool:
-        """Are accelerators of a model with so many MiB each of this kind, wherever they are?"""
-        if self.holders:
-            return False
-        if not self.models:
-            return (self.model, self.memory) == (model, memory)
-        return model in self.models and (self.floor is None or memory is None or memory >= self.floor)
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One way to run a component.
-
-    Attributes
-    ----------
-    kind : index of the kind of accelerators; `NO_KIND` for a component that needs none.
-    amount : accelerators of all its replicas together; robots or processes where it needs no accelerators.
-    nanoseconds : of each of its tasks, a whole iteration of it, rounded up to a multiple of the question's batches.
-    memory : MiB on each accelerator while it works; `kept` of them stay while another phase does.
-    estimated : are these an estimate, with its slack? Then a design keeps to them where one can, and no placement must.
-    extrapolated : whether a time of it lies outside of what was measured.
-    group : accelerators that one node holds together.
-    processes : of all its replicas together.
-    """
-
-    kind: int
-    amount: int
-    parallel: Parallel
-    nanoseconds: tuple[int, ...]
-    memory: int = 0
-    kept: int = 0
-    extrapolated: bool = False
-    estimated: bool = False
-    group: int = 1
-    processes: int = 0
-
-    @property
-    def each(self) -> int:
-        """Accelerators of one process."""
-        return self.amount // max(self.processes, 1)
-
-    @property
-    def accelerators(self) -> int:
-        """How many accelerators it takes."""
-        return 0 if self.kind == NO_KIND else self.amount
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ from typing import Sequence
 
 from ...models.memory.bill import BlockBill
 from ...models.planning.design import Block, Design
+from ...models.planning.kind import NO_KIND
 from ...models.planning.measured import SECOND
 from ...models.planning.planned import Planned, Priced
-from ...models.planning.question import NO_KIND, Question
+from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account
 from ...solver.planning.after.basis import Basis

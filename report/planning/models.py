@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Mapping, Sequence
 
 from ...models.planning.design import Design
-from ...models.planning.question import Option, Question
+from ...models.planning.option import Option
+from ...models.planning.question import Question
 
 
 def models_of(questions: Sequence[Question], design: Design, scaled: str = "") -> Mapping[str, tuple[str, ...]]:

@@ -8,8 +8,9 @@ from ...models.findings.wording import plural
 from ...models.machines.node_group import NODE
 from ...models.planning.design import Block, Design
 from ...models.planning.measured import SECOND
+from ...models.planning.option import Option
 from ...models.planning.planned import Planned, Priced
-from ...models.planning.question import Option, Question, Task
+from ...models.planning.question import Question, Task
 from ...models.planning.workload import SECONDS
 from ...models.quantity import write_memory
 from ...solver.durations import figure

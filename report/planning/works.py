@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...models.planning.design import Block
-from ...models.planning.question import NO_KIND, Question
+from ...models.planning.kind import NO_KIND
+from ...models.planning.question import Question
 from ...solver.durations import with_unit
 from ...solver.planning.after.account import Account
 from ...solver.planning.after.usage import Usage, busy, by_place

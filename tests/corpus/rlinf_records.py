@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from placewright.models.dialects.rlinf.planning.tables import Batch, Table, generated, simulated, trained
 from placewright.models.parallel import UNDIVIDED
+from placewright.models.planning.kind import Kind
 from placewright.models.planning.measured import SECOND
-from placewright.models.planning.question import Edge, Kind, Option, Question, Task
+from placewright.models.planning.option import Option
+from placewright.models.planning.question import Edge, Question, Task
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.searching.search import search

@@ -7,8 +7,9 @@ from typing import Sequence
 
 from ....models.parallel import DEGREES, Parallel
 from ....models.planning.design import Design
+from ....models.planning.kind import NO_KIND, Kind
 from ....models.planning.measured import LINEAR, Measured
-from ....models.planning.question import NO_KIND, Kind, Question, Task
+from ....models.planning.question import Question, Task
 from ....models.planning.workload import Timed
 from ....models.problem import Problem
 from ...wording import listed

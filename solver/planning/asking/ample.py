@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
-from ....models.planning.question import Kind, Option
+from ....models.planning.kind import Kind
+from ....models.planning.option import Option
 
 Turn = tuple[str, str]
 

@@ -8,7 +8,8 @@ from typing import Sequence
 from ....models.component import COLOCATED, RANK_ALIGNED, SUBSET, TOGETHER, ZERO_COPY, Component
 from ....models.parallel import Parallel
 from ....models.planning.limits import Barred
-from ....models.planning.question import Option, Question, Task
+from ....models.planning.option import Option
+from ....models.planning.question import Question, Task
 from ....models.planning.way import Way
 from ....models.planning.workload import RLINF, RLINF_EMBODIED, Budget, Timed, Workload
 from ....models.problem import Problem

@@ -8,7 +8,7 @@ from typing import Iterable, Mapping, Sequence
 
 from ....models.component import Component
 from ....models.machines.node import Node
-from ....models.planning.question import AND, Kind
+from ....models.planning.kind import AND, Kind
 from ....models.problem import Problem
 
 Its = tuple[Kind, tuple[Node, ...]]

@@ -9,8 +9,9 @@ from ....models.component import UNBOUNDED, Component, Parallel
 from ....models.machines.node_group import ACCELERATOR
 from ....models.memory.shards import whole_groups
 from ....models.planning.barring import meets
+from ....models.planning.kind import NO_KIND
 from ....models.planning.limits import Barred
-from ....models.planning.question import NO_KIND, Option
+from ....models.planning.option import Option
 from ....models.planning.way import Shape
 from ....models.planning.workload import Timed
 from ....models.problem import Problem

@@ -8,7 +8,7 @@ from typing import Collection, Iterator, Mapping, Sequence
 from ....models.component import IN_ORDER, Component
 from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR
-from ....models.planning.question import AND, Kind
+from ....models.planning.kind import AND, Kind
 from ....models.problem import Problem
 from .kinds import Its
 from .related import related

@@ -10,8 +10,9 @@ from ....models.locality import TP, Keep
 from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR
 from ....models.machines.topology import NODE_LEVEL
+from ....models.planning.kind import Kind
 from ....models.planning.limits import Area
-from ....models.planning.question import Kind, Option
+from ....models.planning.option import Option
 from ....models.problem import Problem
 from ...layout import grain
 from .kinds import kinds_of

@@ -7,7 +7,7 @@ from typing import Mapping, Sequence
 
 from ....models.component import Component
 from ....models.planning.limits import Barred, Use
-from ....models.planning.question import Option
+from ....models.planning.option import Option
 from ....models.problem import Problem
 from .room import Room
 

@@ -10,8 +10,9 @@ from ....models.component import UNBOUNDED, Component
 from ....models.part import among
 from ....models.planning.barring import inside_of
 from ....models.planning.design import Design
+from ....models.planning.kind import NO_KIND
 from ....models.planning.limits import Barred, Use
-from ....models.planning.question import NO_KIND, Question
+from ....models.planning.question import Question
 from ....models.problem import Problem
 from ..placing.placing import placing
 

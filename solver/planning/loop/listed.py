@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Iterator
 
 from ....models.planning.design import Design
-from ....models.planning.question import Option, Question
+from ....models.planning.option import Option
+from ....models.planning.question import Question
 from ..check import faults
 from ..costs.cost_model import CostModel
 

@@ -9,7 +9,8 @@ from ....models.machines.node_group import ACCELERATOR
 from ....models.memory.bill import BlockBill
 from ....models.placements.assignment import Assignment
 from ....models.planning.design import Block, Design
-from ....models.planning.question import NO_KIND, Question
+from ....models.planning.kind import NO_KIND
+from ....models.planning.question import Question
 from ....models.problem import Problem
 from ...memory import pieces
 from ...stretches import stretches

@@ -12,7 +12,9 @@ from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment
 from ....models.placements.plan import OPTIMAL
 from ....models.planning.design import Block, Design
-from ....models.planning.question import NO_KIND, Option, Question
+from ....models.planning.kind import NO_KIND
+from ....models.planning.option import Option
+from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from .placing import placing

@@ -8,7 +8,8 @@ from typing import Collection, Iterator, Mapping
 
 from ....models.component import COLOCATED, SUBSET, Component, Relation
 from ....models.planning.design import Design
-from ....models.planning.question import NO_KIND, Question
+from ....models.planning.kind import NO_KIND
+from ....models.planning.question import Question
 from ....models.planning.way import Shape, Way
 from ....models.problem import Problem
 from ..asking.model_of import model_of

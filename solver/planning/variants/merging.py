@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Sequence
 
 from ....models.answer import Answer
+from ....models.planning.kind import NO_KIND
 from ....models.planning.planned import OverNodes, Planned, Priced
-from ....models.planning.question import NO_KIND, Question
+from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ..loop.beside import ALTERNATIVES

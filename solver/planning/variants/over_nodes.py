@@ -9,8 +9,9 @@ from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.findings.finding import Finding
 from ....models.placements.plan import Plan
 from ....models.planning.design import Design
+from ....models.planning.kind import NO_KIND
 from ....models.planning.planned import OverNodes, Planned
-from ....models.planning.question import NO_KIND, Question
+from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ...rules.groups.group_in_node import GroupInNode, groups_over_nodes

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ....models.planning.question import Option, Question
+from ....models.planning.option import Option
+from ....models.planning.question import Question
 from ..costs.cost_model import CostModel
 
 

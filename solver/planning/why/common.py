@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Iterator, Sequence
 
 from ....models.parallel import Parallel
-from ....models.planning.question import NO_KIND, Question
+from ....models.planning.kind import NO_KIND
+from ....models.planning.question import Question
 
 MOST_TOLD = 6
 

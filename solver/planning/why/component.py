@@ -9,7 +9,8 @@ from ....models.component import UNBOUNDED, Component
 from ....models.findings.finding import Finding, Severity, error
 from ....models.findings.wording import with_noun
 from ....models.planning.measured import POWER, TABLE
-from ....models.planning.question import Option, Question
+from ....models.planning.option import Option
+from ....models.planning.question import Question
 from ....models.planning.workload import Timed
 from ....models.problem import AMOUNT, Problem
 from ....models.quantity import write_memory

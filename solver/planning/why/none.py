@@ -8,7 +8,8 @@ from typing import Iterator
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import are, plural, with_noun
-from ....models.planning.question import Kind, Question
+from ....models.planning.kind import Kind
+from ....models.planning.question import Question
 from ....models.planning.workload import ACCELERATORS, RLINF, RLINF_EMBODIED, SECONDS, STREAM, Workload
 from ....models.problem import Problem
 from ....models.quantity import write_memory

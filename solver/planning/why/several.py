@@ -10,7 +10,9 @@ from ....models.component import UNBOUNDED
 from ....models.findings.finding import Finding, error
 from ....models.findings.span import Span
 from ....models.machines.node_group import ACCELERATOR
-from ....models.planning.question import Kind, Option, Question
+from ....models.planning.kind import Kind
+from ....models.planning.option import Option
+from ....models.planning.question import Question
 from ....models.planning.workload import ACCELERATORS, Workload
 from ....models.problem import Problem
 from ...durations import in_seconds

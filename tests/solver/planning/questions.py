@@ -5,7 +5,9 @@ from __future__ import annotations
 from random import Random
 
 from placewright.models.parallel import Parallel
-from placewright.models.planning.question import NO_KIND, Edge, Kind, Option, Question, Task
+from placewright.models.planning.kind import NO_KIND, Kind
+from placewright.models.planning.option import Option
+from placewright.models.planning.question import Edge, Question, Task
 from placewright.models.planning.workload import ACCELERATORS, PHASES, SECONDS, Budget
 
 

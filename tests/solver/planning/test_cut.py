@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.models.planning.question import Kind, Option, Question, Task
+from placewright.models.planning.kind import Kind
+from placewright.models.planning.option import Option
+from placewright.models.planning.question import Question, Task
 from placewright.models.planning.workload import SECONDS
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model

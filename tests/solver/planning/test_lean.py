@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.models.planning.question import Kind, Option, Question
+from placewright.models.planning.kind import Kind
+from placewright.models.planning.option import Option
+from placewright.models.planning.question import Question
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.searching.candidates import lean, leanly, sight
 from placewright.solver.planning.searching.candidates.candidate import Candidate

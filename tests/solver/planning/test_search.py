@@ -12,8 +12,10 @@ from random import Random
 import pytest
 from placewright.models.dialects.load import read
 from placewright.models.parallel import Parallel
+from placewright.models.planning.kind import Kind
 from placewright.models.planning.measured import SECOND
-from placewright.models.planning.question import Edge, Kind, Option, Question, Task
+from placewright.models.planning.option import Option
+from placewright.models.planning.question import Edge, Question, Task
 from placewright.models.planning.workload import PHASES
 from placewright.models.text.source import Source
 from placewright.solver.planning.asking.asked import asked as as_question

@@ -6,7 +6,9 @@ from random import Random
 
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.models.planning.question import NO_KIND, Edge, Kind, Option, Question, Task
+from placewright.models.planning.kind import NO_KIND, Kind
+from placewright.models.planning.option import Option
+from placewright.models.planning.question import Edge, Question, Task
 from placewright.models.planning.workload import PHASES
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model

@@ -7,8 +7,9 @@ from itertools import chain
 from typing import Iterator, NamedTuple, Sequence
 
 from .....models.planning.design import Design
+from .....models.planning.option import Option
 from .....models.planning.planned import Planned, Priced
-from .....models.planning.question import Option, Question
+from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS
 from ...costs.cost_model import CostModel, iteration, segment_times
 from ...searching.crossing.least import LeastCrossing

@@ -6,7 +6,9 @@ from .....models.component import Component
 from .....models.parallel import Parallel
 from .....models.placements.assignment import Assignment
 from .....models.planning.design import Block, Design
-from .....models.planning.question import NO_KIND, Option, Question
+from .....models.planning.kind import NO_KIND
+from .....models.planning.option import Option
+from .....models.planning.question import Question
 from .....models.problem import Problem
 from ...asking.interpolation import time_of
 from ...asking.model_of import model_of

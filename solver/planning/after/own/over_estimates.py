@@ -8,7 +8,8 @@ from typing import Iterator
 from .....models.memory.bill import DECLARED, BlockBill
 from .....models.placements.assignment import Assignment
 from .....models.planning.design import Design
-from .....models.planning.question import Option, Question
+from .....models.planning.option import Option
+from .....models.planning.question import Question
 from .....models.problem import Problem
 from .....models.quantity import write_estimate, write_memory
 from ....wording import listed

@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import Collection, Iterator, Mapping, NamedTuple
 
-from .....models.planning.question import Option, Question
+from .....models.planning.option import Option
+from .....models.planning.question import Question
 from .....models.problem import Problem
 from ...asking.asked import counted, in_order
 from ...asking.options import options

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Iterator, Mapping, Sequence
 
-from .....models.planning.question import NO_KIND, Question
+from .....models.planning.kind import NO_KIND
+from .....models.planning.question import Question
 from ...costs.cost_model import CostModel
 from ..price import Price
 from ..structures.cutting import good_cut

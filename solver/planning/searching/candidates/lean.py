@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterable, Mapping, Sequence
 
-from .....models.planning.question import Option, Question
+from .....models.planning.option import Option
+from .....models.planning.question import Question
 from ...costs.cost_model import CostModel
 from ..price import Price
 from ..sizes.choice import Choice

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import count, islice
 from typing import Sequence
 
-from .....models.planning.question import NO_KIND, Question
+from .....models.planning.kind import NO_KIND
+from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS
 from ...costs.cost_model import CostModel
 from ..cuts.least import LeastCut

@@ -7,7 +7,9 @@ from typing import Iterable, Mapping, NamedTuple, Sequence
 
 from .....models.planning.crossing import Crossing, Flow
 from .....models.planning.design import Design
-from .....models.planning.question import NO_KIND, Option, Question
+from .....models.planning.kind import NO_KIND
+from .....models.planning.option import Option
+from .....models.planning.question import Question
 from ..structures.structure import OUTSIDE, Structure
 from .between import Side, between
 from .rooms import Rooms

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Iterator, Sequence
 
-from .....models.planning.question import NO_KIND, Edge, Option, Question, Task
+from .....models.planning.kind import NO_KIND
+from .....models.planning.option import Option
+from .....models.planning.question import Edge, Question, Task
 from .....models.planning.workload import Budget
 from ...costs.cost_model import CostModel
 from ..sizes.branching import Branching

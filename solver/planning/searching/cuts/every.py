@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Callable, Iterator, Sequence
 
-from .....models.planning.question import Option, Question
+from .....models.planning.option import Option
+from .....models.planning.question import Question
 from .....models.planning.workload import Budget
 from ...costs.cost_model import CostModel
 from ..price import ENDLESS

@@ -7,7 +7,9 @@ from functools import cached_property
 from itertools import islice
 from typing import Callable, Iterator, Sequence
 
-from .....models.planning.question import NO_KIND, Option, Question
+from .....models.planning.kind import NO_KIND
+from .....models.planning.option import Option
+from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS
 from ...costs.cost_model import CostModel
 from ..price import ENDLESS

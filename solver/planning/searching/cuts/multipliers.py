@@ -6,7 +6,8 @@ from functools import cached_property
 from operator import add
 from typing import NamedTuple, Sequence
 
-from .....models.planning.question import NO_KIND, Question
+from .....models.planning.kind import NO_KIND
+from .....models.planning.question import Question
 from ...costs.cost_model import CostModel
 from ..price import ENDLESS
 from ..relaxed.busy import Busy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Callable, Sequence
 
-from .....models.planning.question import NO_KIND
+from .....models.planning.kind import NO_KIND
 from ..structures.at_once import Tasks, numbers
 from .multipliers import Group, Multipliers, Sum, Times
 from .remembered import Recalled, Weights

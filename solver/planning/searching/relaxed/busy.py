@@ -6,7 +6,9 @@ from bisect import bisect_left
 from functools import cached_property
 from typing import Collection, Iterator, Mapping, NamedTuple, Sequence
 
-from .....models.planning.question import NO_KIND, Option, Question
+from .....models.planning.kind import NO_KIND
+from .....models.planning.option import Option
+from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS
 from ..price import ENDLESS, Price
 from ..sizes.choice import Amount

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .....models.planning.question import Option
+from .....models.planning.option import Option
 
 Amount = tuple[int, int]
 """Kind and amount, as an option names them."""

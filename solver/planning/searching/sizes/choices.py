@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Iterable, Sequence
 
-from .....models.planning.question import Option, Question
+from .....models.planning.option import Option
+from .....models.planning.question import Question
 from ..crossing.least import LeastCrossing
 from ..structures.structure import Structure
 from .choice import Amount, Choice

@@ -5,7 +5,8 @@ from __future__ import annotations
 from operator import add, itemgetter
 from typing import Sequence
 
-from .....models.planning.question import Option, Question
+from .....models.planning.option import Option
+from .....models.planning.question import Question
 from ..crossing.least import LeastCrossing
 from ..price import ENDLESS
 from .choice import Amount, Choice

@@ -8,7 +8,8 @@ from typing import Callable, Iterator, Sequence
 
 from .....models.planning.barring import meets
 from .....models.planning.limits import Area, Barred
-from .....models.planning.question import Option, Question
+from .....models.planning.option import Option
+from .....models.planning.question import Question
 from .....models.planning.way import Multiple
 from ..structures.structure import OUTSIDE, Structure
 

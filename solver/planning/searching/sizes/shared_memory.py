@@ -6,7 +6,7 @@ from functools import cached_property
 from operator import add
 from typing import NamedTuple, Sequence
 
-from .....models.planning.question import NO_KIND
+from .....models.planning.kind import NO_KIND
 from .sizing import Sizing
 
 Needs = tuple[int, ...]

@@ -7,7 +7,9 @@ from functools import cached_property, partial
 from typing import Callable, NamedTuple, Sequence
 
 from .....models.planning.design import Block, Design
-from .....models.planning.question import NO_KIND, Option, Question
+from .....models.planning.kind import NO_KIND
+from .....models.planning.option import Option
+from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS
 from ....sandbox.interrupts import was_heard
 from ...costs.cost_model import CostModel

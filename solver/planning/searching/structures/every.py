@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import combinations, count, islice
 from typing import Callable, Iterator, Sequence
 
-from .....models.planning.question import NO_KIND, Question
+from .....models.planning.kind import NO_KIND
+from .....models.planning.question import Question
 from .....models.planning.way import Way
 from ...costs.cost_model import CostModel
 from .nestings import nestings

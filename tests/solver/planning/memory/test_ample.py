@@ -9,7 +9,8 @@ from random import Random
 import placewright as pw
 import pytest
 from placewright.models.parallel import UNDIVIDED
-from placewright.models.planning.question import Kind, Option
+from placewright.models.planning.kind import Kind
+from placewright.models.planning.option import Option
 from placewright.solver.planning.asking.ample import Ample
 from placewright.solver.planning.memory.need import need
 

@@ -7,8 +7,10 @@ from random import Random
 
 import pytest
 from placewright.models.parallel import Parallel
+from placewright.models.planning.kind import Kind
+from placewright.models.planning.option import Option
 from placewright.models.planning.planned import Planned, Priced, Unplaceable
-from placewright.models.planning.question import Edge, Kind, Option, Question, Task
+from placewright.models.planning.question import Edge, Question, Task
 from placewright.models.planning.workload import SECONDS
 from placewright.solver.planning.after.flips.flip import QUICKEST, SLOWEST, WORTH, Flip
 from placewright.solver.planning.after.flips.sensitivity import sensitivity

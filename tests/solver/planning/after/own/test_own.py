@@ -11,8 +11,8 @@ import pytest
 from placewright.models.component import Component
 from placewright.models.placements.assignment import seats
 from placewright.models.planning.design import Design
+from placewright.models.planning.option import Option
 from placewright.models.planning.planned import Planned
-from placewright.models.planning.question import Option
 from placewright.models.problem import Problem
 from placewright.solver.planning.after.own.own_ranks import own
 from placewright.solver.planning.asking import asked as question_room

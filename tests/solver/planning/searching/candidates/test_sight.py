@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from placewright.models.parallel import Parallel
-from placewright.models.planning.question import Kind, Option, Question, Task
+from placewright.models.planning.kind import Kind
+from placewright.models.planning.option import Option
+from placewright.models.planning.question import Question, Task
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.searching.candidates.sight import COSTLY, Sight
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.models.planning.question import Kind, Option, Question, Task
+from placewright.models.planning.kind import Kind
+from placewright.models.planning.option import Option
+from placewright.models.planning.question import Question, Task
 from placewright.models.planning.workload import SECONDS, Budget
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.costs.cost_model import iteration

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.planning.question import NO_KIND, Question
+from placewright.models.planning.kind import NO_KIND
+from placewright.models.planning.question import Question
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.costs.cost_model import iteration
 from placewright.solver.planning.searching.cuts.least import LeastCut

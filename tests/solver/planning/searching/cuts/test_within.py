@@ -8,7 +8,9 @@ from typing import Iterator, Sequence
 
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.models.planning.question import Kind, Option, Question, Task
+from placewright.models.planning.kind import Kind
+from placewright.models.planning.option import Option
+from placewright.models.planning.question import Question, Task
 from placewright.solver.planning.searching.cuts.within import Within
 from placewright.solver.planning.searching.structures.at_once import Tasks
 

@@ -7,7 +7,9 @@ from random import Random
 from typing import Iterator, NamedTuple
 
 from placewright.models.parallel import Parallel
-from placewright.models.planning.question import Edge, Kind, Option, Question, Task
+from placewright.models.planning.kind import Kind
+from placewright.models.planning.option import Option
+from placewright.models.planning.question import Edge, Question, Task
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.searching.sizes import raising
 from placewright.solver.planning.searching.sizes.choices import Choices

@@ -6,7 +6,9 @@ from itertools import product
 from random import Random
 
 from placewright.models.parallel import Parallel
-from placewright.models.planning.question import Edge, Kind, Option, Question, Task
+from placewright.models.planning.kind import Kind
+from placewright.models.planning.option import Option
+from placewright.models.planning.question import Edge, Question, Task
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.searching.search import search
 from placewright.solver.planning.searching.sizes.branching import Branching
