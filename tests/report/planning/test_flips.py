@@ -37,6 +37,21 @@ def test_a_flip_is_told_where_its_figures_hold_and_of_what_was_compared(tmp_path
     assert line.startswith("  flips if rollout takes over 1.17x: at 1.18x ") and " seconds on as many accelerators instead of " in line
 
 
+def test_where_accelerators_are_to_be_few_both_plans_are_told_with_their_time(tmp_path: Path) -> None:
+    """`10 accelerators instead of 8, which take 240 seconds` could be read as the time of the ten, and 240 are not allowed."""
+    text = BY_HAND.replace("batches: 5", "batches: 5, minimise: accelerators, budget: {seconds: 200}").replace(
+        "placement: 12-15", "accelerators: 4"
+    )
+    found = account(tmp_path, text, 0)
+    best = found.planned.best
+    block = replace(best.design.blocks[0], accelerators=best.design.blocks[0].accelerators + 1)
+    more = replace(best, design=replace(best.design, blocks=(block, *best.design.blocks[1:])), nanoseconds=180_000_000_000)
+    its = replace(found, sensitivity=Sensitivity((Flip("rollout", 117, 118, more, 201_500_000_000),)))
+    held = best.design.held(found.planned.question)
+    told = f"at 1.18x {held + 1} accelerators (180 seconds) instead of {held} (201.5 seconds): "
+    assert told in sensitivities(its)
+
+
 def test_what_is_not_known_of_a_flip_is_said(tmp_path: Path) -> None:
     """Up to where it holds in any case; that there may be something better still; that nothing is known that keeps to the budget."""
     found = account(tmp_path, BY_HAND, 0)
