@@ -12,7 +12,9 @@ from ...solver.wording import listed
 from ..terminal import escape
 from .words import task_name
 
-_ANY = "since the time used does not say with which: the first that have room beside the others, else those that need least memory"
+_ANY = "since the time used does not say with which: "
+_FIRST = "the first that have room beside the others, else those that need least memory"
+_AS_WRITTEN = "those of the file"
 
 
 def assumptions(account: Account) -> str:
@@ -24,9 +26,12 @@ def assumptions(account: Account) -> str:
         lines.append(f"{listed(measured)}: as measured")
     lines += [_slowest(question, each) for each in account.bases if each.several]
     models = [task_name(question, each.task) for each in account.bases if each.any_model]
-    for unsaid in dict.fromkeys(each.any_degrees for each in account.bases if each.any_degrees):
-        whose = listed([task_name(question, each.task) for each in account.bases if each.any_degrees == unsaid])
-        lines.append(f"{whose}: as long with any {unsaid}, {_ANY}")
+    taken: dict[str, list[str]] = {}
+    for each in account.bases:
+        if each.any_degrees:  # of ranks that are all given, no file of a framework, the degrees may be open all the same
+            which = _AS_WRITTEN if each.as_written and not account.given else _FIRST
+            taken.setdefault(f"as long with any {each.any_degrees}, {_ANY}{which}", []).append(task_name(question, each.task))
+    lines += [f"{listed(whose)}: {said}" for said, whose in taken.items()]
     alike = max((len(kind.models) for kind in question.kinds), default=0)
     at_once = ", of several models at once too" if alike > 1 else ", of several memory sizes at once too" if alike else ""
     lines += [f"{listed(models)}: as long on any accelerators{at_once}, since no time says on which"] if models else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Sequence
 
 from ....models.parallel import DEGREES, Parallel
@@ -35,6 +35,7 @@ class Basis:
     any_degrees : which of the degrees among which was chosen it is taken for the same with, such as `ep`; `degrees` for all, "" for none.
     any_model : is it taken for the same on several models of accelerators among which was chosen?
     slowest : the model whose time it is, of `several` that it is on at once, each rank with the same share.
+    as_written : are its degrees those of a file that has ranks already? Of degrees that are as good, these are taken.
     """
 
     task: Task
@@ -47,6 +48,7 @@ class Basis:
     any_model: bool = False
     slowest: str = ""
     several: tuple[str, ...] = ()
+    as_written: bool = field(default=False, compare=False)
 
     @property
     def beyond(self) -> float:
@@ -81,7 +83,8 @@ def _basis(problem: Problem, question: Question, design: Design, timed: Timed, n
     chosen = task.component in question.of_one_kind or (on is not None and bool(on.models))
     models = chosen and not at_once and any(not each.model for each in its)
     time = design.nanoseconds(question, number)
-    return Basis(task, option.amount, time, kind, counts, scaling, degrees, models, model if at_once else "", at_once)
+    as_written = task.component in problem.job.own and option.parallel == problem.own_degrees(problem[task.component])
+    return Basis(task, option.amount, time, kind, counts, scaling, degrees, models, model if at_once else "", at_once, as_written)
 
 
 def _model(problem: Problem, name: str, on: Kind | None) -> str:

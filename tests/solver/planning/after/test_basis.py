@@ -6,6 +6,7 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
+from placewright.report.planning.assumptions import assumptions
 from placewright.solver.planning.after.basis import BETWEEN, BEYOND, MEASURED, Basis
 
 
@@ -41,6 +42,31 @@ def test_one_time_for_several_degrees_is_said_to_be_taken_for_each(tmp_path: Pat
     assert basis(tmp_path, "{8: 10}, parallel: {tp: [1, 2]}, memory: 10GiB").any_degrees
     each = "[{seconds: 10, accelerators: 8, tp: 1}, {seconds: 9, accelerators: 8, tp: 2}], parallel: {tp: [1, 2]}"
     assert not basis(tmp_path, each).any_degrees
+
+
+VERL = """
+data: {train_batch_size: 256}
+algorithm: {adv_estimator: grpo}
+actor_rollout_ref:
+  model: {path: Qwen/Qwen2.5-7B-Instruct}
+  actor: {strategy: fsdp, ppo_mini_batch_size: 64, ppo_micro_batch_size_per_gpu: 4}
+  rollout: {name: vllm, tensor_model_parallel_size: 2, n: 8, log_prob_micro_batch_size_per_gpu: 8}
+trainer: {nnodes: 1, n_gpus_per_node: 4}
+placewright:
+  components:
+    actor: {seconds: {8: 100}}
+    rollout: {seconds: {8: 90}, parallel: {tp: [1, 2]}}
+"""
+
+
+@pytest.mark.parametrize(("open_", "told"), [("[1, 2]", "those of the file"), ("[1, 4]", "the first that have room")])
+def test_degrees_that_a_file_has_already_are_taken_before_the_first_and_told_as_that(tmp_path: Path, open_: str, told: str) -> None:
+    path = tmp_path / "train.yaml"
+    path.write_text(VERL.replace("[1, 2]", open_))
+    found = pw.account(path, cluster="1x8xH100", sandbox=False, searches=0)
+    its = next(each for each in found.bases if each.task.component == "rollout")
+    assert its.any_degrees and its.as_written is (told == "those of the file")
+    assert f"rollout: as long with any degrees, since the time used does not say with which: {told}" in assumptions(found)
 
 
 def test_measurements_of_the_model_and_the_degrees_go_before_others(tmp_path: Path) -> None:
