@@ -24,7 +24,8 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
         return f"`{component.name}` is to have {' or '.join(map(str, choices))}, not {parallel}"
     taken = problem.job.accepted.get(component.name)
     if taken is not None and (amount, parallel) not in taken:
-        return f"the framework does not run `{component.name}` on {amount} with {parallel}: pools, batches or replicas do not divide so"
+        runs = f"the framework does not run `{component.name}` on {amount} with {parallel}"
+        return f"{runs}: pools, batches or replicas do not divide so, as `verify --level training` tells"
     if not whole_groups(component.divided_among, amount, parallel):
         return not_whole(component.name, amount // (parallel.tp * parallel.pp), component.divided_among)
     timed = component.timed

@@ -16,7 +16,8 @@ def test_what_the_framework_does_not_run_is_told_as_that(tmp_path: Path) -> None
     mine = on(problem(tmp_path), {"rollout": range(4), "inference": range(8), "actor": range(16)})
     mine = replace(mine, job=replace(mine.job, accepted={"rollout": frozenset({(16, UNDIVIDED)})}))
     found = priced(mine)
-    assert "the framework does not run `rollout` on 4 with tp 1: pools, batches or replicas do not divide so" in found.forbidden
+    told = "the framework does not run `rollout` on 4 with tp 1: pools, batches or replicas do not divide so, as `verify --level training` tells"
+    assert told in found.forbidden
     assert not found.unclear
 
 
