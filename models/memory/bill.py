@@ -57,11 +57,15 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class BlockBill:
-    """The bill of one block of a design, of each of its accelerators. `capacity` is None where nobody knows it."""
+    """The bill of one block of a design, of each of its accelerators. `capacity` is None where nobody knows it.
+
+    `models` : those of its accelerators as they were placed, where their kind does not say it; else none.
+    """
 
     block: Block
     capacity: int | None
     moments: tuple[Moment, ...]
+    models: tuple[str, ...] = ()
 
     @property
     def peak(self) -> Moment:

@@ -176,7 +176,8 @@ def _bill(bill: BlockBill) -> Data:
     ]
     names, estimates = list(bill.block.components), terms(bill)
     return {
-        "components": names, "capacity": bill.capacity, "peak": bill.peak.mebibytes, "parts": parts, **({"estimates": estimates} if estimates else {}),
+        "components": names, "capacity": bill.capacity, "peak": bill.peak.mebibytes, "parts": parts,
+        **({"models": list(bill.models)} if bill.models else {}), **({"estimates": estimates} if estimates else {}),
     }  # fmt: skip
 
 

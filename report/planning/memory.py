@@ -7,7 +7,7 @@ from ...solver.planning.after.account import Account
 from ...solver.wording import listed
 from ..table import table
 from ..terminal import escape
-from .words import block_name, parts
+from .words import bill_name, parts
 
 
 def memory(account: Account) -> str:
@@ -34,7 +34,7 @@ def memory(account: Account) -> str:
             cells.append("; ".join([*([", ".join(said)] if said else []), *([f"kept: {', '.join(kept)}"] if kept else [])]) or nothing)
             silent += [its.component for its in entries if its.origin == SILENT]
         capacity = _gibibytes(each.capacity) if each.capacity is not None else "not known"
-        rows.append([block_name(question, each.block), *cells, _peak(each), capacity])
+        rows.append([bill_name(question, each), *cells, _peak(each), capacity])
     unsaid = f"\nnobody says the memory of {escape(listed(list(dict.fromkeys(silent))))}" if silent else ""
     estimated = any(its.origin == ESTIMATED for each in account.bills for moment in each.moments for its in moment.entries)
     return table(rows) + ("\n~ is an estimate" if estimated else "") + unsaid

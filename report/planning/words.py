@@ -6,6 +6,7 @@ from typing import Mapping, Sequence
 
 from ...models.findings.wording import plural
 from ...models.machines.node_group import NODE
+from ...models.memory.bill import BlockBill
 from ...models.planning.design import Block, Design
 from ...models.planning.measured import SECOND
 from ...models.planning.option import Option
@@ -81,6 +82,14 @@ def parts(question: Question, planned: Planned, design: Design) -> list[str]:
 def block_name(question: Question, block: Block) -> str:
     """`rollout, actor (108 H100)`."""
     return f"{', '.join(block.components)} ({amount(question, block.kind, block.accelerators)})"
+
+
+def bill_name(question: Question, bill: BlockBill) -> str:
+    """The same of a bill, whose accelerators may be of fewer models than their kind: `rollout (3 H100)` of rollout on 8 of H100 and L40S."""
+    every = {model for kind in question.kinds for model in kind.named} | {*bill.models}
+    if not bill.models or len(every) < 2:
+        return block_name(question, bill.block)
+    return f"{', '.join(bill.block.components)} ({amount_on(bill.models, bill.block.accelerators)})"
 
 
 def amount(question: Question, kind: int, count: int) -> str:

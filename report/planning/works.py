@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...models.memory.bill import BlockBill
 from ...models.planning.design import Block
 from ...models.planning.kind import NO_KIND
 from ...models.planning.question import Question
@@ -11,7 +12,7 @@ from ...solver.planning.after.usage import Usage, busy, by_place
 from ...solver.wording import listed
 from ..table import table
 from ..terminal import escape
-from .words import block_name, parts, percent, resources, seconds, task_name
+from .words import bill_name, block_name, parts, percent, resources, seconds, task_name
 
 NOT_KNOWN = "not known: no seconds"
 """What is said of the work of components of which nobody says how long they take."""
@@ -29,14 +30,14 @@ def works(account: Account) -> str:
     for its in places:
         cells = [_worked(question, usage) for usage in its if usage.segment in shown]
         rows.append([_place(account, its[0]), *cells, *([_share(its, planned.best.traffic)] if len(shown) > 1 else [])])
-    for block in _beside(account):
-        rows.append([block_name(question, block), *(NOT_KNOWN for _ in shown), *(["not known"] if len(shown) > 1 else [])])
+    for bill in _beside(account):
+        rows.append([bill_name(question, bill), *(NOT_KNOWN for _ in shown), *(["not known"] if len(shown) > 1 else [])])
     return "\n".join([table(rows), *_idle(account), *_whole(account)])
 
 
-def _beside(account: Account) -> list[Block]:
+def _beside(account: Account) -> list[BlockBill]:
     """Accelerators whose components are not planned."""
-    return [its.block for its in account.bills if its.block.kind == NO_KIND]
+    return [its for its in account.bills if its.block.kind == NO_KIND]
 
 
 def _over(account: Account, block: Block) -> list[str]:
@@ -85,7 +86,7 @@ def _whole(account: Account) -> list[str]:
         done, total, counted = done + worked * held, total + (length + traffic) * held, counted + held
         beside += usage.untimed
         beside += _over(account, design.blocks[usage.block])
-    for block in _beside(account):
+    for block in (bill.block for bill in _beside(account)):
         left, others = left + block.accelerators, [*others, *block.components]
     there, said = sum(kind.accelerators for kind in question.kinds) + question.held, []
     if counted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Sequence
 
 from ....models.component import Component
@@ -18,6 +19,14 @@ from .bill import bill, bill_of
 
 Set = tuple[tuple[str, ...], int | None]
 """Components that hold accelerators together, and the MiB of each of these."""
+
+
+@dataclass
+class Held:
+    """How many accelerators a set holds, and of which models."""
+
+    count: int = 0
+    models: dict[str, None] = field(default_factory=dict)
 
 
 def bills(problem: Problem, question: Question, design: Design, placed: Assignment | None = None) -> tuple[BlockBill, ...]:
@@ -37,37 +46,41 @@ def _mixed(problem: Problem, question: Question, design: Design, placed: Assignm
     holds = [each for each in problem.components if each.name in question.options or each.runs is not None]
     kinds = {frozenset(block.components): block.kind for block in design.blocks}
     sets = _sets(problem, placed, holds).items()
-    its = ((Block(kinds.get(frozenset(names), NO_KIND), count, names), capacity) for (names, capacity), count in sets)
-    return tuple(bill_of(problem, question, design, block, capacity) for block, capacity in its)
+    its = ((Block(kinds.get(frozenset(names), NO_KIND), held.count, names), capacity, held) for (names, capacity), held in sets)
+    return tuple(bill_of(problem, question, design, block, capacity, tuple(held.models)) for block, capacity, held in its)
 
 
 def _over(problem: Problem, question: Question, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
     """The same as it was placed; nothing where what is not planned lies over nothing that is."""
     holds = [each for each in problem.components if each.name in question.options or each.runs is not None]
     blocks = {frozenset(block.components): block for block in design.blocks}
-    found: list[tuple[Block, int | None]] = []
-    for (names, capacity), count in _sets(problem, placed, holds).items():
+    found: list[tuple[Block, int | None, tuple[str, ...]]] = []
+    for (names, capacity), held in _sets(problem, placed, holds).items():
         block = blocks.get(frozenset(name for name in names if name in question.options))
         kind = block.kind if block is not None else NO_KIND
-        found.append((Block(kind, count, names), question.kinds[kind].memory if block is not None else capacity))
-    if all(block.kind == NO_KIND or frozenset(block.components) in blocks for block, _ in found):
+        known = (capacity, tuple(held.models)) if block is None else (question.kinds[kind].memory, ())
+        found.append((Block(kind, held.count, names), *known))
+    if all(block.kind == NO_KIND or frozenset(block.components) in blocks for block, *_ in found):
         return ()
-    return tuple(bill_of(problem, question, design, block, capacity) for block, capacity in found)
+    return tuple(bill_of(problem, question, design, *its) for its in found)
 
 
 def beside(problem: Problem, question: Question, design: Design) -> tuple[BlockBill, ...]:
     """For each set of components that hold accelerators together and are not in the question, and each size of these, what they need."""
     its = [each for each in problem.components if each.name not in question.options and each.runs is not None]
-    counts = _sets(problem, problem.given(), its)
-    return tuple(bill_of(problem, question, design, Block(NO_KIND, count, names), capacity) for (names, capacity), count in counts.items())
+    sets = _sets(problem, problem.given(), its).items()
+    found = ((Block(NO_KIND, held.count, names), capacity, held) for (names, capacity), held in sets)
+    return tuple(bill_of(problem, question, design, block, capacity, tuple(held.models)) for block, capacity, held in found)
 
 
-def _sets(problem: Problem, placed: Assignment, its: Sequence[Component]) -> dict[Set, int]:
-    """How many accelerators each set of these components holds together."""
-    counts: dict[Set, int] = {}
+def _sets(problem: Problem, placed: Assignment, its: Sequence[Component]) -> dict[Set, Held]:
+    """What each set of these components holds together."""
+    sets: dict[Set, Held] = {}
     for nodes, node, held in stretches(problem, placed, its):
         shares = [(mask, each.name) for each in its if (mask := held.get((each.name, ACCELERATOR), 0))]
         for piece in pieces([mask for mask, _ in shares]):
             alike = (tuple(name for mask, name in shares if mask & piece), node.accelerator_memory)
-            counts[alike] = counts.get(alike, 0) + piece.bit_count() * len(nodes)
-    return counts
+            found = sets.setdefault(alike, Held())
+            found.count += piece.bit_count() * len(nodes)
+            found.models.update({node.accelerator_model: None} if node.accelerator_model else {})
+    return sets

@@ -22,8 +22,13 @@ def bill(problem: Problem, question: Question, design: Design) -> tuple[BlockBil
     return tuple(bill_of(problem, question, design, block, question.kinds[block.kind].memory) for block in design.blocks)
 
 
-def bill_of(problem: Problem, question: Question, design: Design, block: Block, capacity: int | None) -> BlockBill:
-    """The bill of one block, whose components may be others than those that are planned; each accelerator has `capacity` MiB."""
+def bill_of(
+    problem: Problem, question: Question, design: Design, block: Block, capacity: int | None, models: tuple[str, ...] = ()
+) -> BlockBill:
+    """The bill of one block, whose components may be others than those that are planned; each accelerator has `capacity` MiB.
+
+    `models` are those that its accelerators are of, where that is known better than of their kind.
+    """
 
     def moment(part: int | None, turn: Turn) -> Moment:
         entries = tuple(_entry(problem, question, design, name, turn, capacity) for name in block.components)
@@ -35,7 +40,7 @@ def bill_of(problem: Problem, question: Question, design: Design, block: Block, 
         moments.append(max(each, key=lambda its: its.demanded))  # where components take turns in a part, the worst of these
     timed = {phase for task in range(len(question.tasks)) for phase in _phases(question, task)}
     moments += [moment(None, (phase, "")) for phase in open_ if phase not in timed]
-    return BlockBill(block, capacity, tuple(moments))
+    return BlockBill(block, capacity, tuple(moments), models)
 
 
 def _turns(question: Question, design: Design, block: Block, part: int, open_: list[str]) -> list[Turn]:
