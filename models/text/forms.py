@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Collection, Iterator, Sequence, TypeVar, get_origin
+from typing import TYPE_CHECKING, Collection, Iterator, Sequence, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from ..quantity import Advised
+from .form_keys import described, form_at, holder_of, known_keys
 from .nearest import nearest
 from .tree import Mapping, Scalar, Value, find, plain
 from .values import INSIDE, TAGS, TEXT, UNKNOWN_WORD, WORD, shown
@@ -44,7 +45,7 @@ def _is_told(form: type[BaseModel], missing: ErrorDetails, details: Sequence[Err
     *around, key = missing["loc"]
     beside = [each["loc"][-1] for each in details if each["type"] == "extra_forbidden" and [*each["loc"][:-1]] == around]
     place = _written(root, [part for part in missing["loc"] if part not in TAGS])
-    known = _known(form, place)
+    known = known_keys(form, place)
     like_none = bool(beside) and _none_known(root, place, known) and not any(nearest(str(each), known) for each in beside)
     return like_none or any(nearest(str(each), [str(key)]) for each in beside)
 
@@ -63,7 +64,7 @@ def _each(details: ErrorDetails) -> Iterator[ErrorDetails]:
 def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject: str, where: str, code: str) -> Finding:
     place, kind = tuple(part for part in details["loc"] if part not in TAGS), details["type"]
     place = _written(value, place)
-    takes = _described(form, place)
+    takes = described(form, place)
     if kind == INSIDE:
         place = (*place, *details["ctx"]["place"])
         takes = f"write {details['ctx']['takes']}" if details["ctx"]["takes"] else takes
@@ -89,17 +90,17 @@ def _instead(form: type[BaseModel], value: Value, place: Sequence[int | str]) ->
 
     For another word no edit is made, since its value may have another form there.
     """
-    key, known, holder = str(place[-1]), _known(form, place), _form_at(form, place)
+    key, known, holder = str(place[-1]), known_keys(form, place), form_at(form, place)
     if key.lower() in _ACCELERATORS and "accelerators" in known:
         return "write `accelerators`", None
     if said := getattr(holder, "other_words", {}).get(key.lower()):
         return said, None
-    if inside := _holder(form, place):
+    if inside := holder_of(form, place):
         return f"write `{inside}: {{{key}: ...}}`", None
     if close := nearest(key, known):
         return f"write `{close}`", Edit(_key(value, place), close)
     if len(place) > 1 and _none_known(value, place, known):
-        return _described(form, place[:-1]), None
+        return described(form, place[:-1]), None
     return "known keys are " + ", ".join(known), None
 
 
@@ -163,52 +164,3 @@ def _key(root: Value, place: Sequence[int | str]) -> Span:
     holder = find(root, ".".join(map(str, place[:-1])))
     entry = holder.entry(str(place[-1])) if isinstance(holder, Mapping) else None
     return entry.key.span if entry else _deepest(root, place)
-
-
-def _form_at(form: type[BaseModel], place: Sequence[int | str]) -> type[BaseModel]:
-    """The form of the map that holds the last key of a place."""
-    current: type[BaseModel] = form
-    for name in place[:-1]:
-        current = _inner(current, name) or current
-    return current
-
-
-def _known(form: type[BaseModel], place: Sequence[int | str]) -> list[str]:
-    """The keys that the form knows at a place."""
-    return [field.alias or name for name, field in _form_at(form, place).model_fields.items()]
-
-
-def _holder(form: type[BaseModel], place: Sequence[int | str]) -> str:
-    """The first key beside an unknown one whose own map knows it, as `parallel` knows `tp`; "" if there is none."""
-    inner = (
-        (field.alias or name, _form_in(field.annotation, (tuple, list, dict))) for name, field in _form_at(form, place).model_fields.items()
-    )
-    return next((name for name, its in inner if its is not None and str(place[-1]) in its.model_fields), "")
-
-
-def _inner(form: type[BaseModel], name: int | str) -> type[BaseModel] | None:
-    """The form of a field, looked for inside unions, tuples and dicts."""
-    field = form.model_fields.get(str(name))
-    return _form_in(field.annotation) if field else None
-
-
-def _form_in(annotation: object, closed: Collection[type] = ()) -> type[BaseModel] | None:
-    """The first form in a type, but in none of the `closed` collections."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for argument in getattr(annotation, "__args__", ()) if get_origin(annotation) not in closed else ():
-        if found := _form_in(argument, closed):
-            return found
-    return None
-
-
-def _described(form: type[BaseModel], place: Sequence[int | str]) -> str:
-    """What the innermost described field at a place takes."""
-    current: type[BaseModel] = form
-    said = "write a value of the right kind" if place else f"write a map; its keys are {', '.join(_known(form, ('',)))}"
-    for name in place:
-        field = current.model_fields.get(str(name))
-        if field is not None and field.description:
-            said = f"write {field.description}"
-        current = _inner(current, name) or current
-    return said
