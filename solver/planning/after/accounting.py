@@ -11,7 +11,7 @@ from ....models.planning.planned import Planned, Priced
 from ....models.planning.question import Question, Task
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
-from ..choosing.tied import as_asked
+from ..asking.of_ties import as_asked
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..memory.beside import bills

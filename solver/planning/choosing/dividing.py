@@ -6,13 +6,11 @@ from dataclasses import replace
 from typing import Callable, Iterator, Mapping
 
 from ....models.answer import IMPOSSIBLE, Answer
-from ....models.component import Component, Parallel
 from ....models.findings.finding import Finding, Severity, warning
-from ....models.model_cards.card import ModelCard
 from ....models.model_cards.use import WORDS, Split
-from ....models.planning.planned import Planned
+from ....models.parallel import Parallel
 from ....models.problem import Problem
-from ...rules.amounts.model_divides import is_open
+from ..asking.even import card_of, evenly, uneven
 
 CODE = "PW404"
 Plan = Callable[[Problem], Answer]
@@ -34,47 +32,6 @@ def dividing(plan: Plan) -> Plan:
     return planned
 
 
-def evenly(problem: Problem) -> Problem | None:
-    """The problem without the open degrees among which something of a model does not divide; None where that changes nothing.
-
-    Components of which no degrees would be left keep theirs, and those that run now the degrees that they run with.
-    """
-    found = {}
-    for component in problem.components:
-        its = problem.job.choices.get(component.name, ())
-        runs = component.name in problem.job.own
-        kept = tuple(
-            each for each in its if (runs and each == problem.own_degrees(component)) or not any(_uneven(problem, component, each))
-        )
-        if kept and len(kept) < len(its):
-            found[component.name] = kept
-    return replace(problem, job=replace(problem.job, choices={**problem.job.choices, **found})) if found else None
-
-
-def as_planned(problem: Problem, planned: Planned) -> Problem:
-    """The problem with the degrees that a plan of it was chosen from."""
-    even = evenly(problem)
-    options = planned.question.options
-    if even is None or any(each.parallel not in its for name, its in even.job.choices.items() for each in options.get(name, ())):
-        return problem
-    return even
-
-
-def _card(problem: Problem, name: str) -> ModelCard | None:
-    """What is known of the model of a component."""
-    use = problem.job.models.get(name)
-    return use.card if use else None
-
-
-def _uneven(problem: Problem, component: Component, parallel: Parallel) -> Iterator[Split]:
-    """What of its model does not divide by those of its degrees that were open."""
-    card = _card(problem, component.name)
-    for split in problem.job.models[component.name].splits if card is not None else ():
-        amount = getattr(card, split.what)
-        if amount and is_open(problem, component, split) and not split.fits(amount, split.of(parallel)):
-            yield split
-
-
 def _chosen(problem: Problem, answer: Answer) -> Mapping[str, Parallel]:
     """The degrees of an answer, of components that had others to choose from."""
     if answer.planned is not None:
@@ -85,9 +42,9 @@ def _chosen(problem: Problem, answer: Answer) -> Mapping[str, Parallel]:
 def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
     """What does not divide by the degrees that were chosen; of one that is not open `verify` says it of the file."""
     for name, parallel in _chosen(problem, answer).items():
-        component, card = problem[name], _card(problem, name)
+        component, card = problem[name], card_of(problem, name)
         if not (name in problem.job.own and parallel == problem.own_degrees(component)):
-            for split in _uneven(problem, component, parallel):
+            for split in uneven(problem, component, parallel):
                 what = f"{getattr(card, split.what)} {WORDS[split.what]}"
                 message = f"the plan has {split.degree} {split.of(parallel)} for `{name}`, among which its {what} do not divide"
                 advice = f"leave a {split.degree} open that divides them, if what runs it takes no others"
@@ -97,11 +54,11 @@ def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
 def _left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
     """What was not planned, though only a warning would be said of it."""
     for name, kept in even.job.choices.items():
-        component, card = problem[name], _card(problem, name)
+        component, card = problem[name], card_of(problem, name)
         dropped = (each for each in problem.job.choices[name] if each not in kept)
         torn: dict[Split, dict[int, None]] = {}
         for parallel in dropped:
-            splits = list(_uneven(problem, component, parallel))
+            splits = list(uneven(problem, component, parallel))
             if card is not None and (card.assumed or not any(split.proved for split in splits)):
                 for split in splits:
                     torn.setdefault(split, {})[split.of(parallel)] = None
@@ -119,9 +76,9 @@ def refused_degrees(problem: Problem) -> Iterator[str]:
     even = evenly(problem)
     left = even.job.choices if even is not None else {}
     for name, kept in left.items():
-        card, torn = _card(problem, name), dict[str, dict[str, None]]()
+        card, torn = card_of(problem, name), dict[str, dict[str, None]]()
         for parallel in problem.job.choices.get(name, ()) if card is not None and not card.assumed else ():
-            against = [split for split in _uneven(problem, problem[name], parallel) if split.proved]
+            against = [split for split in uneven(problem, problem[name], parallel) if split.proved]
             if against and parallel not in kept:
                 degree = f"{against[0].degree} {against[0].of(parallel)}"
                 torn.setdefault(f"{getattr(card, against[0].what)} {WORDS[against[0].what]}", {})[degree] = None

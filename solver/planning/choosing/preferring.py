@@ -11,6 +11,7 @@ from ....models.planning.planned import Planned, Priced
 from ....models.problem import Problem
 from ...sandbox.interrupts import unless_heard
 from ..asking.asked import asked
+from ..asking.even import as_planned
 from ..check import price
 from ..costs import cost_model
 from ..costs.cost_model import iteration, segment_times
@@ -18,7 +19,6 @@ from ..memory.bill import bill
 from ..memory.told import decides, none_fits
 from ..memory.without import without_estimates
 from ..searching.search import search
-from .dividing import as_planned
 
 Plan = Callable[[Problem], Answer]
 

@@ -14,6 +14,7 @@ from ....models.planning.workload import SECONDS, Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
+from ..asking.of_ties import with_degrees
 from ..loop.beside import ALTERNATIVES
 from ..variants.merging import of_one_kind
 from ..variants.spanning import spans
@@ -46,7 +47,7 @@ def tied(plan: Solve, only_over_nodes: Callable[[Problem], OverNodes | None]) ->
 
 def _each(problem: Problem, leaders: Mapping[str, tuple[Parallel, ...]]) -> Iterator[Problem]:
     """The problem with each choice of these."""
-    return (_with(problem, dict(zip(leaders, chosen))) for chosen in product(*leaders.values()))
+    return (with_degrees(problem, dict(zip(leaders, chosen))) for chosen in product(*leaders.values()))
 
 
 def _questions(problem: Problem, planned: Planned | None) -> tuple[Question, ...]:
@@ -54,33 +55,6 @@ def _questions(problem: Problem, planned: Planned | None) -> tuple[Question, ...
     if planned is None:
         return (asked(problem, problem.job.workload or Workload()),)
     return planned.parts or (planned.question,)
-
-
-def as_written(problem: Problem) -> Problem:
-    """The problem with the degrees of the file itself, of all whose degrees others have too."""
-    return _with(problem, {leader: problem[leader].parallel for leader in problem.job.tied.values()})
-
-
-def as_chosen(problem: Problem, planned: Planned) -> Problem:
-    """The problem with the degrees of the best design, of all whose degrees others have too."""
-    options = planned.best.design.options
-    return _with(problem, {leader: options[leader].parallel for leader in problem.job.tied.values() if leader in options})
-
-
-def as_asked(problem: Problem, question: Question) -> Problem:
-    """The problem with the degrees that one of the questions has which come of it."""
-    leaders = {leader: question.options.get(leader) for leader in problem.job.tied.values()}
-    return _with(problem, {leader: its[0].parallel for leader, its in leaders.items() if its})
-
-
-def _with(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
-    """With other degrees than the file's own, its own placement is none that could be kept."""
-    job = problem.job
-    all_of_them = {**degrees, **{name: degrees[leader] for name, leader in job.tied.items() if leader in degrees}}
-    components = tuple(replace(each, parallel=all_of_them.get(each.name, each.parallel)) for each in job.components)
-    choices = {name: its for name, its in job.choices.items() if name not in degrees}
-    own = job.own if all(problem.own_degrees(problem[name]) == its for name, its in degrees.items()) else {}
-    return replace(problem, job=replace(job, components=components, choices=choices, own=own, tied={}))
 
 
 def _best(answers: list[Answer], problem: Problem, left: bool, questions: tuple[Question, ...], over_nodes: Sequence[OverNodes]) -> Answer:

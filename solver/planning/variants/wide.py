@@ -9,9 +9,9 @@ from ....models.planning.planned import Planned
 from ....models.planning.question import Question
 from ....models.problem import Problem
 from ..asking.asked import asked
+from ..asking.even import as_planned
 from ..asking.nested import with_nesting
-from ..choosing.dividing import as_planned
-from ..choosing.tied import as_asked
+from ..asking.of_ties import as_asked
 from ..memory.without import without_estimates
 from .choices_of_models import MOST_PARTS, choices_of, how_many
 from .over_kinds import on_any_kinds

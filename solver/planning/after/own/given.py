@@ -9,9 +9,9 @@ from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS, Workload
 from .....models.problem import Problem
 from ...asking.asked import asked
+from ...asking.even import evenly
 from ...asking.nested import with_nesting
 from ...check import price
-from ...choosing.dividing import evenly
 from ...costs import cost_model
 from ...costs.cost_model import iteration, segment_times
 from ...memory.without import without_estimates

@@ -14,10 +14,10 @@ from .....models.planning.question import Question
 from .....models.planning.workload import Workload
 from .....models.problem import Problem
 from ...asking.asked import asked
+from ...asking.of_ties import as_chosen
+from ...asking.of_ties import as_written as as_written_degrees
 from ...asking.traffic import Traffic
 from ...check import forbidden
-from ...choosing.tied import as_chosen
-from ...choosing.tied import as_written as as_written_degrees
 from ...costs import cost_model
 from ...costs.cost_model import CostModel, iteration, segment_times
 from ...loop.fitting import as_written
