@@ -131,7 +131,7 @@ def account(
     """
     from .models.findings.finding import UnusableInput
     from .solver.planning.after.accounting import account as found
-    from .solver.planning.after.own.given import given
+    from .solver.planning.after.given import given
 
     question = question_of(file, cluster, dialect, **options)
     search = searching(limit, seed, sandbox, reading=question.reading)

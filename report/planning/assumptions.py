@@ -28,7 +28,8 @@ def assumptions(account: Account) -> str:
     models = [task_name(question, each.task) for each in account.bases if each.any_model]
     taken: dict[str, list[str]] = {}
     for each in account.bases:
-        if each.any_degrees:  # of ranks that are all given, no file of a framework, the degrees may be open all the same
+        if each.any_degrees:
+            # A native file may give all ranks and leave degrees open: then none of these are the file's.
             which = _AS_WRITTEN if each.as_written and not account.given else _FIRST
             taken.setdefault(f"as long with any {each.any_degrees}, {_ANY}{which}", []).append(task_name(question, each.task))
     lines += [f"{listed(whose)}: {said}" for said, whose in taken.items()]

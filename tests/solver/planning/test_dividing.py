@@ -12,7 +12,7 @@ from placewright.models.findings.finding import Severity
 from placewright.models.model_cards.of_file import read_model_config
 from placewright.models.model_cards.resolve import with_models
 from placewright.models.reading import Reading
-from placewright.solver.planning.after.own.given import given
+from placewright.solver.planning.after.given import given
 from placewright.solver.verify import verify
 
 ROWS = "{accelerators: 8, pp: 1, seconds: 100}, {accelerators: 8, pp: 2, seconds: 60}, {accelerators: 8, pp: 4, seconds: 20}"

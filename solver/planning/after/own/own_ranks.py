@@ -72,10 +72,10 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
     known = replace(known, together=_demanded(problem, known), barred=())
     reasons = [*reasons, *problem.job.own_faults]
-    refuses = (*reasons, *forbidden(*_declared(known, model, design)))
+    refuses = (*reasons, *_forbidden(known, model, design))
     broken = () if reasons else tuple(_broken(problem, question, design))
     offered = _with_offered(problem, known, design)
-    unclear = bool(refuses) and not reasons and not broken and not any(forbidden(*_declared(offered, model, design)))
+    unclear = bool(refuses) and not reasons and not broken and not any(_forbidden(offered, model, design))
     counts = counts_by_model(problem, seats) if lies.problem is not problem else {}
     basis, large = bases(lies.problem, question, design), tuple(over_estimates(lies.problem, question, design))
     return Own(
@@ -83,10 +83,10 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     )
 
 
-def _declared(question: Question, model: CostModel, design: Design) -> tuple[Question, CostModel, Design]:
-    """What is asked of ranks: estimates of memory are no demand."""
+def _forbidden(question: Question, model: CostModel, design: Design) -> Iterator[str]:
+    """What is forbidden of ranks; estimates of memory are no demand."""
     asked_for, its = as_declared(question, design)
-    return asked_for, model, its
+    return forbidden(asked_for, model, its)
 
 
 def _refusals(problem: Problem, question: Question, design: Design) -> tuple[list[str], Question]:

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .....models.planning.planned import Nested, OverNodes, Planned, Priced
-from .....models.planning.question import Question
-from .....models.planning.workload import SECONDS, Workload
-from .....models.problem import Problem
-from ...asking.asked import asked
-from ...asking.even import evenly
-from ...asking.nested import with_nesting
-from ...check import price
-from ...costs import cost_model
-from ...costs.cost_model import iteration, segment_times
-from ...memory.without import without_estimates
-from ...searching.search import search
-from ...variants.at_once import least_at_once
-from ...variants.choices_of_models import least_on_models
-from ...variants.inside import bound_inside
-from ...variants.over_kinds import least_over_kinds
-from ...variants.over_nodes import may_have_groups, without_groups
-from ...variants.spanning import may_span
-from ..account import Account
-from ..accounting import account_of
-from .fixed import left_open
-from .own_ranks import own_of
+from ....models.planning.planned import Nested, OverNodes, Planned, Priced
+from ....models.planning.question import Question
+from ....models.planning.workload import SECONDS, Workload
+from ....models.problem import Problem
+from ..asking.asked import asked
+from ..asking.even import evenly
+from ..asking.nested import with_nesting
+from ..check import price
+from ..costs import cost_model
+from ..costs.cost_model import iteration, segment_times
+from ..memory.without import without_estimates
+from ..searching.search import search
+from ..variants.at_once import least_at_once
+from ..variants.choices_of_models import least_on_models
+from ..variants.inside import bound_inside
+from ..variants.over_kinds import least_over_kinds
+from ..variants.over_nodes import may_have_groups, without_groups
+from ..variants.spanning import may_span
+from .account import Account
+from .accounting import account_of
+from .own.fixed import left_open
+from .own.own_ranks import own_of
 
 OTHERS = 3
 
