@@ -9,7 +9,7 @@ from ...models.machines.topology import domain
 from ...models.placements.assignment import Seat
 from ...models.problem import Problem
 from ..layout.grain import unit, wholes
-from ..layout.ranks.pinned_groups import Allowed, in_blocks, line_of
+from ..layout.pinned_groups import Allowed, in_blocks, line_of
 from .count_out import ExpansionFailed
 
 

@@ -9,8 +9,8 @@ from .cell import Cell
 from .cells.allowed_nodes import eligible_nodes
 from .cells.partition import cells_of
 from .cells.room import Room
+from .dealing import dealt
 from .neighbours import Neighbours
-from .on_nodes.dealing import dealt
 from .parts import Parts
 from .pool import Masks, Pool
 from .pools import pools

@@ -11,7 +11,7 @@ from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.machines.topology import NODE_LEVEL
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from .ranks.pinned_groups import gaps
+from .pinned_groups import gaps
 
 Nodes = frozenset[int]
 """Ranks of nodes."""

@@ -10,7 +10,7 @@ from ...models.machines.topology import LEVELS, NUMA
 from ..layout.cells.exactness import is_chain
 from ..layout.grain import size_of, unit
 from ..layout.layout import Bundle, Layout
-from ..layout.ranks.pinned_groups import in_blocks, line_of
+from ..layout.pinned_groups import in_blocks, line_of
 from ..wording import level_name
 
 Reason = tuple[str, str, str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import lcm
-from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
+from typing import Callable, Iterator, Mapping, Sequence
 
 from ....models.component import RANK_ALIGNED, ZERO_COPY, Component
 from ....models.locality import TP
@@ -13,11 +13,9 @@ from ....models.placements.assignment import Seat, seats
 from ....models.problem import Problem
 from ..cells.room import numa_domains
 from ..grain import whole_in
+from ..layout import Bundle, Layout
 from .rank_order import in_rank_order
 from .seats_of_lines import Line, seat_lines
-
-if TYPE_CHECKING:
-    from ..layout import Bundle, Layout
 
 Place = tuple[int, int]
 """(node, NUMA domain there) of a resource."""

@@ -12,7 +12,7 @@ from ....models.problem import Problem
 from ...expanding.count_out import ExpansionFailed
 from ...expanding.pinning import on_nodes
 from ...layout.grain import piece, unit, wholes
-from ...layout.ranks.pinned_groups import Allowed, line_of
+from ...layout.pinned_groups import Allowed, line_of
 
 Ranges = tuple[int, int]
 """(first resource rank of the outer range, resources of it before the inner one begins)."""

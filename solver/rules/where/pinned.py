@@ -15,7 +15,7 @@ from ....models.placements.ranks import merge, write_range, write_ranks
 from ....models.placements.run import Repeat
 from ....models.problem import Problem
 from ...layout.grain import unit
-from ...layout.ranks.pinned_groups import Groups, gaps, in_blocks, line_of, needs_of, pinned_groups
+from ...layout.pinned_groups import Groups, gaps, in_blocks, line_of, needs_of, pinned_groups
 from ...layout.ranks.seating import of_given
 from ...wording import nodes_called
 

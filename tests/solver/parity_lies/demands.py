@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from placewright.solver.expanding import expand
+from placewright.solver.layout import dealing
 from placewright.solver.layout.cells import partition
-from placewright.solver.layout.on_nodes import dealing
 from placewright.solver.layout.ranks import rank_order
 from placewright.solver.objectives.fullest_nodes import FullestNodes
 from placewright.solver.objectives.preferred import Preferred

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Iterable, Sequence
 
-from ....models.component import RANK_ALIGNED, Component
-from ....models.machines.topology import domain
-from ....models.problem import Problem
-from ..grain import unit, wholes
+from ...models.component import RANK_ALIGNED, Component
+from ...models.machines.topology import domain
+from ...models.problem import Problem
+from .grain import unit, wholes
 
 Allowed = frozenset[int]
 """Ranks of the nodes that a group may be on."""

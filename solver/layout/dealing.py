@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ....models.component import BETWEEN_DOMAINS, Component
-from ....models.locality import WHOLE
-from ....models.machines.node_group import NODE
-from ....models.machines.topology import LEVELS, domains
-from ....models.problem import Problem
-from ..bundle import Bundle
-from ..cells.reserved import reservations
-from ..parts import Parts
-from .dealt import Dealt
+from ...models.component import BETWEEN_DOMAINS, Component
+from ...models.locality import WHOLE
+from ...models.machines.node_group import NODE
+from ...models.machines.topology import LEVELS, domains
+from ...models.problem import Problem
+from .bundle import Bundle
+from .cells.reserved import reservations
+from .on_nodes.dealt import Dealt
+from .parts import Parts
 
 
 def dealt(parts: Parts) -> Iterator[Dealt]:
