@@ -7,6 +7,7 @@ from ....models.memory.bill import BlockBill
 from ....models.memory.estimated import SLACK
 from ....models.planning.measured import SECOND
 from ....models.planning.planned import Priced
+from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ....models.quantity import write_estimate, write_memory
 from ...durations import figure
@@ -24,8 +25,11 @@ def none_fits(problem: Problem, bills: tuple[BlockBill, ...]) -> Finding:
 
 def decides(problem: Problem, best: Priced, without: Priced, bills: tuple[BlockBill, ...]) -> Finding:
     """Another plan would win without the estimates."""
+    more, fewer = best.design.accelerators, without.design.accelerators
     message = f"without the estimates of memory, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
-    if without.nanoseconds + without.traffic == best.nanoseconds + best.traffic:
+    if problem.job.workload is not None and problem.job.workload.aim != SECONDS and fewer != more:
+        message = f"without the estimates of memory, {fewer} accelerators would be enough and not {more}: {_counts(without)}"
+    elif without.nanoseconds + without.traffic == best.nanoseconds + best.traffic:
         message = f"without the estimates of memory, {_counts(without)} would do"
     first = next((name for each in bills if each.tight for name in each.block.components if problem[name].estimate), _first(problem))
     notes = tuple(needed(each) for each in bills if each.tight)

@@ -53,6 +53,17 @@ def test_where_only_others_fit_the_best_of_these_wins_and_what_would_win_is_said
     assert f"{its.without_estimates.nanoseconds / 1e9:.6g} s and not {its.best.nanoseconds / 1e9:.6g} s" in answer.findings[0].message
 
 
+def test_where_accelerators_are_to_be_few_it_is_said_how_few_would_be_enough(tmp_path: Path) -> None:
+    file = tmp_path / "job.yaml"
+    fewest = JOB.replace("batches: 8", "minimise: accelerators, budget: {{seconds: 400}}")
+    file.write_text(fewest.format(cluster="2x8x4090", model=MODEL, rollout="", actor="", arrow="=>", sequences=128))
+    answer = pw.solve(file)
+    assert answer.planned is not None and answer.planned.without_estimates is not None
+    few, more = answer.planned.without_estimates.design.accelerators, answer.planned.best.design.accelerators
+    told = f"without the estimates of memory, {few} accelerators would be enough and not {more}: rollout on "
+    assert few < more and answer.findings[0].message.startswith(told)
+
+
 def test_where_nothing_fits_the_best_without_estimates_is_taken_with_a_warning(tmp_path: Path) -> None:
     answer, its = planned(tmp_path, "1x2x4090")
     assert codes(answer) == [("PW805", Severity.WARNING)]
