@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Annotated, ClassVar, Mapping, Union
+from typing import Annotated, ClassVar, Collection, Mapping, Union
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, StrictBool, Tag
 
@@ -76,6 +76,10 @@ _OTHER_WORDS = {
     **dict.fromkeys(
         ("after", "before", "depends_on", "needs", "requires"), "write what works on what in `plan: {workflow: rollout -> actor}`"
     ),
+    **dict.fromkeys(("must_colocate", "together", "together_with", "shares", "shares_with"), "write `colocate_with`"),
+    **dict.fromkeys(("must_split", "split", "split_from", "separate", "separate_from"), "write `disjoint_from`"),
+    "offload": "write `offloaded`, how much stays on an accelerator while another phase runs, or `estimate: {offload: true}`",
+    "resident": "write `offloaded`: what is never offloaded keeps as much as its `memory`",
     **dict.fromkeys(("nodes", "num_nodes", "hosts"), "write `accelerators`; on which nodes say `node_group`, `exclude` and `pin`"),
 }
 
@@ -85,6 +89,8 @@ class ComponentForm(_Strict):
 
     other_words: ClassVar[Mapping[str, str]] = _OTHER_WORDS
     """What people write for a key -> what is advised then."""
+    of_one_dialect: ClassVar[Collection[str]] = ("measured_on",)
+    """Keys that are known everywhere and taken in one dialect alone, so that they are not advised."""
 
     role: _Role | None = Field(
         default=None, description=f"one of {', '.join(f'`{role}`' for role in ROLES)}", title="what it does, if its name does not say it"

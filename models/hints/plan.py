@@ -53,6 +53,10 @@ _OTHER_WORDS = {
         ("chain", "chains", "dependencies", "depends_on", "stages", "order"), f"write chains such as `workflow: rollout {ARROW} actor`"
     ),
     **dict.fromkeys(("objective", "aim", "goal", "minimize"), "write `minimise`"),
+    **dict.fromkeys(
+        ("warmup", "warm_up", "pipeline"),
+        "write `batches`, in how many an iteration is handed on: a plan counts the first one's way as warm-up",
+    ),
     **dict.fromkeys(("micro_batches", "num_batches", "n_batches", "pipeline_stages"), "write `batches`"),
 }
 

@@ -23,6 +23,13 @@ def helps(folder: Path, hints: str, plan: str = "{}") -> list[str]:
         (", duration: 5", "write `seconds`"),
         (", count: 5", "write `accelerators`, or `processes`"),
         (", depends_on: rollout", "write what works on what in `plan: {workflow: rollout -> actor}`"),
+        (", must_split: rollout", "write `disjoint_from`"),
+        (", must_colocate: rollout", "write `colocate_with`"),
+        (
+            ", offload: 4GiB",
+            "write `offloaded`, how much stays on an accelerator while another phase runs, or `estimate: {offload: true}`",
+        ),
+        (", resident: true", "write `offloaded`: what is never offloaded keeps as much as its `memory`"),
         (", num_nodes: 2", "write `accelerators`; on which nodes say `node_group`, `exclude` and `pin`"),
     ],
 )
@@ -36,11 +43,18 @@ def test_a_key_of_a_component(hints: str, help_: str, tmp_path: Path) -> None:
         ("{async: true}", "write `cost_model: steady` where nothing waits for anything"),
         ("{sync: true}", "write `cost_model: stages` where phases come one after the other"),
         ("{minimize: seconds}", "write `minimise`"),
+        ("{warmup: 2}", "write `batches`, in how many an iteration is handed on: a plan counts the first one's way as warm-up"),
         ("{order: 5}", "write chains such as `workflow: rollout -> actor`"),
     ],
 )
 def test_a_key_of_a_plan(plan: str, help_: str, tmp_path: Path) -> None:
     assert helps(tmp_path, "", plan) == [help_]
+
+
+def test_a_key_of_one_dialect_alone_is_not_advised(tmp_path: Path) -> None:
+    """It would be refused where it is followed."""
+    (found,) = helps(tmp_path, ", colour: red")
+    assert "scaling" in found and "measured_on" not in found
 
 
 @pytest.mark.parametrize(
