@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from placewright.report.planning.assumptions import assumptions
 from placewright.report.planning.memory import memory
 
 from .accounts import account
@@ -32,6 +34,32 @@ def test_accelerators_of_one_memory_are_named_where_a_component_is_on_several_mo
     """A row `rollout (3 of H100 and L40S)` beside `of 80` says nothing of which three these are."""
     rows = [(line.split(")")[0], line.split()[-1]) for line in memory(account(tmp_path, SEVERAL, 0)).splitlines()[1:]]
     assert set(rows) == {("rollout (2 H100", "80"), ("actor (2 H100", "80"), ("rollout (3 L40S", "48"), ("judge (1 L40S", "48")}
+
+
+IN_TURN = """
+cluster: 1x8xH100
+components:
+  rollout: {memory: 60GiB, seconds: {generate: {4: 60, 8: 31}}}
+  reward: {memory: 8GiB, seconds: {infer: {4: 6, 8: 3.1}}}
+  actor: {memory: 70GiB, seconds: {train: {4: 60, 8: 32}}}
+plan: {workflow: rollout => reward => actor}
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (IN_TURN, "rollout and actor: nothing of their memory"),
+        (IN_TURN.replace("60GiB", "60GiB, offloaded: 2GiB"), "actor: nothing of its memory"),
+        (IN_TURN.replace("60GiB", "20GiB").replace("70GiB", "40GiB"), ""),
+        (IN_TURN.replace("60GiB", "60GiB, disjoint_from: actor"), ""),
+    ],
+)
+def test_memory_that_is_taken_to_leave_is_told_where_it_would_have_no_room(tmp_path: Path, said: str, told: str) -> None:
+    """Nobody says that it is offloaded: a plan in turns rests on that."""
+    lines = [line.strip() for line in assumptions(account(tmp_path, said, 0)).splitlines() if "nothing of" in line]
+    all_of_it = f"{told} stays while others work there, as no `offloaded` says more; all of it would have no room"
+    assert lines == ([all_of_it] if told else [])
 
 
 def test_memory_that_nobody_says_is_not_told_as_none(tmp_path: Path) -> None:

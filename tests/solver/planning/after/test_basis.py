@@ -44,6 +44,15 @@ def test_one_time_for_several_degrees_is_said_to_be_taken_for_each(tmp_path: Pat
     assert not basis(tmp_path, each).any_degrees
 
 
+def test_a_time_that_is_counted_as_less_than_follows_from_others_is_told_as_that(tmp_path: Path) -> None:
+    path = tmp_path / "train.yaml"
+    path.write_text("cluster: 1x8xH100\ncomponents:\n  actor: {accelerators: 4, seconds: {8: 6000000}}\n")
+    said = "actor on 4: extrapolated from 8 (linear), 2.0x beyond"
+    assert f"{said}, counted as 10,000,000 seconds: none that follows from others is longer" in assumptions(pw.account(path, searches=0))
+    path.write_text(path.read_text().replace("6000000", "4000000"))
+    assert f"{said}\n" in assumptions(pw.account(path, searches=0))
+
+
 VERL = """
 data: {train_batch_size: 256}
 algorithm: {adv_estimator: grpo}
