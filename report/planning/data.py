@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Sequence
-
 from ...models.memory.bill import BlockBill
-from ...models.planning.design import Block, Design
-from ...models.planning.kind import NO_KIND
 from ...models.planning.measured import SECOND
-from ...models.planning.planned import Planned, Priced
+from ...models.planning.planned import Planned
 from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account
 from ...solver.planning.after.basis import Basis
-from ...solver.planning.after.flips.flip import HUNDRED, Flip, Sensitivity, Wider
 from ...solver.planning.after.own.own import Own
 from ...solver.planning.after.usage import Turn, Usage
+from .design_data import Data, priced_data
 from .estimates import terms
-from .models import models_of
-
-Data = dict[str, object]
+from .flip_data import sensitivity_data
 
 
 def to_data(account: Account) -> Data:
@@ -36,7 +29,7 @@ def to_data(account: Account) -> Data:
         **({"ties_open": True} if planned.ties_open else {}),
         "bound": planned.bound / SECOND if question.aim == SECONDS else planned.bound,
         "arrangements": {"all": planned.structures[0], "searched": planned.structures[1]},
-        **_priced(question, planned.best),
+        **priced_data(question, planned.best),
         "adds": {str(task): time / SECOND for task, time in account.shares.items()},
         "usage": [_usage(question, each) for each in account.usages],
         "memory": [_bill(each) for each in account.bills],
@@ -44,7 +37,7 @@ def to_data(account: Account) -> Data:
         "assumed": list(account.assumed),
         "others": [
             {
-                **_priced(question, each.priced),
+                **priced_data(question, each.priced),
                 "placed": not account.given and each.priced not in planned.not_placed,
                 **({"traffic_known": False} if account.given and planned.best.traffic else {}),
                 "adds_more": {str(task): time / SECOND for task, time in each.adds},
@@ -53,7 +46,7 @@ def to_data(account: Account) -> Data:
         ],
         "not_placeable": [
             {
-                **_priced(question, each.priced),
+                **priced_data(question, each.priced),
                 "why": [finding.message for finding in each.reason],
                 "proved": not any(finding.code == "PW604" for finding in each.reason),
             }
@@ -74,13 +67,13 @@ def to_data(account: Account) -> Data:
         found["over_nodes"] = {
             "bound": bound,
             "components": list(over.components),
-            "plan": _priced(question, over.best) if over.best else None,
+            "plan": priced_data(question, over.best) if over.best else None,
         }
     if (least := planned.over_kinds) is not None:
         found["over_kinds"] = {"bound": least / SECOND if question.aim == SECONDS else least}
     if (inside := planned.nested) is not None:
         bound = inside.bound / SECOND if question.aim == SECONDS else inside.bound
-        found["nested"] = {"bound": bound, "plan": _priced(question, inside.best) if inside.best else None}
+        found["nested"] = {"bound": bound, "plan": priced_data(question, inside.best) if inside.best else None}
     if (several := planned.at_once) is not None:
         found["at_once"] = {
             "bound": several.bound / SECOND if question.aim == SECONDS else several.bound,
@@ -92,7 +85,7 @@ def to_data(account: Account) -> Data:
             name: {"needs": needs[name].amount, "asked_at_most": its.most, "proved": its.proved} for name, its in planned.filled.items()
         }
     if planned.without_estimates is not None:
-        found["without_estimates"] = _priced(question, planned.without_estimates)
+        found["without_estimates"] = priced_data(question, planned.without_estimates)
     if account.own is not None or account.given:
         found["keep"], found["is_own"] = account.keeps, account.given or planned.is_own
     if pairs := planned.best.design.overlapping:
@@ -101,50 +94,10 @@ def to_data(account: Account) -> Data:
         found["yours"] = _own(planned, account.own)
     if (freed := account.without_ranks) is not None:
         its = freed.planned
-        found["without_ranks"] = {"ranks_of": list(freed.names), "proved": its.proved, **_priced(its.question, its.best)}
+        found["without_ranks"] = {"ranks_of": list(freed.names), "proved": its.proved, **priced_data(its.question, its.best)}
     if account.sensitivity is not None:
-        found["sensitivity"] = _sensitivity(question, account.sensitivity)
+        found["sensitivity"] = sensitivity_data(question, account.sensitivity)
     return found
-
-
-def _priced(question: Question, priced: Priced) -> Data:
-    design = priced.design
-    models = models_of((question,), design)
-    return {
-        "seconds": (priced.nanoseconds + priced.traffic) / SECOND,
-        **({"traffic": priced.traffic / SECOND} if priced.traffic else {}),
-        "accelerators": design.held(question),
-        **({"by_given_ranks": question.held} if question.held else {}),
-        "parts": [time / SECOND for time in priced.segments],
-        "components": {name: _component(question, design, name, models.get(name, ())) for name in question.components},
-        "blocks": [_block(question, each) for each in design.blocks],
-    }
-
-
-def _component(question: Question, design: Design, name: str, models: Sequence[str]) -> Data:
-    option, parallel = design.options[name], design.degrees(question, name)
-    tasks = question.tasks_of[name]
-    amount = "accelerators" if option.kind != NO_KIND else "resources"
-    return {
-        amount: option.amount,
-        **(_models(models or question.kinds[option.kind].named) if option.kind != NO_KIND else {}),
-        "parallel": asdict(parallel),
-        "replicas": option.amount // parallel.replica if option.kind != NO_KIND else option.amount,
-        "tasks": [
-            {"phase": question.tasks[task].phase, "seconds": design.nanoseconds(question, task) / SECOND, "part": design.segments[task]}
-            for task in tasks
-        ],
-        "extrapolated": option.extrapolated,
-    }
-
-
-def _block(question: Question, block: Block) -> Data:
-    return {"components": list(block.components), "accelerators": block.accelerators, **_models(question.kinds[block.kind].named)}
-
-
-def _models(names: Sequence[str]) -> Data:
-    """The model of accelerators, or the several that they are of."""
-    return {"model": names[0]} if len(names) == 1 else {"models": list(names)}
 
 
 def _usage(question: Question, usage: Usage) -> Data:
@@ -200,33 +153,5 @@ def _own(planned: Planned, own: Own) -> Data:
     overlap = {"overlapping": [list(pair) for pair in pairs]} if pairs else {}
     large = {"over_estimates": list(own.over_estimates)} if own.over_estimates else {}
     return {
-        **_priced(own.question, own.priced), "over": over, "forbidden": list(own.forbidden), **large, "rests_on": rests, **overlap, **models,
+        **priced_data(own.question, own.priced), "over": over, "forbidden": list(own.forbidden), **large, "rests_on": rests, **overlap, **models,
     }  # fmt: skip
-
-
-def _sensitivity(question: Question, found: Sensitivity) -> Data:
-    return {
-        "searches": found.searches,
-        "not_searched": [{"component": name, "up_to": end / HUNDRED} for name, end in found.left],
-        "flips": [_flip(question, each) for each in found.flips],
-        **({"wider": _wider(question, found.wider)} if found.wider is not None else {}),
-        **({"traffic_left_out": True, "least_traffic_counted": question.crossing is not None} if found.traffic_left_out else {}),
-    }
-
-
-def _wider(question: Question, its: Wider) -> Data:
-    """Plans that nobody asked for and that may be better sooner, and how far it is known that they are not; null where not even as it is.
-
-    `flips` are those nested ones that are known to be better.
-    """
-    sorts = [name for name in ("over_nodes", "over_kinds", "nested") if getattr(its, name)]
-    holds = [{"component": each.component, "slower": each.slower, "up_to": each.percent / HUNDRED} for each in its.holds]
-    return {"plans": sorts, "holds": holds if its.as_it_is else None, "flips": [_flip(question, each) for each in its.flips]}
-
-
-def _flip(question: Question, flip: Flip) -> Data:
-    found: Data = {"component": flip.component, "holds": flip.holds / HUNDRED, "proved": flip.sure}
-    if flip.flips is not None:
-        to = {**_priced(question, flip.to), "placed": flip.placed} if flip.to else None
-        found |= {"flips": flip.flips / HUNDRED, "takes": flip.takes / SECOND, "to": to}
-    return found

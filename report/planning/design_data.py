@@ -1,0 +1,56 @@
+"""A design for a program: JSON data of its components, its accelerators and what it takes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Sequence
+
+from ...models.planning.design import Block, Design
+from ...models.planning.kind import NO_KIND
+from ...models.planning.measured import SECOND
+from ...models.planning.planned import Priced
+from ...models.planning.question import Question
+from .models import models_of
+
+Data = dict[str, object]
+
+
+def priced_data(question: Question, priced: Priced) -> Data:
+    """A design with its price, in seconds."""
+    design = priced.design
+    models = models_of((question,), design)
+    return {
+        "seconds": (priced.nanoseconds + priced.traffic) / SECOND,
+        **({"traffic": priced.traffic / SECOND} if priced.traffic else {}),
+        "accelerators": design.held(question),
+        **({"by_given_ranks": question.held} if question.held else {}),
+        "parts": [time / SECOND for time in priced.segments],
+        "components": {name: _component(question, design, name, models.get(name, ())) for name in question.components},
+        "blocks": [_block(question, each) for each in design.blocks],
+    }
+
+
+def _component(question: Question, design: Design, name: str, models: Sequence[str]) -> Data:
+    option, parallel = design.options[name], design.degrees(question, name)
+    tasks = question.tasks_of[name]
+    amount = "accelerators" if option.kind != NO_KIND else "resources"
+    return {
+        amount: option.amount,
+        **(_models(models or question.kinds[option.kind].named) if option.kind != NO_KIND else {}),
+        "parallel": asdict(parallel),
+        "replicas": option.amount // parallel.replica if option.kind != NO_KIND else option.amount,
+        "tasks": [
+            {"phase": question.tasks[task].phase, "seconds": design.nanoseconds(question, task) / SECOND, "part": design.segments[task]}
+            for task in tasks
+        ],
+        "extrapolated": option.extrapolated,
+    }
+
+
+def _block(question: Question, block: Block) -> Data:
+    return {"components": list(block.components), "accelerators": block.accelerators, **_models(question.kinds[block.kind].named)}
+
+
+def _models(names: Sequence[str]) -> Data:
+    """The model of accelerators, or the several that they are of."""
+    return {"model": names[0]} if len(names) == 1 else {"models": list(names)}
