@@ -55,7 +55,7 @@ _OTHER_WORDS = {
     **dict.fromkeys(("objective", "aim", "goal", "minimize"), "write `minimise`"),
     **dict.fromkeys(
         ("warmup", "warm_up", "pipeline"),
-        "write `batches`, in how many an iteration is handed on: a plan counts the first one's way as warm-up",
+        "write `batches`, in how many an iteration is handed on: how long the first one takes until it is everywhere is counted",
     ),
     **dict.fromkeys(("micro_batches", "num_batches", "n_batches", "pipeline_stages"), "write `batches`"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ...models.memory.bill import DECLARED, ESTIMATED, KEPT, WORKS
+from ...models.memory.bill import ESTIMATED
 from ...models.planning.measured import SECOND
 from ...models.planning.question import Question
 from ...solver.planning.after.account import Account
@@ -55,28 +55,10 @@ def assumptions(account: Account) -> str:
     if way is not None and way.without:  # RLinf's actor computes probabilities by itself there
         its = listed(sorted(way.without))
         lines.append(f"{its}: not started where the job is {way.name}; what shares those accelerators does its work")
-    lines += _nothing_stays(account)
     entries = [entry for each in account.bills for entry in each.peak.entries]
     if estimated := list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED)):
         lines.append(f"{listed(estimated)}: memory by an estimate, which nobody measured (`--format json` has each term)")
     return "\n".join(["rests on:", *(f"  {escape(line)}" for line in dict.fromkeys(lines))])
-
-
-def _nothing_stays(account: Account) -> Iterator[str]:
-    """Of whose memory it is taken that none stays while others work on its accelerators, where all of it has no room beside theirs."""
-    names: dict[str, None] = {}
-    for each in account.bills:
-        needs = {its.component: its.mebibytes for moment in each.moments for its in moment.entries if its.state == WORKS}
-        gone: set[str] = set()
-        for moment in each.moments:
-            left = None if each.capacity is None else each.capacity - moment.mebibytes
-            if any(its.state == WORKS for its in moment.entries):
-                away = (its.component for its in moment.entries if its.state == KEPT and its.origin == DECLARED and not its.mebibytes)
-                gone |= {name for name in away if left is None or needs.get(name, 0) > left}
-        names.update((name, None) for name in each.block.components if name in gone)
-    if names:
-        of = "its" if len(names) == 1 else "their"
-        yield f"{listed(list(names))}: nothing of {of} memory stays while others work there, as no `offloaded` says more; all of it would have no room"
 
 
 def _slowest(question: Question, basis: Basis) -> str:
@@ -107,5 +89,9 @@ def _time(question: Question, basis: Basis) -> str:
     if basis.kind == BETWEEN:
         return f"{what} on {basis.amount}: interpolated {'between' if len(basis.counts) > 1 else 'from'} {counts} ({basis.scaling})"
     far = f", {basis.beyond:.1f}x beyond: measure it there" if basis.beyond > FAR else f", {basis.beyond:.1f}x beyond"
-    cut = f", counted as {LONGEST // SECOND:,} seconds: none that follows from others is longer" if basis.nanoseconds >= LONGEST else ""
+    cut = (
+        f", counted as {LONGEST // SECOND:,} seconds, which no time that follows from others exceeds"
+        if basis.nanoseconds >= LONGEST
+        else ""
+    )
     return f"{what} on {basis.amount}: extrapolated from {counts} ({basis.scaling}){far}{cut}"

@@ -21,6 +21,7 @@ from ..variants.wide import wide
 from .account import Account, Other
 from .assumed import assumed
 from .basis import bases
+from .emptied import emptied
 from .flips.sensitivity import SEARCHES, SPENT, sensitivity
 from .own.fixed import without_ranks
 from .own.own_ranks import own
@@ -69,17 +70,18 @@ def account(
 def account_of(problem: Problem, planned: Planned, placed: Assignment | None = None) -> Account:
     """The same without further searches."""
     question, model, best = planned.question, cost_model(planned.model), planned.best.design
+    needs = bills(problem, question, best, placed)
     return Account(
         planned,
         model.source,
         {question.tasks[task]: its for task, its in shares(question, model, best).items()},
         usages(question, model, best),
-        bills(problem, question, best, placed),
+        needs,
         bases(problem, question, best),
         tuple(Other(each, _adds(question, model, planned.best, each)) for each in planned.others),
         own(problem, planned),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
-        assumed=tuple(assumed(problem, question)),
+        assumed=(*assumed(problem, question), *emptied(needs)),
     )
 
 

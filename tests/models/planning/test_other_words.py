@@ -43,7 +43,10 @@ def test_a_key_of_a_component(hints: str, help_: str, tmp_path: Path) -> None:
         ("{async: true}", "write `cost_model: steady` where nothing waits for anything"),
         ("{sync: true}", "write `cost_model: stages` where phases come one after the other"),
         ("{minimize: seconds}", "write `minimise`"),
-        ("{warmup: 2}", "write `batches`, in how many an iteration is handed on: a plan counts the first one's way as warm-up"),
+        (
+            "{warmup: 2}",
+            "write `batches`, in how many an iteration is handed on: how long the first one takes until it is everywhere is counted",
+        ),
         ("{order: 5}", "write chains such as `workflow: rollout -> actor`"),
     ],
 )

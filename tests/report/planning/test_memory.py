@@ -53,13 +53,20 @@ plan: {workflow: rollout => reward => actor}
         (IN_TURN.replace("60GiB", "60GiB, offloaded: 2GiB"), "actor: nothing of its memory"),
         (IN_TURN.replace("60GiB", "20GiB").replace("70GiB", "40GiB"), ""),
         (IN_TURN.replace("60GiB", "60GiB, disjoint_from: actor"), ""),
+        (
+            IN_TURN.replace("60GiB", "30GiB").replace("8GiB", "30GiB").replace("70GiB", "40GiB"),
+            "rollout, reward and actor: nothing of their memory",
+        ),
+        (IN_TURN.replace("1x8xH100", "1x8"), ""),
     ],
 )
 def test_memory_that_is_taken_to_leave_is_told_where_it_would_have_no_room(tmp_path: Path, said: str, told: str) -> None:
-    """Nobody says that it is offloaded: a plan in turns rests on that."""
-    lines = [line.strip() for line in assumptions(account(tmp_path, said, 0)).splitlines() if "nothing of" in line]
+    """Nobody says that it is offloaded: a plan in turns rests on that, unless nobody knows how much memory there is."""
+    found = account(tmp_path, said, 0)
+    lines = [line.strip() for line in assumptions(found).splitlines() if "nothing of" in line]
     all_of_it = f"{told} stays while others work there, as no `offloaded` says more; all of it would have no room"
     assert lines == ([all_of_it] if told else [])
+    assert set(lines) <= set(found.assumed)  # which programs are told too
 
 
 def test_memory_that_nobody_says_is_not_told_as_none(tmp_path: Path) -> None:

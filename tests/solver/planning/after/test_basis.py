@@ -48,7 +48,9 @@ def test_a_time_that_is_counted_as_less_than_follows_from_others_is_told_as_that
     path = tmp_path / "train.yaml"
     path.write_text("cluster: 1x8xH100\ncomponents:\n  actor: {accelerators: 4, seconds: {8: 6000000}}\n")
     said = "actor on 4: extrapolated from 8 (linear), 2.0x beyond"
-    assert f"{said}, counted as 10,000,000 seconds: none that follows from others is longer" in assumptions(pw.account(path, searches=0))
+    assert f"{said}, counted as 10,000,000 seconds, which no time that follows from others exceeds" in assumptions(
+        pw.account(path, searches=0)
+    )
     path.write_text(path.read_text().replace("6000000", "4000000"))
     assert f"{said}\n" in assumptions(pw.account(path, searches=0))
 
