@@ -90,6 +90,7 @@ def solve(
     if reading is None or reading.problem is None:
         return code
     from ..solver.planning.answering import answering
+    from ..solver.planning.asking.recent import remembering
     from ..solver.planning.asking.traffic import costs_of_traffic
     from ..solver.planning.placing.decided import chosen, decided
     from ..solver.refusing import refusing
@@ -105,7 +106,7 @@ def solve(
             raise
         return said_as_json(problem)
     refuses = refusing(reading)
-    with held(), kept():  # the first Ctrl-C ends all that is searched here, and what was found until then is shown
+    with held(), kept(), remembering():  # the first Ctrl-C ends all that is searched here, and what was found until then is shown
         with shown(progress, form == "json", costs_of_traffic(question)) as told:
             place = partial(search, limit=limit, seed=seed, on_progress=told.of_placements, memory=memory_limit)
             answer = answering(place, limit, seed, counting=told.of_counts, refuses=refuses)(question)

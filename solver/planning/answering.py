@@ -12,6 +12,7 @@ from ...models.problem import Problem
 from ..in_turn import dealt_out
 from ..sandbox.interrupts import held
 from ..sandbox.keeping import kept
+from .asking.recent import remembering
 from .counting import OnCounting, silent
 from .refuses import Refuses, nobody
 
@@ -86,7 +87,7 @@ def answering(
         return _as_proved(found)
 
     def by_one_process(problem: Problem) -> Answer:
-        with kept():
+        with kept(), remembering():
             return dealt_out(answer)(problem)
 
     def unless_interrupted(problem: Problem) -> Answer:

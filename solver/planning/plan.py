@@ -75,6 +75,8 @@ def _answer(rounds: Rounds, with_reasons: bool) -> Answer:
         return why_none(rounds.problem, rounds.workload, rounds.question, rounds.model, rounds.seed, partial(_tried, rounds))
     if best is None:
         none = nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)
+        if not with_reasons:
+            return none
         slow = slowly_placed(unplaceable)
         least = slow.priced.nanoseconds + slow.priced.traffic if slow is not None else None
         return with_help(none, eased(rounds.problem, rounds.workload, partial(_tried, rounds), least))

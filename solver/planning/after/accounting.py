@@ -12,6 +12,7 @@ from ....models.planning.question import Question, Task
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.of_ties import as_asked
+from ..asking.recent import remembering
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..memory.beside import bills
@@ -54,6 +55,13 @@ def account(
     At most `searches` further ones say what becomes of it where a hint is wrong, none if that is 0, in what the search for the plan
     left of `limit`, deterministic seconds, and at least in `SHARE` of it: the same input and seed give the same account.
     """
+    with remembering():
+        return _account(problem, planned, seed, searches, limit, solve, placed)
+
+
+def _account(
+    problem: Problem, planned: Planned, seed: int, searches: int, limit: float, solve: Solve | None, placed: Assignment | None
+) -> Account:
     found = account_of(problem, planned, placed)
     if not searches:
         return found

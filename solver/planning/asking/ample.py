@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Mapping, Sequence
 
 from ....models.planning.kind import Kind
@@ -27,16 +28,21 @@ class Ample:
     ) -> None:  # fmt: skip
         self._kinds, self._resident, self._packed = kinds, resident, packed
         self._turns = {name: _turns(name, turns) for name in options if name not in resident}
-        self._most: dict[tuple[str, int, int], tuple[int, int]] = {}
         self._rooms: dict[tuple[str, int, int], tuple[int, int]] = {}
-        for name, its in options.items():
+        self._options = options
+
+    @cached_property
+    def _most(self) -> dict[tuple[str, int, int], tuple[int, int]]:
+        """(component, kind, amount) -> the most MiB that it needs there, and the most that it keeps."""
+        found: dict[tuple[str, int, int], tuple[int, int]] = {}
+        for name, its in self._options.items():
             for option in its:
                 limit, full = self._limit(option.kind), max(option.memory, option.kept)
                 if limit is None or full <= limit:  # what does not fit alone is in nobody's way
                     key = (name, *self._place(option))
-                    most = self._most.get(key, (0, 0))
-                    self._most[key] = max(most[0], full), max(most[1], option.kept)
-        self._names = tuple(options)
+                    most = found.get(key, (0, 0))
+                    found[key] = max(most[0], full), max(most[1], option.kept)
+        return found
 
     def needs(self, name: str, option: Option) -> tuple[int, int]:
         """(MiB while it works, MiB while others do) of an option; what is there for it anyhow, where that is more."""
@@ -53,7 +59,7 @@ class Ample:
         """MiB that are left to it while it works, and while others do."""
         beside = dict.fromkeys((turn for its in self._turns.values() for turn in its), 0)
         always = 0
-        for other in self._names:
+        for other in self._options:
             full, kept = self._most.get((other, kind, amount), (0, 0)) if other != name else (0, 0)
             always += full if other in self._resident else kept
             for turn in self._turns.get(other, ()):

@@ -17,6 +17,7 @@ from .ample import Ample
 from .crossing import crossing
 from .options import options, undominated
 from .ordered import ordered
+from .recent import But, recent
 from .related import Pairs, hold, related
 from .room import areas, held_back, room
 from .slowest import on_the_slowest
@@ -29,6 +30,11 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
     Components whose ranks are given and that nothing relates to a planned one only hold their accelerators. `over_nodes`: tensor parallel
     groups that nothing is said of may lie over nodes, and so may processes where the framework lets them.
     """
+    key = (over_nodes, tuple(barred), workload, problem.job.workload, But(problem))
+    return recent("questions", key, lambda: _asked(problem, workload, barred, over_nodes))
+
+
+def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_nodes: bool) -> Question:
     given = [each for each in problem.components if each.runs is not None and not _related(problem, each)]
     parts = [counted(problem, each) for each in problem.components if each not in given]
     space, held = room(problem, given, over_nodes), held_back(problem, given)

@@ -34,6 +34,8 @@ def with_degrees(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
     With other degrees than the file's own, its own placement is none that could be kept.
     """
     job = problem.job
+    if not degrees and not job.tied:
+        return problem
     all_of_them = {**degrees, **{name: degrees[leader] for name, leader in job.tied.items() if leader in degrees}}
     components = tuple(replace(each, parallel=all_of_them.get(each.name, each.parallel)) for each in job.components)
     choices = {name: its for name, its in job.choices.items() if name not in degrees}

@@ -18,6 +18,7 @@ from ....models.problem import Problem
 from ..memory.need import Need, least, need, unheeded
 from .ample import Ample
 from .interpolation import Time, times_of
+from .recent import for_options, recent
 from .room import Room
 
 Figures = tuple[int, ...]
@@ -29,6 +30,11 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
     `timed` is None for a component whose time nobody says: it takes accelerators and no time. Times are rounded up to whole
     multiples of `batches`.
     """
+    key = (batches, component, timed, *for_options(problem), room)
+    return recent("options", key, lambda: _options(problem, component, timed, room, batches))
+
+
+def _options(problem: Problem, component: Component, timed: Timed | None, room: Room, batches: int) -> tuple[Option, ...]:
     own, shapes = _in_ways(problem, component), problem.job.shapes.get(component.name, {})
     mine = problem.own_degrees(component)
     choices = sorted(problem.job.choices.get(component.name, tuple(own)), key=lambda each: each != mine)
@@ -80,11 +86,16 @@ def undominated(
     sizes = room.splitting(option.group for option in found if option.kind != NO_KIND)
     processes = sorted({option.each for option in found}) if met else []
 
+    def shape(option: Option) -> Figures:
+        """In which of the sizes its groups come that leave something over on a node, and its processes."""
+        return (*(int(option.group % size == 0) for size in sizes), *(int(option.each == size) for size in processes))
+
+    def alike(option: Option) -> Figures:
+        return (*option.nanoseconds, option.memory, option.kept, *shape(option))
+
     def figures(option: Option) -> Figures:
-        """The times, the memory, in which of the sizes its groups come that leave something over on a node, its processes."""
-        groups = (int(option.group % size == 0) for size in sizes)
-        of_size = (int(option.each == size) for size in processes)
-        return (*option.nanoseconds, *ample.needs(name, option), *groups, *of_size)
+        """The times, the memory, its shape."""
+        return (*option.nanoseconds, *ample.needs(name, option), *shape(option))
 
     def all_figures(option: Option) -> Figures:
         """These, and its degrees that bind others, and what it is barred as."""
@@ -94,7 +105,9 @@ def undominated(
             *(int(meets(use, option)) for use in uses),
         )
 
-    return tuple(_undominated(found, figures, all_figures) if uses or bound else _undominated(found, figures))
+    if bound or any(use.parallel is not None for use in uses):
+        return tuple(_undominated(found, None, figures, all_figures))
+    return tuple(_undominated(found, alike, figures, all_figures) if uses else _undominated(found, alike, figures))
 
 
 def _in_ways(problem: Problem, component: Component) -> Mapping[Parallel, Shape | None]:
@@ -150,13 +163,21 @@ def _divides(problem: Problem, component: Component, parallel: Parallel) -> bool
     return all(not (amount := getattr(use.card, split.what)) or split.fits(amount, split.of(parallel)) for split in proved)
 
 
-def _undominated(found: Sequence[Option], *figures: Callable[[Option], Figures]) -> Iterator[Option]:
-    """Of those with the same kind and count, those that no other equals in everything and beats or precedes in something: by any of these figures."""
+def _undominated(
+    found: Sequence[Option], alike: Callable[[Option], Figures] | None, *figures: Callable[[Option], Figures]
+) -> Iterator[Option]:
+    """Of those with the same kind and count, those that no other equals in everything and beats or precedes in something: by any of these figures.
+
+    Where `alike` is the same of two, so are all figures.
+    """
     groups: dict[tuple[int, int], list[Option]] = {}
     for option in found:
         groups.setdefault((option.kind, option.amount), []).append(option)
     for its in groups.values():
-        tables = [[each(option) for option in its] for each in figures] if len(its) > 1 else [[()]]
+        if len(its) == 1 or (alike is not None and all(alike(its[0]) == alike(option) for option in its[1:])):
+            yield its[0]
+            continue
+        tables = [[each(option) for option in its] for each in figures]
         for place, option in enumerate(its):
             if any(_is_undominated(every, place) for every in tables):
                 yield option

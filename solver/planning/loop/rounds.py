@@ -39,6 +39,10 @@ ALL_PROBES = 48
 """Further placements that are tried so that a design rules out others with it, of all designs together."""
 PLACED = 12
 """Designs that have a placement, at most, where the best of them is not known before they are placed."""
+ASKED = 0.00001
+"""Deterministic seconds that each option of a component counts for in what is asked: as long as it takes to list them."""
+FIRST = 0.5
+"""Of the time: so much is searched in any case, however long it took to list what is asked."""
 SMALL, MORE = 16, 8
 """On clusters of so many accelerators, where placing takes little, there are so many times these rounds and these designs."""
 
@@ -129,7 +133,9 @@ class Rounds:
     def search(self) -> None:
         """The question without what is ruled out, and the best designs of it."""
         self.question: Question = asked(self.problem, self.workload, (*self.out, *self.done))
-        left = max(self.limit - self.spent, 0.0)
+        least = 0.0 if self.first else FIRST * self.limit
+        self.spent += ASKED * sum(map(len, self.question.options.values()))
+        left = max(self.limit - self.spent, least)
         self.searched: Searched = search(
             self.question,
             self.model,

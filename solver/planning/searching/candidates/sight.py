@@ -48,7 +48,8 @@ class Sight:
         self._recalled = recalled
         self._question, self._model, self._excluded, self._skip, self._spend = question, model, excluded, skip, spend
         self._ways, self._least = Choices(question, model.divisor(question)), Least()
-        self._lean = Lean(question, model) if sum(map(len, question.options.values())) >= COSTLY else None
+        self._is_costly = sum(map(len, question.options.values())) >= COSTLY
+        self._lean: Lean | None = None
         self._ranked: dict[Key, tuple[Choice, ...]] = {}
         self._cuts: EveryCut | None = None
         """What is known of cuts of the iteration; None where that was not asked."""
@@ -117,9 +118,9 @@ class Sight:
 
     def _listing(self) -> float:
         """Deterministic seconds for what was listed since it was asked last; 0 where that is little."""
-        if self._lean is None:
+        if not self._is_costly:
             return 0.0
-        before, self._listed = self._listed, self._ways.listed + self._lean.listed
+        before, self._listed = self._listed, self._ways.listed + (self._lean.listed if self._lean is not None else 0)
         return AMOUNT * (self._listed - before)
 
     def of(self, arrangement: Arrangement) -> Iterator[Candidate]:
@@ -153,4 +154,7 @@ class Sight:
 
     def _lean_of(self, structure: Structure) -> Lean | None:
         """Where it is looked at first, if that spares listing what really fits."""
-        return None if all(len(its) == 1 for its in structure.sets) else self._lean
+        if not self._is_costly or all(len(its) == 1 for its in structure.sets):
+            return None
+        self._lean = self._lean or Lean(self._question, self._model)
+        return self._lean
