@@ -10,7 +10,7 @@ from typing import Iterator, Mapping
 from ..parallel import Parallel
 from .crossing import Crossing
 from .kind import Kind
-from .limits import Area, Barred, Use
+from .limits import Area, Barred, Common, Use
 from .option import Option
 from .way import Way
 from .workload import SECONDS, Budget
@@ -65,6 +65,7 @@ class Question:
     held : accelerators of components whose ranks are given and that are not planned. They are in no kind, and `budget` is what they leave.
     crossing : what crosses the topology, where that counts as time; the price of a design has the least of it.
     on_models : components with times that name models -> those that each is on, where it may be on several at once: the slowest decides.
+    common : kinds that have accelerators in common, where each set of models is a kind.
     """
 
     kinds: tuple[Kind, ...]
@@ -93,6 +94,13 @@ class Question:
     held: int = 0
     crossing: Crossing | None = None
     on_models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    common: tuple[Common, ...] = ()
+
+    @cached_property
+    def accelerators(self) -> int:
+        """How many there are, of all kinds."""
+        every = len(self.kinds)
+        return min([sum(kind.accelerators for kind in self.kinds), *(each.most for each in self.common if len(each.kinds) == every)])
 
     @property
     def components(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 from typing import Callable, NamedTuple
 
@@ -15,9 +15,10 @@ from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
 from ..costs.cost_model import CostModel
 from ..searching.price import Price
-from ..searching.search import search
+from ..searching.search import Searched, search
 from ..searching.sizes.settling import Settle
 from .choices_of_models import MOST_PARTS, how_many
+from .every_choice import models_of, of_every_choice
 from .spanning import Models, as_loosely_spanning, as_spanning, models_in, own_models, sets_of_models
 
 MOST_PLANNED, MOST_BOUNDED = 24, 400
@@ -77,18 +78,24 @@ class Choosing:
     spent: float = 0.0
     _bounded: int = 0
     _planned: list[Models] = field(default_factory=list)
+    _floor: Price | None = (0, 0)
 
     def look(self, known: Price | None) -> None:
         """Plans what may be better than a plan that costs so much, each choice once; as good is the file's own placement alone.
 
         From the most promising that is left it goes on to the most promising of what that comes to, until it is planned or no better. Of
-        many choices the one in which all may be anywhere is the first, so that others need not be looked at.
+        many choices one question is asked at first, and the models of its best design are planned; or where it is not known, those on
+        which all may be anywhere: so that others need not be looked at.
         """
         sets, own = sets_of_models(self.problem), own_models(self.problem)
         left: list[_Left] = []
         following: _Left | None = _Left((0, 0), 0, 0, Choice({}, (0, 0)))
         if how_many(self.problem) > MOST_PARTS and all(sets.values()):
-            known = self._first({name: its[-1] for name, its in sets.items()}, known)
+            known = self._first_of_all(known)
+            if self._is_out(Choice({}, self._floor), known, own):
+                return
+            if not self.answers:
+                known = self._first({name: its[-1] for name, its in sets.items()}, known)
         while following is not None or left:
             least, _, _, choice = following or heappop(left)
             following = None
@@ -111,6 +118,25 @@ class Choosing:
                 if following is not None:
                     left.remove(following)
                     heapify(left)
+
+    def _first_of_all(self, known: Price | None) -> Price | None:
+        """The price of the best that is known with the most promising choice planned; from now on it is known what no choice costs less than."""
+        every = of_every_choice(self.problem)
+        if every is None:
+            return known
+        question, sets = every
+        self._bounded += 1
+        searched = self._searched(_no_dearer(question, known))
+        least = self._least(question, searched)
+        if least is not None or known is not None:
+            self._floor = least
+        if least is not None and searched.best is not None and (known is None or least < known):
+            models = models_of(sets, searched.best.design, sets_of_models(self.problem))
+            known = self._plan(Choice(models, least), known)
+        if self.over_nodes and known is not None and (wide := of_every_choice(self.problem, over_nodes=True)) is not None:
+            its = self._least(wide[0], self._searched(_no_dearer(wide[0], known)))
+            self.only_over_nodes += [] if its is None else [its[0]]
+        return known
 
     def _first(self, models: Models, known: Price | None) -> Price | None:
         """The price of the best that is known with one choice planned, where that may be better."""
@@ -138,12 +164,20 @@ class Choosing:
         loose = as_loosely_spanning(self.problem, models)
         least = self._search(asked(loose, loose.job.workload or self.workload))
         wide = self._search(asked(loose, loose.job.workload or self.workload, over_nodes=True)) if self.over_nodes else None
-        return Choice(models, least, None if wide is None else wide[0])
+        if least is None or self._floor is None:
+            return Choice(models, None, None if wide is None else wide[0])
+        return Choice(models, max(least, self._floor), None if wide is None else wide[0])
 
     def _search(self, question: Question) -> Price | None:
+        return self._least(question, self._searched(question))
+
+    def _searched(self, question: Question) -> Searched:
         left = max(self.limit - self.spent, 0.0)
         searched = search(question, self.model, left, self.seed, 1, (), self.settle, self.answer_interrupted)
         self.spent += searched.spent
+        return searched
+
+    def _least(self, question: Question, searched: Searched) -> Price | None:
         return least_price(question, searched.bound, searched.best.price if searched.best and searched.first_proved else None)
 
     def _plan(self, choice: Choice, known: Price | None) -> Price | None:
@@ -190,6 +224,18 @@ class Choosing:
     def bounds(self) -> list[int]:
         """What no plan costs less than: of choices that were left, and of what was planned; what was cut costs no less than the best."""
         return [*(least[0] for least in self.left), *(each.planned.bound for each in self.answers if each.planned is not None)]
+
+
+def _no_dearer(question: Question, known: Price | None) -> Question:
+    """The question, of which only what costs no more than is known is an answer."""
+    if known is None:
+        return question
+    budget = question.budget
+    most = known[0] if question.aim == SECONDS else known[0] - question.held
+    its = budget.nanoseconds if question.aim == SECONDS else budget.accelerators
+    most = most if its is None else min(most, its)
+    budget = replace(budget, nanoseconds=most) if question.aim == SECONDS else replace(budget, accelerators=most)
+    return replace(question, budget=budget)
 
 
 def least_price(question: Question, bound: int | None, best: Price | None) -> Price | None:

@@ -24,7 +24,7 @@ class Dividing:
 
     def __init__(self, question: Question, standing: Standing, progress: Progress) -> None:
         self._standing, self._progress = standing, progress
-        self._asks = sum(kind.accelerators for kind in question.kinds) > FEW
+        self._asks = question.accelerators > FEW
 
     def all(self) -> None:
         """Each structure that is open: the one that could be best goes first."""

@@ -77,7 +77,7 @@ class Improving:
 
     def _even(self, names: Sequence[str], count: int) -> Sets:
         """So many sets; what takes longest is placed first, where least is."""
-        most = sum(kind.accelerators for kind in self._question.kinds) // count
+        most = self._question.accelerators // count
         works = {name: self._work(name, most) for name in names}
         loads, sets = [0] * count, [list[str]() for _ in range(count)]
         for name in sorted(names, key=lambda each: (-works[each], self._place[each])):

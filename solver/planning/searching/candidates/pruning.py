@@ -152,7 +152,7 @@ class Pruning:
     def _much(self) -> int:
         """No design costs more; what crosses the topology comes on top of it."""
         if self._question.aim != SECONDS:
-            return sum(kind.accelerators for kind in self._question.kinds)
+            return self._question.accelerators
         return sum(max((sum(option.nanoseconds) for option in its), default=0) for its in self._question.options.values())
 
     def _is_over(self) -> bool:

@@ -149,5 +149,5 @@ class EveryCut:
     @cached_property
     def _all(self) -> int:
         most = self._question.budget.accelerators
-        there = sum(kind.accelerators for kind in self._question.kinds)
+        there = self._question.accelerators
         return there if most is None else min(most, there)

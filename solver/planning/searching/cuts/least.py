@@ -38,7 +38,7 @@ class LeastCut:
         """`spend` so many deterministic seconds: whether there is more time. `recalled`: what earlier searches found of parts."""
         self._question, self._model, self._spend = question, model, spend
         self._recalled = recalled or Recalled(question)
-        self._most = sum(kind.accelerators for kind in question.kinds)
+        self._most = question.accelerators
         if question.budget.accelerators is not None:
             self._most = min(self._most, question.budget.accelerators)
         self._known: dict[Tasks, Alone] = {}

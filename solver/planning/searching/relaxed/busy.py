@@ -69,7 +69,7 @@ class Busy:
     @property
     def most(self) -> int:
         """How many accelerators may be used."""
-        total, limit = sum(kind.accelerators for kind in self.question.kinds), self.question.budget.accelerators
+        total, limit = self.question.accelerators, self.question.budget.accelerators
         return total if limit is None else min(total, limit)
 
     def rooms(self, below: Price | None) -> Iterator[Room]:

@@ -7,7 +7,7 @@ from math import lcm
 from typing import Callable, Iterator, Sequence
 
 from .....models.planning.barring import meets
-from .....models.planning.limits import Area, Barred
+from .....models.planning.limits import Area, Barred, Common
 from .....models.planning.option import Option
 from .....models.planning.question import Question
 from .....models.planning.way import Multiple
@@ -29,6 +29,7 @@ def rows(question: Question, structure: Structure) -> tuple[Row, ...]:
     """Every row of a structure. What fills the cluster is bounded from below, as a sum of what is less than nothing."""
     of = {name: number for number, its in enumerate(structure.sets) for name in its}
     found = [row for area in question.areas for row in _in_area(structure, area)]
+    found += [Row(_roots(structure), each.most, _of_kinds(each)) for each in question.common]
     for one, other in sorted(question.not_fewer):
         found.append(Row(tuple(sorted({of[one], of[other]})), 0, _fewer(structure, one, other)))
     for names in question.filling:
@@ -134,10 +135,18 @@ def pattern(structure: Structure, names: frozenset[str]) -> frozenset[tuple[str,
 
 
 def _in_area(structure: Structure, area: Area) -> Iterator[Row]:
-    roots = (number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
-    sets = tuple(number for number in roots if not area.components.isdisjoint(structure.sets[number]))
+    sets = tuple(number for number in _roots(structure) if not area.components.isdisjoint(structure.sets[number]))
     for size, most in area.rooms.items() if sets else ():
         yield Row(sets, most, _in_groups(area.kind, size))
+
+
+def _roots(structure: Structure) -> tuple[int, ...]:
+    """The sets that lie inside no other."""
+    return tuple(number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
+
+
+def _of_kinds(common: Common) -> Weigh:
+    return lambda number, options: options[0].accelerators if options[0].kind in common.kinds else 0
 
 
 def _in_groups(kind: int, size: int) -> Weigh:

@@ -143,7 +143,7 @@ class Sizing:
     @property
     def most(self) -> int:
         """How many accelerators may be used."""
-        total = sum(kind.accelerators for kind in self.question.kinds)
+        total = self.question.accelerators
         limit = self.question.budget.accelerators
         return total if limit is None else min(total, limit)
 
