@@ -14,7 +14,7 @@ from .exit_codes import OK
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
-    from ..runtime.world.discover import Discovered
+    from ..runtime.discovering.discover import Discovered
 
 
 @click.command()
@@ -42,7 +42,7 @@ def discover(
     placewright discover --address 10.0.0.1:6379 -o cluster.yaml
     placewright discover --nvidia-smi gpu-a.txt gpu-b.txt --topo topo.txt
     """
-    from ..runtime.world.discover import from_files
+    from ..runtime.discovering.discover import from_files
 
     if more and not texts:
         raise click.UsageError(f"unexpected `{more[0]}`; texts of nvidia-smi stand after --nvidia-smi")
@@ -61,8 +61,8 @@ def discover(
 
 def _of_ray(address: str, form: str) -> Discovered | int:
     """What is found there; an exit code, its reason printed, if nothing is."""
+    from ..runtime.discovering.discover import at_address
     from ..runtime.failure import LaunchFailed
-    from ..runtime.world.discover import at_address
 
     try:
         return at_address(address)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from ...models.machines.cluster import Cluster
 from ...models.placements.placement import Placement
 from ..world.vendors import VARIABLES, vendor_of
-
-_PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH", "LIBRARY_PATH", "CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "CPATH")
 
 
 def rank_environment(component: str, placement: Placement, world_size: int, master: str) -> dict[str, str]:
@@ -51,16 +48,3 @@ def visibility(placement: Placement) -> dict[str, str]:
     if vendor is None:
         return keep | dict.fromkeys(VARIABLES, "")
     return keep | vendor.shown(placement.visible_accelerators) | dict.fromkeys(vendor.switches, "1")
-
-
-def configured(cluster: Cluster, placement: Placement) -> dict[str, str]:
-    """The `env_vars` that the process's node group gives to its node. A list of paths goes before the one that is there.
-
-    Source of the merging: RLinf, rlinf/scheduler/cluster/utils.py (RLINF_PATH_ENV_MERGE_MODE, default append).
-    """
-    group = cluster.groups.get(placement.node_group)
-    given: dict[str, str] = {}
-    for config in group.env_configs if group else ():
-        if placement.node_rank in config.node_ranks:
-            given |= dict(config.env_vars)
-    return {name: f"{value}:${{{name}}}" if name in _PATHS and value else value for name, value in given.items()}

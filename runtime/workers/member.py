@@ -7,8 +7,9 @@ from typing import Any, Mapping
 
 from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
+from ..world.configured import configured
 from ..world.interpreters import interpreter
-from .environment import configured, rank_environment
+from .environment import rank_environment
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed
 from ..port.port import Port
-from ..workers.environment import configured
 from .asked import ask_nodes, silent
+from .configured import configured
 from .matching import Match
 from .on_node.interpreter import tried
 

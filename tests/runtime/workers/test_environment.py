@@ -10,7 +10,8 @@ from placewright.models.machines.cluster import Cluster, Node
 from placewright.models.machines.node_group import EnvConfig, NodeGroup
 from placewright.models.placements.assignment import Run
 from placewright.models.placements.placement import Placement, placements
-from placewright.runtime.workers.environment import configured, rank_environment, visibility
+from placewright.runtime.workers.environment import rank_environment, visibility
+from placewright.runtime.world.configured import configured
 
 MASTER = "10.0.0.7"
 

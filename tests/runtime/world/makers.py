@@ -11,9 +11,9 @@ from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster, Node
 from placewright.models.placements.assignment import Assignment, Run
 from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.runtime.discovering.discover import from_ray
 from placewright.runtime.launch import launch
 from placewright.runtime.port.on_ray import RayPort
-from placewright.runtime.world.discover import from_ray
 
 MODELS = ("AMD_GPU:MI300X", "INTEL_GPU:Max-1550", "NPU:910B", "HPU:GAUDI2", "TPU:TPU-V5P", "NEURON_CORE:TRN2")
 BARE = Node(len(MODELS), "bare")

@@ -14,14 +14,14 @@ from ...models.text.source import Source
 from ..port.connection import Connection
 from ..port.on_ray import RayPort
 from ..port.port import Port
-from .found import machine_of
-from .inventory import survey
-from .labels import name_of
-from .machine import CODE, Device, Machine, cluster_of
-from .order import ordered
-from .sources.nvidia_smi import read_devices
-from .sources.slurm import SlurmJob, read_job
-from .sources.topology_matrix import Matrix, read_matrix
+from ..world.found import machine_of
+from ..world.inventory import survey
+from ..world.labels import name_of
+from ..world.machine import CODE, Device, Machine, cluster_of
+from ..world.order import ordered
+from ..world.sources.nvidia_smi import read_devices
+from ..world.sources.slurm import SlurmJob, read_job
+from ..world.sources.topology_matrix import Matrix, read_matrix
 from .taken import with_taken
 
 UNREADABLE = "PW722"

@@ -10,13 +10,13 @@ from placewright.models.findings.finding import UnusableInput
 from placewright.models.machines.cluster_source import cluster_of as read
 from placewright.models.text.source import Source
 from placewright.report.discovered import to_cluster_file
+from placewright.runtime.discovering import taken
+from placewright.runtime.discovering.discover import Discovered, from_ray, from_slurm, from_texts
 from placewright.runtime.port.port import Bundle
 from placewright.runtime.world import inventory as looking
-from placewright.runtime.world import taken
-from placewright.runtime.world.discover import Discovered, from_ray, from_slurm, from_texts
 
 from ..fake import FakePort
-from .machines import report
+from ..world.machines import report
 
 SMI = "".join(f"GPU {index}: NVIDIA H100 80GB HBM3 (UUID: GPU-{index})\n" for index in range(2))
 

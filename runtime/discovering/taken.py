@@ -12,8 +12,8 @@ from ..port.port import Bundle, Port
 from ..reserving.parts import accelerators_given
 from ..reserving.reservation import Reservation
 from ..reserving.wanted import Wanted
-from .found import resource_of
-from .machine import Machine
+from ..world.found import resource_of
+from ..world.machine import Machine
 
 
 def with_taken(port: Port, nodes: Sequence[RayNode], machines: Mapping[str, Machine]) -> tuple[dict[str, Machine], dict[str, str]]:

@@ -1,0 +1,1 @@
+"""The machines that are there, found out for a cluster file."""
