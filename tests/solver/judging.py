@@ -1,32 +1,64 @@
-"""All rules against one Assignment of a problem after the other: what they are about is asked once."""
+"""All rules against one Assignment of a problem after the other: what they are about is asked once, and what they say of the same runs."""
 
 from __future__ import annotations
 
-from typing import Container
+from dataclasses import replace
+from typing import Any, Container, Iterator, Sequence
 
 from placewright.models.findings.finding import Severity
-from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.assignment import Assignment, Run
 from placewright.models.problem import Problem
+from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES
+
+from .combined import Heard
+
+Codes = frozenset[str]
 
 
 class Judge:
-    """What `check` says of Assignments, but for warnings."""
+    """What `check` says of Assignments that have the same components, but for warnings."""
 
     def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-        self._asked = [(rule, subject) for rule in RULES for subject in rule.subjects(problem)]
+        self._asked = [_Asked(problem, rule, subject) for rule in RULES for subject in rule.subjects(problem)]
 
     def refuses(self, assignment: Assignment, but: Container[str] = ()) -> bool:
         """Has any rule an error against it, but for rules of these codes? The one that had the last is asked first."""
-        for number, (rule, subject) in enumerate(self._asked):
-            for finding in rule.check(self._problem, subject, assignment):
-                if finding.severity is Severity.ERROR and finding.code not in but:
-                    self._asked.insert(0, self._asked.pop(number))
-                    return True
+        for number, asked in enumerate(self._asked):
+            if any(code not in but for code in asked.errors(assignment)):
+                self._asked.insert(0, self._asked.pop(number))
+                return True
         return False
 
-    def codes(self, assignment: Assignment) -> frozenset[str]:
-        """The codes of all errors against it."""
-        found = (finding for rule, subject in self._asked for finding in rule.check(self._problem, subject, assignment))
-        return frozenset(finding.code for finding in found if finding.severity is Severity.ERROR)
+    def codes(self, assignment: Assignment) -> Codes:
+        """The codes of all errors against it. Of Assignments whose runs are the same objects, each rule is asked once about those it looks at."""
+        return frozenset().union(*[asked.codes(assignment) for asked in self._asked])
+
+
+class _Asked:
+    """One rule about one subject. What it said holds for every Assignment that has the same runs where it looked."""
+
+    def __init__(self, problem: Problem, rule: Rule[Any], subject: Any) -> None:
+        self._problem, self._rule, self._subject = problem, rule, subject
+        self._said: dict[tuple[str, ...], dict[tuple[int, ...], tuple[Codes, list[Sequence[Run]]]]] = {}
+        """Where it looked -> the identities of the runs there -> what it said, and these runs, so that no others get their identities."""
+
+    def errors(self, assignment: Assignment) -> Iterator[str]:
+        """The code of each of its errors."""
+        found = self._rule.check(self._problem, self._subject, assignment)
+        return (finding.code for finding in found if finding.severity is Severity.ERROR)
+
+    def codes(self, assignment: Assignment) -> Codes:
+        """The codes of its errors, as it was heard before where that can be known."""
+        runs = assignment.runs
+        for names, said in self._said.items():
+            known = said.get(tuple([id(runs[name]) for name in names]))
+            if known is not None:
+                return known[0]
+        heard = Heard(runs)
+        codes = frozenset(self.errors(replace(assignment, runs=heard)))
+        names = tuple(sorted(heard.names & runs.keys()))
+        if len(names) < len(runs):  # else it is never asked about the same again
+            its = [runs[name] for name in names]
+            self._said.setdefault(names, {})[tuple(map(id, its))] = codes, its
+        return codes

@@ -7,6 +7,7 @@ ones apart, too few or too many. So a fault in a rule, in the layout or in the v
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations, permutations, product
 from math import comb, perm
 from typing import Any, Iterable, Iterator
@@ -29,6 +30,7 @@ from placewright.solver.rules import RULES
 from placewright.solver.searching.search import solve
 
 from . import project
+from .combined import Combined
 from .enumerated import arranged, arrangements, blocks_of, group_of
 from .judging import Judge
 
@@ -151,22 +153,22 @@ def space(problem: Problem, surplus: bool = False) -> int:
 def assignments(problem: Problem) -> Iterator[Assignment]:
     """Every Assignment of the enumerator."""
     names = [component.name for component in problem.components]
-    surplus = space(problem, surplus=True) <= SURPLUS
+    surplus, known = space(problem, surplus=True) <= SURPLUS, Combined({})
     for choice in product(*(options(problem, component, surplus) for component in problem.components)):
-        yield Assignment(dict(zip(names, choice)))
+        yield replace(known, runs=dict(zip(names, choice)))
 
 
 def compare(problem: Problem) -> Counter[str]:
     """The five theorems. Returns counts: assignments compared, values accepted, and how often each rule alone refused."""
     layout, counts = Layout(problem), Counter[str]()
-    verdicts: list[tuple[Key | None, frozenset[str]]] = []
+    verdicts = set[tuple[Key | None, frozenset[str]]]()
     said: dict[Key, Values] = {}
     judge = Judge(problem)
     for assignment in assignments(problem):
         values = project.project(layout, assignment)
         refused = judge.codes(assignment)
         key = None if values is None else key_of(values)
-        verdicts.append((key, refused))
+        verdicts.add((key, refused))
         if key is not None and values is not None:
             said.setdefault(key, values)
         counts["assignments"] += 1
@@ -198,7 +200,7 @@ def _shape(problem: Problem, refused: frozenset[str]) -> bool:
     return bool(refused & SHAPE) and not any(component.runs is not None for component in problem.components)
 
 
-def _agree(problem: Problem, verdicts: list[tuple[Key | None, frozenset[str]]], rules: Iterable[Rule[Any]], what: str) -> set[Key]:
+def _agree(problem: Problem, verdicts: set[tuple[Key | None, frozenset[str]]], rules: Iterable[Rule[Any]], what: str) -> set[Key]:
     rules = tuple(rules)
     codes = {rule.code for rule in rules}
     checked = {values for values, refused in verdicts if values is not None and not refused & codes}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from placewright.models.component import Component
 from placewright.models.machines.topology import NODE_LEVEL
-from placewright.models.placements.assignment import Assignment, seats
+from placewright.models.placements.assignment import Assignment, Run, seats
 from placewright.solver.layout.grain import whole_in
 from placewright.solver.layout.layout import Bundle, Cell, Count, Layout, Values
 from placewright.solver.layout.on_nodes.dealt import Dealt
@@ -62,8 +64,13 @@ def _amounts(assignment: Assignment, component: Component) -> dict[int, int]:
 
 def _is_cut(layout: Layout, assignment: Assignment, component: Component) -> bool:
     """Is something of the component on two nodes that must be on one: a process, or a group or a replica where that is asked?"""
-    held = [node for _, its in seats(assignment.of(component.name)) for (node, _), _, _ in its]
-    size = whole_in(layout.problem, component, NODE_LEVEL)
+    return _on_two_nodes(tuple(assignment.of(component.name)), whole_in(layout.problem, component, NODE_LEVEL))
+
+
+@lru_cache(maxsize=10_000)
+def _on_two_nodes(runs: tuple[Run, ...], size: int) -> bool:
+    """Are so many resources that follow each other in rank order on more than one node?"""
+    held = [node for _, its in seats(runs) for (node, _), _, _ in its]
     return any(len(set(held[start : start + size])) > 1 for start in range(0, len(held), size))
 
 
