@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from typing import Callable, NamedTuple
+from typing import Callable
 
 from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.planning.planned import Planned
 from ....models.planning.question import Question
-from ....models.planning.workload import SECONDS, Workload
+from ....models.planning.workload import Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
@@ -17,6 +17,7 @@ from ..costs.cost_model import CostModel
 from ..searching.price import Price
 from ..searching.search import Searched, search
 from ..searching.sizes.settling import Settle
+from .bounded_choice import Choice, Left, least_price, no_dearer
 from .choices_of_models import MOST_PARTS, how_many
 from .every_choice import models_of, of_every_choice
 from .spanning import Models, as_loosely_spanning, as_spanning, models_in, own_models, sets_of_models
@@ -25,27 +26,6 @@ MOST_PLANNED, MOST_BOUNDED = 24, 400
 """Choices that are planned at most, and that are bounded: some components of one, or all."""
 UNDECIDED = 0.25
 """Of the time: so much counts for a choice of which nothing was found, since nobody says how long that took."""
-
-
-class Choice(NamedTuple):
-    """The models of some components, and what no plan on these costs less than.
-
-    `least` : what is as small as possible and what comes second; None where there is no such plan. `over_nodes` : the first of these, where
-    tensor parallel groups may lie over nodes; None where that is nothing else, or there is no such plan.
-    """
-
-    models: Models
-    least: Price | None
-    over_nodes: int | None = None
-
-
-class _Left(NamedTuple):
-    """A choice that is left: what it costs at least, how many models it names, and its number."""
-
-    least: Price
-    size: int
-    number: int
-    choice: Choice
 
 
 @dataclass
@@ -88,8 +68,8 @@ class Choosing:
         which all may be anywhere: so that others need not be looked at.
         """
         sets, own = sets_of_models(self.problem), own_models(self.problem)
-        left: list[_Left] = []
-        following: _Left | None = _Left((0, 0), 0, 0, Choice({}, (0, 0)))
+        left: list[Left] = []
+        following: Left | None = Left((0, 0), 0, 0, Choice({}, (0, 0)))
         if how_many(self.problem) > MOST_PARTS and all(sets.values()):
             known = self._first_of_all(known)
             if self._is_out(Choice({}, self._floor), known, own):
@@ -110,7 +90,7 @@ class Choosing:
             elif name is not None:
                 for models in sets[name]:
                     more = self._bound({**choice.models, name: models})
-                    heappush(left, _Left(more.least or least, sum(map(len, more.models.values())), self._bounded, more))
+                    heappush(left, Left(more.least or least, sum(map(len, more.models.values())), self._bounded, more))
                 alike = [
                     each for each in left if len(each.choice.models) > len(choice.models) and not self._is_out(each.choice, known, own)
                 ]
@@ -126,7 +106,7 @@ class Choosing:
             return known
         question, sets = every
         self._bounded += 1
-        searched = self._searched(_no_dearer(question, known))
+        searched = self._searched(no_dearer(question, known))
         least = self._least(question, searched)
         if least is not None or known is not None:
             self._floor = least
@@ -134,7 +114,7 @@ class Choosing:
             models = models_of(sets, searched.best.design, sets_of_models(self.problem))
             known = self._plan(Choice(models, least), known)
         if self.over_nodes and known is not None and (wide := of_every_choice(self.problem, over_nodes=True)) is not None:
-            its = self._least(wide[0], self._searched(_no_dearer(wide[0], known)))
+            its = self._least(wide[0], self._searched(no_dearer(wide[0], known)))
             self.only_over_nodes += [] if its is None else [its[0]]
         return known
 
@@ -224,23 +204,3 @@ class Choosing:
     def bounds(self) -> list[int]:
         """What no plan costs less than: of choices that were left, and of what was planned; what was cut costs no less than the best."""
         return [*(least[0] for least in self.left), *(each.planned.bound for each in self.answers if each.planned is not None)]
-
-
-def _no_dearer(question: Question, known: Price | None) -> Question:
-    """The question, of which only what costs no more than is known is an answer."""
-    if known is None:
-        return question
-    budget = question.budget
-    most = known[0] if question.aim == SECONDS else known[0] - question.held
-    its = budget.nanoseconds if question.aim == SECONDS else budget.accelerators
-    most = most if its is None else min(most, its)
-    budget = replace(budget, nanoseconds=most) if question.aim == SECONDS else replace(budget, accelerators=most)
-    return replace(question, budget=budget)
-
-
-def least_price(question: Question, bound: int | None, best: Price | None) -> Price | None:
-    """What no design costs less than, with accelerators of all components; `best` is one that is proved to be the best."""
-    if bound is None:
-        return None
-    first, second = best or (bound, 0)
-    return (first, second + question.held) if question.aim == SECONDS else (first + question.held, second)

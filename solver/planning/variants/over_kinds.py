@@ -20,7 +20,8 @@ from ..searching.sizes.settling import Settle
 from ..why.eased import Tried, both, eased, nested
 from ..why.eased import over_nodes as groups_over_nodes
 from ..why.several_kinds import of_one_kind, on_several, undecided
-from .choosing_models import Choosing, least_price
+from .bounded_choice import least_price
+from .choosing_models import Choosing
 from .merging import merged
 from .over_nodes import may_have_groups
 from .spanning import may_span, own_models
