@@ -39,7 +39,8 @@ WORTH_COLLECTING = 200_000
 """Objects that are made before those that refer to each other are looked for. A file or two make fewer, and looking for what may go while
 modules are loaded, which all stay, takes a twentieth of `verify`."""
 LEAVES_NOTHING = frozenset({"verify"})
-"""Verbs that start nothing and open nothing: their process ends at once. Taking down one by one what was loaded takes a tenth of `verify`."""
+"""Verbs that start nothing and open nothing: their process ends at once. Taking down one by one what was loaded takes a tenth of `verify`.
+They also need no plugins of pydantic: to look for these reads the metadata of every installed package."""
 
 
 class LazyGroup(click.Group):
@@ -88,8 +89,11 @@ def cli() -> None:
 def main() -> NoReturn:
     """Runs the command line of this process and exits with its code."""
     gc.set_threshold(WORTH_COLLECTING)
+    ends_at_once = LEAVES_NOTHING.issuperset(sys.argv[1:2])
+    if ends_at_once:
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     code = run(sys.argv[1:])
-    if LEAVES_NOTHING.issuperset(sys.argv[1:2]):
+    if ends_at_once:
         with suppress(OSError):  # nobody reads it any more
             for stream in filter(None, (sys.stdout, sys.stderr)):
                 stream.flush()

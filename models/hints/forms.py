@@ -23,6 +23,7 @@ _FAR = "the name of a component such as `actor`, a map such as `{component: acto
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+    # A default that is a form is made by `model_construct`: it holds nothing but defaults, and what reads its text is built only for a text.
 
 
 class ParallelForm(_Strict):
@@ -102,7 +103,7 @@ class ComponentForm(_Strict):
         default=None, description="a number such as `16`, or a range such as `8-32`", title="how many processes it has"
     )
     accelerators_per_process: Count | None = Field(default=None, description="a whole number such as `1`")
-    parallel: ParallelForm = Field(default=ParallelForm(), description="degrees such as `{tp: 8, pp: 2}`")
+    parallel: ParallelForm = Field(default=ParallelForm.model_construct(), description="degrees such as `{tp: 8, pp: 2}`")
     memory: Mebibytes = Field(default=0, description="memory of one process on one accelerator, such as `70GiB`")
     estimate: EstimateForm | None = Field(
         default=None,

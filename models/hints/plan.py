@@ -83,8 +83,8 @@ class PlanForm(_Strict):
         default=False, description="`true` or `false`", title="a component may use the accelerators of several others"
     )
     minimise: Annotated[str, OneOf("aim", AIMS)] = Field(default=SECONDS, description="`seconds` of an iteration, or `accelerators`")
-    budget: BudgetForm = Field(default=BudgetForm(), description="a map such as `{accelerators: 48, seconds: 60}`")
-    bandwidth: BandwidthForm = Field(default=BandwidthForm(), description="a map such as `{node: 50GiB}`")
+    budget: BudgetForm = Field(default=BudgetForm.model_construct(), description="a map such as `{accelerators: 48, seconds: 60}`")
+    bandwidth: BandwidthForm = Field(default=BandwidthForm.model_construct(), description="a map such as `{node: 50GiB}`")
 
 
 def read_plan(
@@ -100,7 +100,7 @@ def read_plan(
     `faulty` are components whose own hints are wrong: what is said of them here cannot be judged. What is said of levels of the
     topology is judged by the `cluster`, where there is one.
     """
-    form, timed = PlanForm(), {component.name: component.timed for component in components if component.timed}
+    form, timed = PlanForm.model_construct(), {component.name: component.timed for component in components if component.timed}
     most, readable = cluster.total() if cluster is not None and cluster.counted else UNBOUNDED, True
     if written is not None:
         if open_values := [value for value in leaves(written) if value.tag == UNRESOLVED]:

@@ -74,12 +74,16 @@ class NodeForm(_Strict):
 
     name: Name | None = Field(default=None, description="a name such as `gpu-a`; `node-` and the rank if it is not said")
     repeat: _Repeat = Field(default=1, description="how many nodes are like this one, such as `4`")
-    accelerators: AcceleratorsForm = Field(default=AcceleratorsForm(count=0), description="such as `{count: 8, model: H100}`")
+    accelerators: AcceleratorsForm = Field(
+        default=AcceleratorsForm.model_construct(count=0), description="such as `{count: 8, model: H100}`"
+    )
     hardware: tuple[HardwareForm, ...] = Field(default=(), description="a list such as `[{type: Franka, robot_ip: 10.0.0.1}]`")
     cpus: Count | None = Field(default=None, description="how many CPUs it has, such as `96`")
     memory: Mebibytes | None = Field(default=None, description="host memory, such as `1TiB`")
     labels: dict[Word, Word] = Field(default={}, description="any labels, such as `{zone: a}`")
-    topology: TopologyForm = Field(default=TopologyForm(), description="where it is, such as `{zone: a, rack: r1, nvlink_domain: n1}`")
+    topology: TopologyForm = Field(
+        default=TopologyForm.model_construct(), description="where it is, such as `{zone: a, rack: r1, nvlink_domain: n1}`"
+    )
 
 
 class EnvConfigForm(_Strict):

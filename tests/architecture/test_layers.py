@@ -98,6 +98,29 @@ def test_verify_of_a_verl_script_without_hints_loads_no_forms(tmp_path: Path) ->
     code, names = loaded_after_verify(tmp_path, VERL, "run.sh")
     assert code == 0
     assert not names & (HEAVY | {"pydantic"})
+    assert not {name for name in names if name.startswith(("placewright.solver.layout.layout", "placewright.solver.layout.ranks.seating"))}
+
+
+def test_a_default_that_is_a_form_builds_nothing_before_a_text_is_read() -> None:
+    code = (
+        "from placewright.models.hints import forms, plan\n"
+        "from placewright.models.machines import cluster_file as machines\n"
+        "kinds = (forms.ParallelForm, plan.BudgetForm, plan.BandwidthForm, machines.AcceleratorsForm, machines.TopologyForm)\n"
+        "print(*[kind.__name__ for kind in kinds if kind.__pydantic_complete__])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_verify_looks_for_no_plugins_of_pydantic(tmp_path: Path) -> None:
+    (tmp_path / "a_plugin.py").write_text("print('loaded')\nplugin = None\n")
+    (tmp_path / "a_plugin-1.dist-info").mkdir()
+    (tmp_path / "a_plugin-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: a-plugin\nVersion: 1\n")
+    (tmp_path / "a_plugin-1.dist-info" / "entry_points.txt").write_text("[pydantic]\na = a_plugin:plugin\n")
+    (tmp_path / "job.yaml").write_text("cluster: 1x8xH100\ncomponents:\n  actor: {accelerators: 8}\n")
+    code = "import sys; sys.path.insert(0, '.'); from placewright.cli.main import main; sys.argv[1:] = ['verify', 'job.yaml']; main()"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, "loaded" in done.stdout) == (0, False), done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("room", ["models", "solver", "report", "cli"])

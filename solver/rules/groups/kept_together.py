@@ -16,8 +16,6 @@ from ....models.machines.node_group import ACCELERATOR, NODE
 from ....models.machines.topology import LEVELS, NODE_LEVEL, NUMA, domain, domains, numa_masks
 from ....models.placements.assignment import Assignment, Seat, seats
 from ....models.problem import Problem
-from ...layout.groups_cut import GroupsCut
-from ...layout.ranks.seating import order_in_blocks
 from ...wording import domain_name, level_name
 from .kept_in_order import keep_in_order
 
@@ -75,6 +73,9 @@ class KeptTogether:
 
     def _starts(self, problem: Problem, kept: Kept, bundle: Bundle, variables: Variables) -> None:
         """A range has its ranks in order: only such starts as have no border of a domain inside a group."""
+        from ...layout.groups_cut import GroupsCut  # both load much, and no check needs them
+        from ...layout.ranks.seating import order_in_blocks
+
         component, keep = kept
         numbering, size = variables.layout.numbering(bundle), _size(component, keep)
         its = [(stretch.node_rank, index) for stretch in numbering.stretches for index in range(stretch.count)]

@@ -16,7 +16,6 @@ from ....models.placements.run import Repeat
 from ....models.problem import Problem
 from ...layout.grain import unit
 from ...layout.pinned_groups import Groups, gaps, in_blocks, line_of, needs_of, pinned_groups
-from ...layout.ranks.seating import of_given
 from ...wording import nodes_called
 
 if TYPE_CHECKING:
@@ -35,6 +34,8 @@ class Pinned:
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         """Expansion numbers the groups so that pins are kept wherever enough groups are on the nodes; nodes pinned to are told apart."""
+        from ...layout.ranks.seating import of_given  # which loads much, and no check needs it
+
         bundle, why = variables.bundle(component), f"ranks of {component.name} are not where they are pinned"
         last = max((pin.ranks.stop for pin in component.pins), default=0)
         variables.require(variables.processes(component) >= last, why)
