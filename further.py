@@ -139,7 +139,7 @@ def account(
     if told.plan is None:
         raise UnusableInput(told.findings)
     if told.planned is None:
-        its = given(question.problem, limit, seed)
+        its = given(question.problem, limit, seed, search)
     else:
         its = found(question.problem, told.planned, seed, searches, limit, search, told.plan.assignment)
     if its is None:

@@ -34,7 +34,7 @@ def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve
     searches = 0 if any(each.code == "PW602" for each in answer.findings) else SEARCHES  # who ended the search wants no further ones
     its = answer.planned
     if its is None:
-        found = unless_heard(lambda: given(question, limit, seed), lambda: None)
+        found = unless_heard(lambda: given(question, limit, seed, solve), lambda: None)
     else:  # after Ctrl-C the answer is there; what a wrong hint would change is not told
         placed = answer.plan.assignment if answer.plan is not None else None
         found = unless_heard(

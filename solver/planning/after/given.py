@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....models.answer import Solve
 from ....models.planning.planned import Nested, OverNodes, Planned, Priced
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS, Workload
@@ -30,11 +31,16 @@ from .own.own_ranks import own_of
 OTHERS = 3
 
 
-def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | None:
+CLOSE = 0.05
+"""Ranks that are by so much from the bound of what was not placed had better stay as they are, so that no placement is looked for."""
+
+
+def given(problem: Problem, limit: float = 10.0, seed: int = 1, solve: Solve | None = None) -> Account | None:
     """The account of the file's own ranks; None where they have no price, or where not all components with times have ranks.
 
     The designs beside them are the best of a search in which the counts of these components are open, within what their hints say, and
-    which fit by the estimates of memory where any does; they were not placed. `limit` is in deterministic seconds.
+    which fit by the estimates of memory where any does; they were not placed. Where they are far better than the ranks, `solve` answers
+    the same question with their placement, so that none is left which has no placement. `limit` is in deterministic seconds.
     """
     workload = problem.job.workload
     timed = [each for each in problem.components if each.timed]
@@ -59,17 +65,57 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
         Priced(each.design, iteration(model, question, each.design), tuple(segment_times(model, question, each.design)))
         for each in searched.found
     )
-    value = price(question, model, priced.design)[0]
-    bound = value if searched.bound is None or mine.on_several_kinds else searched.bound
-    proved = value <= bound
-    held = 0 if question.aim == SECONDS else question.held
-    over = None if (least := _over_nodes(opened, workload, question, limit, seed)) is None or least >= bound else OverNodes(least + held)
-    planned = Planned(question, model.name, priced, bound + held, proved, others, (), searched.structures, over_nodes=over)
-    planned = replace(planned, over_kinds=_over_kinds(opened, workload, planned, limit, seed))
-    inside = None if question.nested or (nested := with_nesting(opened)) is None else bound_inside(nested, planned, limit, seed)
-    planned = replace(planned, nested=None if inside is None or inside >= bound + held else Nested(inside))
-    planned = replace(planned, at_once=least_at_once(opened, planned, limit, seed))
+    value, held = price(question, model, priced.design)[0], 0 if question.aim == SECONDS else question.held
+    bound = value if searched.bound is None else min(value, searched.bound) if mine.on_several_kinds else searched.bound
+    placed = _placed(opened, question, solve) if solve is not None and value > (1 + CLOSE) * bound else None
+    if placed is not None:
+        others, bound = _that_can_be(others, placed, held), max(bound, min(value, placed.bound - held))
+    planned = Planned(question, model.name, priced, bound + held, value <= bound, others, (), searched.structures)
+    if placed is not None and placed.proved:
+        its = placed
+        planned = replace(planned, over_nodes=its.over_nodes, over_kinds=its.over_kinds, nested=its.nested, at_once=its.at_once)
+    else:
+        planned = _with_wider(opened, workload, planned, limit, seed)
     return replace(account_of(mine.problem, replace(planned, question=mine.question), problem.given()), given=True)
+
+
+def _with_wider(problem: Problem, workload: Workload, planned: Planned, limit: float, seed: int) -> Planned:
+    """With what the plans come to at least that nobody asked for, where these may be better than the bound."""
+    question, bound = planned.question, planned.bound
+    held = 0 if question.aim == SECONDS else question.held
+    least = _over_nodes(problem, workload, question, limit, seed)
+    planned = replace(planned, over_nodes=None if least is None or least + held >= bound else OverNodes(least + held))
+    planned = replace(planned, over_kinds=_over_kinds(problem, workload, planned, limit, seed))
+    inside = None if question.nested or (nested := with_nesting(problem)) is None else bound_inside(nested, planned, limit, seed)
+    planned = replace(planned, nested=None if inside is None or inside >= bound else Nested(inside))
+    return replace(planned, at_once=least_at_once(problem, planned, limit, seed))
+
+
+def _placed(opened: Problem, question: Question, solve: Solve) -> Planned | None:
+    """The plan of the same question with its placement; None where there is none to compare with."""
+    workload = opened.job.workload
+    if workload is None or workload.bandwidth:  # the ranks have no price that counts what crosses
+        return None
+    found = solve(opened).planned
+    its_own = found is not None and not found.parts and not found.question.on_models and found.question.kinds == question.kinds
+    return found if its_own else None
+
+
+def _that_can_be(others: tuple[Priced, ...], placed: Planned, held: int) -> tuple[Priced, ...]:
+    """Those of designs that are no better than is proved of all that have a placement, and the best that has one before them."""
+    by_time = placed.question.aim == SECONDS
+
+    def costs(priced: Priced) -> int:
+        return priced.nanoseconds if by_time else priced.design.accelerators + held
+
+    can_be = [each for each in others if costs(each) >= placed.bound]
+    if (
+        len(can_be) < len(others)
+        and not placed.is_own
+        and placed.best.design.structure() not in {each.design.structure() for each in can_be}
+    ):
+        can_be.insert(0, placed.best)
+    return tuple(can_be)
 
 
 def _over_kinds(problem: Problem, workload: Workload, planned: Planned, limit: float, seed: int) -> int | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
+from placewright.models.planning.measured import SECOND
 from placewright.solver.planning.after.account import Account
 
 FILE = """
@@ -55,3 +56,39 @@ def test_ranks_whose_time_nobody_says_have_no_account(tmp_path: Path) -> None:
     path.write_text("cluster: 1x8\ncomponents:\n  a: {accelerators: 4}\n")
     with pytest.raises(ValueError, match="no `seconds`"):
         pw.account(path, sandbox=False)
+
+
+def test_what_has_no_placement_is_nothing_that_could_be_had_without_the_ranks(tmp_path: Path) -> None:
+    """What `solve` proved the best and wrote was 131.5 % from the bound: nobody had looked whether better counts have a placement."""
+    path = tmp_path / "train.yaml"
+    path.write_text("""
+cluster: 2x2xH100
+components:
+  rollout: {accelerators: 1-4, seconds: {2: 16, 3: 11, 4: 8}, scaling: table}
+  judge: {accelerators: 1-2, seconds: {1: 10, 2: 6}, apart_from: {component: rollout, level: node}}
+plan: {cost_model: steady}
+""")
+    opened = pw.account(path, sandbox=False, searches=0).planned
+    assert opened.proved and opened.unplaceable and opened.best.nanoseconds == 16 * SECOND
+    path.write_text(path.read_text().replace("rollout: {", "rollout: {placement: 0-1, ").replace("judge: {", "judge: {placement: 2, "))
+    given = pw.account(path, sandbox=False)
+    assert given.keeps and given.planned.proved and given.planned.bound == opened.bound
+    assert all(each.priced.nanoseconds >= opened.bound for each in given.others)
+    path.write_text(path.read_text().replace("2: 16,", "1: 31, 2: 16,").replace("placement: 0-1", "placement: 0"))
+    worse = pw.account(path, sandbox=False)
+    assert not worse.keeps and worse.others[0].priced.nanoseconds == worse.planned.bound == opened.bound
+
+
+def test_ranks_on_several_kinds_are_compared_with_those_on_one(tmp_path: Path) -> None:
+    """They were told to be kept at 0.0 % from the bound, beside arrangements that take 43 % less."""
+    text = """
+cluster: 1x4xH100+1x4xL40S
+components:
+  rollout: {placement: 2-6, accelerators: 1-8, seconds: {H100: {4: 60, 8: 31}, L40S: {4: 140, 8: 90}}}
+  actor: {placement: "0-1,7", accelerators: 1-8, seconds: {H100: {4: 42}, L40S: {4: 46}}}
+plan: {workflow: rollout => actor}
+"""
+    path = tmp_path / "train.yaml"
+    path.write_text(text)
+    given = pw.account(path, sandbox=False)
+    assert not given.keeps and given.planned.bound == given.others[0].priced.nanoseconds < given.planned.best.nanoseconds
