@@ -46,7 +46,7 @@ class Ample:
 
     def needs(self, name: str, option: Option) -> tuple[int, int]:
         """(MiB while it works, MiB while others do) of an option; what is there for it anyhow, where that is more."""
-        limit = self._limit(option.kind)
+        limit = self._kinds[option.kind].floor if option.kind >= 0 else None
         if limit is None:
             return 0, 0
         key = (name, *self._place(option))

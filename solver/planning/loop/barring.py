@@ -124,14 +124,24 @@ class _Probing:
             return replace(placed, job=job)
         return replace(placed, job=replace(job, links=()), previous=None)
 
+    def _least_estimated(self, name: str) -> tuple[int, int]:
+        """(MiB while it works, MiB while others do): the least that it needs by an estimate on any number of accelerators, with the degrees that it has here."""
+        mine = self.design.options[name]
+        alike = [each for each in self.question.options[name] if (each.kind, each.parallel) == (mine.kind, mine.parallel)]
+        return min(each.memory for each in alike), min(each.kept for each in alike)
+
     def _bare(self, component: Component, amounts: Mapping[str, int], or_more: bool) -> Component:
         """Only what matters for where it can be: a demand less never makes anything impossible.
 
-        Memory that all accelerators of a kind have is no matter of that; it is the same with all counts where a kind is mixed.
+        Memory that all accelerators of a kind have is no matter of that. Where a kind is mixed, what is declared is the same with all counts,
+        and of what is estimated counts the least of any.
         """
         bare = replace(component, host_memory=0)
         if not any(kind.mixed for kind in self.question.kinds):
             bare = replace(bare, memory=0, offloaded=0, phases=())
+        elif or_more and component.name in amounts and self.design.options[component.name].estimated:
+            memory, kept = self._least_estimated(component.name)
+            bare = replace(bare, memory=memory, offloaded=kept)
         bare = bare if self.problem.caps else replace(bare, traffic=0)
         if component.name not in amounts or component.runs is not None:
             return bare

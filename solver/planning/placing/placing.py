@@ -64,7 +64,9 @@ def _decided(component: Component, question: Question, design: Design, shape: Sh
     own = () if component.name in question.resident or component.phases else (f"turn of {component.name}",)
     if shape is not None:
         component = replace(component, per_process=shape.per_process, stride=shape.stride)
-    memory, kept = (component.memory, component.offloaded) if option.estimated else (option.memory, option.kept)
+    # Of a kind whose accelerators have not all as much memory a placement alone knows on which of them it fits by an estimate.
+    is_open = option.estimated and not question.kinds[option.kind].mixed
+    memory, kept = (component.memory, component.offloaded) if is_open else (option.memory, option.kept)
     return replace(
         component, least=option.amount, most=option.amount, parallel=shape.parallel if shape else option.parallel, memory=memory, offloaded=kept,
         phases=component.phases or own, timed=None,

@@ -14,7 +14,6 @@ from ....models.problem import Problem
 from ..asking.any_model import on_any_model
 from ..asking.model_of import model_of, models_there
 from ..asking.slowest import on_models
-from ..memory.without import without_estimates
 
 Models = Mapping[str, tuple[str, ...]]
 """Component -> the models that it is on, in the order of the nodes."""
@@ -23,15 +22,21 @@ Models = Mapping[str, tuple[str, ...]]
 def may_span(problem: Problem, question: Question) -> bool:
     """May a component be on several kinds at once in some plan of the problem, of which a question was asked, and is all known of these?
 
-    It is not known what is estimated to fit where accelerators have not all as much memory.
+    It is not known what is estimated to fit where accelerators have not all as much memory, and engines take a part of it.
     """
     workload = problem.job.workload
     if workload is None or workload.over_kinds or len(question.kinds) < 2:
         return False
-    if workload.heeds_estimates and without_estimates(problem) is not None and not _have_as_much_memory(problem):
+    if workload.heeds_estimates and any(map(_takes_a_part, problem.components)) and not _have_as_much_memory(problem):
         return False
     its = (problem[name] for name in question.options if problem.kind(problem[name]) == ACCELERATOR)
     return not any(each.runs is not None and model_of(problem, each) is None for each in its)
+
+
+def _takes_a_part(component: Component) -> bool:
+    """Is what it needs estimated, and another amount on accelerators with more memory?"""
+    estimate = component.estimate
+    return estimate is not None and not (component.memory or component.offloaded) and estimate.utilization > 0
 
 
 def _have_as_much_memory(problem: Problem) -> bool:
