@@ -65,7 +65,7 @@ class Choosing:
 
         From the most promising that is left it goes on to the most promising of what that comes to, until it is planned or no better. Of
         many choices one question is asked at first, and the models of its best design are planned; or where it is not known, those on
-        which all may be anywhere: so that others need not be looked at.
+        which all may be anywhere: so that others need not be looked at. The file's own are looked at whatever the time is.
         """
         sets, own = sets_of_models(self.problem), own_models(self.problem)
         left: list[Left] = []
@@ -75,7 +75,9 @@ class Choosing:
             if self._is_out(Choice({}, self._floor), known, own):
                 return
             if not self.answers:
-                known = self._first({name: its[-1] for name, its in sets.items()}, known)
+                known = self._first({name: its[-1] for name, its in sets.items()}, known, {})
+        if sets and all(own.get(name) in its for name, its in sets.items()):
+            known = self._first({name: own[name] for name in sets}, known, own)
         while following is not None or left:
             least, _, _, choice = following or heappop(left)
             following = None
@@ -118,10 +120,10 @@ class Choosing:
             self.only_over_nodes += [] if its is None else [its[0]]
         return known
 
-    def _first(self, models: Models, known: Price | None) -> Price | None:
+    def _first(self, models: Models, known: Price | None, own: Models) -> Price | None:
         """The price of the best that is known with one choice planned, where that may be better."""
         choice = self._bound(models)
-        return known if self._is_out(choice, known, {}) else self._plan(choice, known)
+        return known if models in self._planned or self._is_out(choice, known, own) else self._plan(choice, known)
 
     @property
     def _is_over(self) -> bool:

@@ -16,8 +16,11 @@ from placewright.models.problem import Problem
 from placewright.report.planning.data import to_data
 from placewright.report.planning.own import own_placement
 from placewright.solver.planning.after.own.own_ranks import own_of
+from placewright.solver.planning.answering import answering
 from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.searching.sizes.settling import settle
+from placewright.solver.searching.search import solve
 
 SIZES = {"H100": 80, "A40": 48}
 PHASES = ("generate", "infer", "train")
@@ -161,3 +164,15 @@ plan: {{workflow: rollout -> actor, batches: 4, nested: true}}
     assert [(each.slowest, each.amount) for each in account.bases] == [("A100", 8), ("A100", 16)]
     assert [its["models"] for its in to_data(account)["components"].values()] == [["H100", "A100"]] * 2
     assert "job      seconds an iteration     95  rollout.generate 70 + actor.train 25" in pw.explain(str(tmp_path / "run.yaml"))
+
+
+@pytest.mark.parametrize("limit", [10.0, 1e-9])
+def test_ranks_on_several_kinds_that_are_as_good_stay_whatever_the_limit_is(limit: float, tmp_path: Path) -> None:
+    """Of two that are apart one is on both kinds; with each on one kind it is no quicker, on no fewer accelerators."""
+    rows = ", ".join(f"{{accelerators: 2, accelerator: {model}, seconds: 10}}" for model in SIZES)
+    parts = [f"{name}: {{accelerators: 2, scaling: table, phase: {phase}, seconds: [{rows}]}}" for name, phase in zip("ab", PHASES)]
+    parts[0] = parts[0].replace("{", "{disjoint_from: b, ", 1)
+    its = on(tmp_path, parts, {"a": [(0, 2), (1, 0)], "b": [(0, 0), (0, 1)]}, {"H100": 3, "A40": 3}, "{cost_model: stages}")
+    planned = answering(solve, limit, 1, settle)(its).planned
+    assert planned is not None and planned.best.nanoseconds == 20 * SECOND
+    assert planned.is_own
