@@ -52,11 +52,13 @@ class OverNodes:
     bound : what is as small as possible is in none of them smaller than this: ns, or accelerators of all components.
     best : the best of them that was placed, where it is better than what has each group on one node; None if none is known.
     components : those whose groups lie over nodes in it.
+    question : what it is a design of, where that has other kinds of accelerators than the question of the plan; else None.
     """
 
     bound: int
     best: Priced | None = None
     components: tuple[str, ...] = ()
+    question: Question | None = None
 
 
 @dataclass(frozen=True)
@@ -67,26 +69,34 @@ class Nested:
     ----------
     bound : what is as small as possible is in none of them smaller than this: ns, or accelerators of all components.
     best : the best of them that was placed, where it is better than what shares as a whole; None if none is known.
+    question : what it is a design of, where that has other kinds of accelerators than the question of the plan; else None.
     """
 
     bound: int
     best: Priced | None = None
+    question: Question | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AtOnce:
-    """What plans take at least that are of several of these sorts at once.
+    """What plans come to that are of several of these sorts at once.
 
     Attributes
     ----------
     bound : what is as small as possible is in none of them smaller than this: ns, or accelerators of all components.
     over_nodes, over_kinds, nested : the sorts; see `Planned`.
+    best : the best of them that was placed, where it is better than what is told of each sort; None if none is known.
+    components : those whose groups lie over nodes in it.
+    question : what it is a design of, where that has other kinds of accelerators than the question of the plan; else None.
     """
 
     bound: int
     over_nodes: bool
     over_kinds: bool
     nested: bool
+    best: Priced | None = None
+    components: tuple[str, ...] = ()
+    question: Question | None = None
 
 
 @dataclass(frozen=True)

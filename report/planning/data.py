@@ -67,17 +67,19 @@ def to_data(account: Account) -> Data:
         found["over_nodes"] = {
             "bound": bound,
             "components": list(over.components),
-            "plan": priced_data(question, over.best) if over.best else None,
+            "plan": priced_data(over.question or question, over.best) if over.best else None,
         }
     if (least := planned.over_kinds) is not None:
         found["over_kinds"] = {"bound": least / SECOND if question.aim == SECONDS else least}
     if (inside := planned.nested) is not None:
         bound = inside.bound / SECOND if question.aim == SECONDS else inside.bound
-        found["nested"] = {"bound": bound, "plan": priced_data(question, inside.best) if inside.best else None}
+        found["nested"] = {"bound": bound, "plan": priced_data(inside.question or question, inside.best) if inside.best else None}
     if (several := planned.at_once) is not None:
         found["at_once"] = {
             "bound": several.bound / SECOND if question.aim == SECONDS else several.bound,
             "of": [name for name in ("over_nodes", "over_kinds", "nested") if getattr(several, name)],
+            **({"components": list(several.components)} if several.best else {}),
+            "plan": priced_data(several.question or question, several.best) if several.best else None,
         }
     if planned.filled:
         needs = planned.compared.options

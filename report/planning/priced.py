@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from ...models.findings.wording import plural
 from ...models.planning.planned import Planned, Priced
+from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS
 from ...solver.durations import with_unit
 from ..terminal import escape
 from .words import design_in_words, over, seconds, total
 
 
-def priced_in_words(planned: Planned, priced: Priced) -> str:
-    """What a design costs beside the plan, and what it is: `83.78 seconds (13.7 % more): rollout on 32, ...`."""
-    words = design_in_words(planned.question, planned, priced.design, planned.best.design)
+def priced_in_words(planned: Planned, priced: Priced, question: Question | None = None) -> str:
+    """What a design costs beside the plan, and what it is: `83.78 seconds (13.7 % more): rollout on 32, ...`.
+
+    `question` : of which it is one, if that is not the question of the plan.
+    """
+    words = design_in_words(question or planned.question, planned, priced.design, planned.best.design)
     count = priced.design.held(planned.question)
     used = f"{count} {plural('accelerator', count)}, " if planned.question.aim != SECONDS else ""
     return f"{used}{with_unit(seconds(total(priced)))} ({over(total(priced), total(planned.best))}): {escape(words)}"

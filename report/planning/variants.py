@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account
+from ...solver.planning.why.eased import OVER_NODES
 from ...solver.wording import listed
 from ..terminal import escape
 from .priced import cost_in_words, priced_in_words
 from .words import total
+
+NESTED = "nested: true"
 
 
 def over_nodes(account: Account) -> str:
@@ -21,8 +24,8 @@ def over_nodes(account: Account) -> str:
         return f"with tp groups over nodes: at least {least}; no plan of them is known that is better"
     value = total(its.best) if by_time else its.best.design.held(planned.question)
     more = "" if value <= its.bound else f"; none of them {'takes less' if by_time else 'has fewer'} than {least}"
-    hint = f"`keep: {{tp: {{level: node, required: false}}}}` of {listed(list(its.components))} lets the plan be so"
-    return f"with tp groups over nodes: {priced_in_words(account.planned, its.best)}{more}\n  {escape(hint)}"
+    hint = f"`{OVER_NODES}` of {listed(list(its.components))} lets the plan be so"
+    return f"with tp groups over nodes: {priced_in_words(account.planned, its.best, its.question)}{more}\n  {escape(hint)}"
 
 
 def over_kinds(account: Account) -> str:
@@ -45,11 +48,11 @@ def nested(account: Account) -> str:
     if its.best is None:
         return f"{said} {least}{'' if account.given else '; none that is better was found in a tenth of the time'}"
     value = total(its.best) if by_time else its.best.design.held(planned.question)
-    return f"{said}\n  {priced_in_words(account.planned, its.best)}{'' if value <= its.bound else f'; {least}'}"
+    return f"{said}\n  {priced_in_words(account.planned, its.best, its.question)}{'' if value <= its.bound else f'; {least}'}"
 
 
 def at_once(account: Account) -> str:
-    """What plans take at least that are of several of these sorts at once, where that is less than what is told of each."""
+    """What plans come to that are of several of these sorts at once, where that is less than what is told of each."""
     planned, its = account.planned, account.planned.at_once
     if its is None:
         return ""
@@ -59,4 +62,10 @@ def at_once(account: Account) -> str:
         (its.nested, "`nested: true`"),
     )
     sorts = ", ".join(said for there, said in words if there)
-    return f"with several of these at once ({sorts}): at least {cost_in_words(planned, its.bound)}; such plans are not searched"
+    least = f"at least {cost_in_words(planned, its.bound)}"
+    if its.best is None:
+        return f"with several of these at once ({sorts}): {least}{'' if account.given else '; none that is better was found'}"
+    value = total(its.best) if planned.question.aim == SECONDS else its.best.design.held(planned.question)
+    hints = f"`{NESTED}` in `plan`" + (f" and `{OVER_NODES}` of {listed(list(its.components))}" if its.components else "")
+    more = "" if value <= its.bound else f"; {least}"
+    return f"with several of these at once ({sorts}):\n  {priced_in_words(planned, its.best, its.question)}{more}\n  {escape(hints)} let it be so"

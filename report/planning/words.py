@@ -37,7 +37,8 @@ def total(priced: Priced) -> int:
 
 def in_nodes(planned: Planned) -> str:
     """How far a bound goes: ` with each tp group on one node` where other plans may be better; else as far as plans go."""
-    said = ["each tp group on one node"] if planned.over_nodes is not None else []
+    both = planned.at_once is not None
+    said = ["each tp group on one node"] if planned.over_nodes is not None or (both and planned.nested is None) else []
     said += ["each component on one kind of accelerators"] if planned.over_kinds is not None else []
     said += ["accelerators shared as a whole or not at all"] if planned.nested is not None else []
     return f" with {listed(said)}" if said else ""
@@ -132,8 +133,8 @@ def design_in_words(
             continue
         sets.setdefault(design.blocks_of(name) or (-1 - question.components.index(name),), []).append(name)
     held = {name: _of_models(its) for name, its in (counts or {}).items()}
-    if question is planned.question and not held:
-        its = models_of((question, *planned.parts), design, scaled)
+    if (question is planned.question or question.on_models) and not held:
+        its = models_of((question, *(planned.parts if question is planned.question else ())), design, scaled)
         held = {name: amount_on(models, design.options[name].amount) for name, models in its.items()}
     said = [_set(question, design, uses, names, list(sets), any(name in more for name in names), held) for uses, names in sets.items()]
     order = _order(question, planned, design) if beside is None or design.segments != beside.segments else ""

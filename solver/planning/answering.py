@@ -55,6 +55,7 @@ def answering(
         from .variants.inside import SHARE, inside
         from .variants.over_kinds import over_kinds
         from .variants.over_nodes import but_for_groups, only_over_nodes, over_nodes
+        from .variants.unasked import unasked
 
         def refused(placed: Plan, design: Design) -> Sequence[Finding]:
             return refuses(problem, _with_degrees(placed, design, problem))
@@ -78,9 +79,15 @@ def answering(
         def within(limit: float) -> Solve:
             return over_nodes(planning(counting, refused, ROUNDS, limit, True), quietly, limit, seed, settle, answer_interrupted)
 
+        def alone(limit: float) -> Solve:
+            return planning(silent, but_for_groups(refused), ROUNDS, limit, False)
+
+        on_any = over_kinds(
+            alone, unread(but_for_groups(refused), limit * SHARE), limit * SHARE, seed, settle, answer_interrupted, tells=False
+        )
         each = over_kinds(within, unread(refused), limit, seed, settle, answer_interrupted)
         each = inside(each, unread(but_for_groups(refused), limit * SHARE), limit, seed, settle, answer_interrupted)
-        each = at_once(each, limit, seed, settle, answer_interrupted)
+        each = unasked(at_once(each, limit, seed, settle, answer_interrupted), on_any)
         found = preferring(problem, dividing(tied(each, only_over_nodes(quietly))), limit, seed)
         if found.plan is not None and found.planned is not None:
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))

@@ -45,11 +45,11 @@ def merged(problem: Problem, found: Answer, every: Choosing, least: int) -> Answ
 
 def _on_one_kind(planned: Planned, every: Choosing, least: int) -> Planned:
     """The plan with each component on one kind, with what is told of others: with groups over nodes too where nothing is told of these."""
-    told = (each.planned.over_nodes for each in every.answers if each.planned is not None)
-    over_nodes = [each.bound for each in told if each is not None] + (every.only_over_nodes if planned.over_nodes is None else [])
-    less = [each for bound in (*every.bounds, *over_nodes) if (each := max(bound, least)) < planned.price[0]]
+    told = [each.planned for each in every.answers if each.planned is not None]
+    over_nodes = _over_nodes(planned, [planned, *told], [max(bound, least) for bound in every.only_over_nodes])
+    less = [each for bound in every.bounds if (each := max(bound, least)) < planned.price[0]]
     ties = planned.proved and _may_have_fewer(every, planned.price)
-    return replace(planned, over_kinds=min(less, default=None), ties_open=planned.ties_open or ties)
+    return replace(planned, over_kinds=min(less, default=None), over_nodes=over_nodes, ties_open=planned.ties_open or ties)
 
 
 def _may_have_fewer(every: Choosing, price: Price) -> bool:
@@ -61,12 +61,18 @@ def _may_have_fewer(every: Choosing, price: Price) -> bool:
 
 def _over_nodes(best: Planned, told: Sequence[Planned], bounds: Sequence[int]) -> OverNodes | None:
     """What is told of groups over nodes, of all choices: what may cost less than the best of these."""
-    every = [each.over_nodes for each in told if each.over_nodes is not None]
+    every = [_by_its_question(best.question, each.question, each.over_nodes) for each in told if each.over_nodes is not None]
     less = [bound for bound in (*bounds, *(each.bound for each in every)) if bound < best.price[0]]
     if not less:
         return None
     known = [(cost, each) for each in every if each.best is not None and (cost := _cost(best.question, each.best)) < best.price]
     return replace(min(known, key=lambda its: its[0])[1], bound=min(less)) if known else OverNodes(min(less))
+
+
+def _by_its_question(question: Question, its: Question, told: OverNodes) -> OverNodes:
+    """What is told of an answer to one question beside an answer to another."""
+    alike = (its.kinds, its.on_models) == (question.kinds, question.on_models)
+    return told if alike or told.best is None or told.question is not None else replace(told, question=its)
 
 
 def _others(best: Planned, beside: Sequence[Priced]) -> tuple[Priced, ...]:

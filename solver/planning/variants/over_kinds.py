@@ -33,14 +33,16 @@ TRIED = 0.05
 
 
 def over_kinds(
-    plan: Callable[[float], Solve], quietly: Solve, limit: float, seed: int, settle: Settle | None, answer_interrupted: bool
-) -> Solve:
+    plan: Callable[[float], Solve], quietly: Solve, limit: float, seed: int, settle: Settle | None, answer_interrupted: bool,
+    tells: bool = True,
+) -> Solve:  # fmt: skip
     """How a problem is planned, with what is known of components on several kinds at once, given how one is planned where none is.
 
     Nothing is said where none of these plans can be better. Else they are planned too, and the best of all is the answer; where that is not
     known to be the best, or not all is known of some of them, it is told beside the plan what they take at least. What is impossible with
     each component on one kind is so altogether only where it is as if all kinds were one, which `quietly` plans, or with each choice of
     models. `plan` plans in so many deterministic seconds; the other options are those of the search for counts (see searching/search.py).
+    Unless it `tells`, nothing is looked for of groups over nodes, nor of what helps where nothing is possible.
     """
 
     def choosing(problem: Problem, workload: Workload, model: str, spent: float, over_nodes: bool) -> Choosing:
@@ -63,19 +65,19 @@ def over_kinds(
             return found
         planned = found.planned
         if planned is not None:
-            relaxed = _relaxed(problem, workload, planned, limit, seed, settle, answer_interrupted)
+            relaxed = _relaxed(problem, workload, planned, limit, seed, settle, answer_interrupted, tells)
             if relaxed is None or was_heard() or not _may_be_better(problem, planned, relaxed):
                 return found
             if not may_span(problem, planned.question):
                 return _told(found, planned, relaxed)
-            every = choosing(problem, workload, planned.model, planned.spent, _groups(problem, planned.question))
+            every = choosing(problem, workload, planned.model, planned.spent, tells and _groups(problem, planned.question))
             every.look(planned.price)
             return merged(problem, found, every, relaxed[0])
         question = asked(problem, workload)
         if may_span(problem, question):
-            every = choosing(problem, workload, workload.model, 0.0, _groups(problem, question))
+            every = choosing(problem, workload, workload.model, 0.0, tells and _groups(problem, question))
             every.look(None)
-            return _possible(problem, found, every, tried)
+            return _possible(problem, found, every, tried if tells else None)
         alike = of_one_kind(problem, question) if found.verdict == IMPOSSIBLE and on_several(problem, question) else None
         if alike is None or quietly(_loose(alike, workload)).verdict == IMPOSSIBLE:
             return found
@@ -97,15 +99,17 @@ def _told(found: Answer, planned: Planned, least: Price) -> Answer:
     return replace(found, planned=replace(planned, ties_open=planned.ties_open or (planned.proved and least < planned.price)))
 
 
-def _possible(problem: Problem, found: Answer, every: Choosing, tried: Tried) -> Answer:
+def _possible(problem: Problem, found: Answer, every: Choosing, tried: Tried | None) -> Answer:
     """What is answered where nothing was found with each component on one kind, and the choices may have them on several.
 
-    By `tried` it is known which changes help.
+    By `tried` it is known which changes help; None: that is not asked.
     """
     if every.best is not None:
         return merged(problem, found, every, 0)
     if not every.is_impossible:
         return found if found.verdict != IMPOSSIBLE else undecided((), searched=True)
+    if tried is None:
+        return found if found.verdict == IMPOSSIBLE else nothing(True, ())
     if found.verdict == IMPOSSIBLE:
         change = nested(problem, tried) or groups_over_nodes(problem, tried) or both(problem, tried)
         return with_help(found, [change.help] if change is not None and change.help not in found.findings[0].help else [])
@@ -115,18 +119,20 @@ def _possible(problem: Problem, found: Answer, every: Choosing, tried: Tried) ->
 
 
 def _relaxed(
-    problem: Problem, workload: Workload, planned: Planned, limit: float, seed: int, settle: Settle | None, answer_interrupted: bool
-) -> Price | None:
+    problem: Problem, workload: Workload, planned: Planned, limit: float, seed: int, settle: Settle | None, answer_interrupted: bool,
+    tells: bool = True,
+) -> Price | None:  # fmt: skip
     """What no plan costs less than with components on several kinds too, and what comes second; None where there are no such plans.
 
-    Where groups over nodes are not told of the plan, those of such plans may lie over nodes too: then nothing is known of what comes second.
+    Where groups over nodes are not told of the plan, those of such plans may lie over nodes too, unless nobody `tells` what these come to:
+    then nothing is known of what comes second.
     """
     alike = on_any_kinds(problem, planned.question)
     if alike is None:
         return None
     loose = _loose(alike, workload)
     question = asked(loose, loose.job.workload or workload)
-    over_nodes = planned.over_nodes is None and may_have_groups(loose, question)
+    over_nodes = tells and planned.over_nodes is None and may_have_groups(loose, question)
     if over_nodes:
         question = asked(loose, loose.job.workload or workload, over_nodes=True)
     searched = search(question, cost_model(planned.model), limit, seed, 1, (), settle, answer_interrupted)

@@ -72,7 +72,7 @@ def only_over_nodes(quietly: Solve) -> Callable[[Problem], OverNodes | None]:
         other = quietly(with_groups_over_nodes(problem))
         if other.planned is None or other.plan is None:
             return None if other.verdict == IMPOSSIBLE else OverNodes(0)
-        return OverNodes(other.planned.bound, other.planned.best, _over_nodes(problem, other.planned.best.design, other.plan))
+        return OverNodes(other.planned.bound, other.planned.best, torn(problem, other.planned.best.design, other.plan))
 
     return told
 
@@ -85,10 +85,10 @@ def _told(problem: Problem, planned: Planned, least: int, other: Answer) -> Over
     best = other.planned.best
     if other.planned.price[0] >= planned.price[0]:
         return OverNodes(bound)
-    return OverNodes(bound, best, _over_nodes(problem, best.design, other.plan))
+    return OverNodes(bound, best, torn(problem, best.design, other.plan))
 
 
-def _over_nodes(problem: Problem, design: Design, plan: Plan) -> tuple[str, ...]:
+def torn(problem: Problem, design: Design, plan: Plan) -> tuple[str, ...]:
     """The components whose groups lie over nodes in a plan."""
     degrees = ((name, option.parallel.tp) for name, option in design.options.items() if option.kind != NO_KIND)
     return tuple(name for name, tp in degrees if problem[name].runs is None and groups_over_nodes(tp, plan.assignment.repeats(name)))

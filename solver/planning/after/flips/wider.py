@@ -109,7 +109,7 @@ def _search(run: Further, ways: Sequence[Way]) -> None:
 def _bounded(planned: Planned, wide: Wide) -> Planned:
     """The plan with what is proved of wider plans too, if that is: of what is not told of them it is that they cost no less than it."""
     told = [planned.over_nodes is not None, planned.over_kinds is not None, planned.nested is not None]
-    if sum(told) > 1 or (any(told) and told != [wide.over_nodes, wide.over_kinds, wide.nested]):
+    if planned.at_once is not None or sum(told) > 1 or (any(told) and told != [wide.over_nodes, wide.over_kinds, wide.nested]):
         return replace(planned, bound=0, proved=False)  # nothing is known of those that differ in what is told and in more
     bounds = [each.bound for each in (planned.over_nodes, planned.nested) if each is not None]
     bounds += [] if planned.over_kinds is None else [planned.over_kinds]

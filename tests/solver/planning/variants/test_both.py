@@ -9,7 +9,6 @@ from random import Random
 import placewright as pw
 import pytest
 from placewright.models.planning.measured import SECOND, TABLE
-from placewright.models.planning.planned import AtOnce, Nested
 from placewright.models.problem import Problem
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
@@ -36,16 +35,16 @@ def random_job(random: Random) -> Problem:
 
 
 @pytest.mark.parametrize("seed", range(80))
-def test_what_nothing_is_said_of_is_no_better_in_both_ways_either(seed: int) -> None:
+def test_the_best_in_both_ways_is_named_and_what_nothing_is_said_of_is_no_better(seed: int) -> None:
     its = random_job(Random(seed))
     planned, both = ANSWER(its).planned, ANSWER(nested(opened(its))).planned
     if planned is None:
         return
     assert planned.proved and both is not None and both.proved
-    if planned.nested is None and planned.over_nodes is None:
-        assert both.price[0] == planned.price[0]
-    elif planned.nested is not None:
-        assert planned.nested.best is not None or planned.nested.bound <= both.price[0]
+    told = [each for each in (planned.nested, planned.over_nodes, planned.at_once) if each is not None]
+    for each in told:
+        assert each.best is not None and each.best.nanoseconds == each.bound < planned.price[0]
+    assert both.price[0] == min([planned.price[0], *(each.bound for each in told)])
 
 
 def test_groups_over_nodes_on_some_of_another_s_accelerators_are_told() -> None:
@@ -53,7 +52,8 @@ def test_groups_over_nodes_on_some_of_another_s_accelerators_are_told() -> None:
     parts = timed("rollout", {(2, 2): 100, (2, 4): 60, (2, 6): 40}), timed("actor", {(1, 4): 60})
     its = job([3, 3], *(replace(each, timed=replace(each.timed, scaling=TABLE)) for each in parts if each.timed))
     planned = ANSWER(its).planned
-    assert planned is not None and planned.over_nodes is None and planned.nested == Nested(100 * SECOND)
+    assert planned is not None and planned.over_nodes is None and planned.nested is None and planned.at_once is not None
+    assert planned.at_once.bound == 100 * SECOND and planned.at_once.best is not None and planned.at_once.components == ("rollout",)
     alone = ANSWER(nested(its)).planned
     assert alone is not None and alone.price == planned.price and alone.over_nodes is not None and alone.over_nodes.best is not None
     assert alone.over_nodes.best.nanoseconds == 100 * SECOND
@@ -65,8 +65,11 @@ LARGE = "accelerators: 1-6, scaling: table, memory: 30GiB"
 
 def test_several_kinds_on_some_of_another_s_accelerators_are_told(tmp_path: Path) -> None:
     parts = f"any: {{accelerators: 1-6, scaling: table, seconds: {{3: 60, 6: 40}}}}\nlarge: {{{LARGE}, seconds: {{3: 60}}}}"
-    planned = pw.solve(written(tmp_path, SMALL, parts, "{workflow: any -> large}"), sandbox=False).planned
-    assert planned is not None and planned.over_kinds is None and planned.nested == Nested(100 * SECOND)
+    file = written(tmp_path, SMALL, parts, "{workflow: any -> large}")
+    planned, account = pw.solve(file, sandbox=False).planned, pw.account(file)
+    assert planned is not None and planned.over_kinds is None and planned.nested is not None and planned.nested.best is not None
+    assert planned.nested.bound == planned.nested.best.nanoseconds == 100 * SECOND
+    assert "\n  100 seconds (16.7 % less): any on 6, large on 3 of those of any" in "\n".join(render(account))
 
 
 def test_groups_over_nodes_of_several_kinds_are_told(tmp_path: Path) -> None:
@@ -74,7 +77,9 @@ def test_groups_over_nodes_of_several_kinds_are_told(tmp_path: Path) -> None:
     group = "{accelerators: 1-6, scaling: table, parallel: {tp: [2, 6]}, seconds: {2: 60, 6: 40}}"
     parts = f"group: {group}\nlarge: {{{LARGE}, seconds: {{3: 1, 6: 1}}}}"
     planned = pw.solve(written(tmp_path, SMALL, parts, "{workflow: group -> large, nested: true}"), sandbox=False).planned
-    assert planned is not None and planned.over_nodes is None and planned.over_kinds == 41 * SECOND
+    assert planned is not None and planned.over_kinds is None and planned.over_nodes is not None
+    assert planned.over_nodes.bound == 41 * SECOND and planned.over_nodes.components == ("group",)
+    assert planned.over_nodes.best is not None and planned.over_nodes.question is not None
 
 
 def test_what_several_ways_at_once_could_save_is_told_beside_what_each_could(tmp_path: Path) -> None:
@@ -86,6 +91,15 @@ def test_what_several_ways_at_once_could_save_is_told_beside_what_each_could(tmp
     planned, account = pw.solve(file, sandbox=False).planned, pw.account(file)
     assert planned is not None and planned.price[0] == 130 * SECOND and planned.over_nodes is None
     assert planned.nested is not None and planned.nested.bound == 115 * SECOND
-    assert planned.at_once == AtOnce(85 * SECOND, over_nodes=True, over_kinds=False, nested=True) and account is not None
-    said = "with several of these at once (tp groups over nodes, `nested: true`): at least 85 seconds; such plans are not searched"
-    assert said in "\n".join(render(account)) and to_data(account)["at_once"] == {"bound": 85.0, "of": ["over_nodes", "nested"]}
+    told = planned.at_once
+    assert told is not None and told.best is not None and told.bound == told.best.nanoseconds == 85 * SECOND
+    assert (told.over_nodes, told.over_kinds, told.nested, told.components) == (True, False, True, ("pair",)) and account is not None
+    said = (
+        "with several of these at once (tp groups over nodes, `nested: true`):\n"
+        "  85 seconds (34.6 % less): pair (tp 2) on 6, one on 5 of those of pair\n"
+        "  `nested: true` in `plan` and `keep: {tp: {level: node, required: false}}` of pair let it be so"
+    )
+    assert said in "\n".join(render(account))
+    data = to_data(account)["at_once"]
+    assert isinstance(data, dict) and (data["bound"], data["of"], data["components"]) == (85.0, ["over_nodes", "nested"], ["pair"])
+    assert isinstance(data["plan"], dict) and data["plan"]["seconds"] == 85.0
