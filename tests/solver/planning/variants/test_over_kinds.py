@@ -36,16 +36,30 @@ def test_what_is_quicker_on_several_kinds_is_the_plan(aim: str, tmp_path: Path) 
     assert account.planned.price == ((12_750_000_000, 8) if aim == "seconds" else (4, 25_250_000_000))
 
 
-def test_the_least_of_several_kinds_is_told(tmp_path: Path) -> None:
-    """What is estimated is on one kind: 25.25 seconds; it is not known what of it would fit where these have not as much memory."""
-    estimate = "estimate: {model: Qwen/Qwen2.5-0.5B-Instruct}"
+@pytest.mark.parametrize(
+    ("takes", "nanoseconds", "least"), [("", 12_750_000_000, None), (", utilization: 60", 25_250_000_000, 12_625_000_000)]
+)
+def test_what_is_estimated_is_on_several_sizes_unless_an_engine_takes_a_part_of_each(
+    takes: str, nanoseconds: int, least: int | None, tmp_path: Path
+) -> None:
+    """With each component on one kind it takes 25.25 seconds."""
+    found = pw.solve(estimated(tmp_path, takes), sandbox=False).planned
+    assert found is not None and found.proved and (found.best.nanoseconds, found.over_kinds) == (nanoseconds, least)
+
+
+def estimated(tmp_path: Path, takes: str) -> str:
+    """A job on 4 accelerators of 80 GiB and 4 of 40."""
+    estimate = f"estimate: {{model: Qwen/Qwen2.5-0.5B-Instruct{takes}}}"
     parts = f"named: {{accelerators: 1-8, seconds: {NAMED}}}\nany: {{accelerators: 1-8, seconds: {{1: 100}}, phase: generate, {estimate}}}"
     both = BOTH.replace("model: A100", "model: A100, memory: 40GiB")
-    file = written(tmp_path, both, parts, "{workflow: named => any}")
-    answer, account = pw.solve(file, sandbox=False), pw.account(file)
-    assert answer.planned is not None and account is not None and answer.planned.proved
+    return written(tmp_path, both, parts, "{workflow: named => any}")
+
+
+def test_the_least_of_several_kinds_is_told(tmp_path: Path) -> None:
+    """It is not known what would fit that takes a part of each accelerator."""
+    account = pw.account(estimated(tmp_path, ", utilization: 60"))
+    assert account is not None
     said, told = "\n".join(render(account)), to_data(account)
-    assert answer.planned.best.nanoseconds == 25_250_000_000 and answer.planned.over_kinds == 12_625_000_000
     assert "proved the best with each component on one kind of accelerators" in said
     assert (
         "with a component on several kinds of accelerators at once: at least 12.62 seconds; no plan of them is known that is better" in said
