@@ -10,6 +10,7 @@ from .link import Link
 from .model_cards.use import ModelUse
 from .placements.assignment import Run
 from .placements.ranks import write_range
+from .planning.followed import Followed
 from .planning.way import Shape, Way
 from .planning.workload import Workload
 from .pools.laying import Laying
@@ -60,7 +61,8 @@ class Job:
     says how it lays out pools whose sizes are chosen, `shapes` what the processes of a component are with each choice of its degrees.
     `overlaps` holds, of components whose ranks are given, the planned ones that may use accelerators of theirs too. Those of `in_turn`
     are dealt out to all nodes up to the last one whose accelerators are used: their runs are what that is until more is placed.
-    `tied` are planned components that have whatever degrees another one has, with its name. Of the pairs `in_step` the first, where both
+    `tied` are planned components whose degrees follow from another one's, with its name: they are the same, or where `followed` says of
+    every choice what follows from it, those. Of the pairs `in_step` the first, where both
     share accelerators, shares whole processes of the second: it has whole groups as large as these, and begins where one of them does.
     """
 
@@ -84,4 +86,5 @@ class Job:
     overlaps: Mapping[str, frozenset[str]] = field(default_factory=dict)
     in_turn: frozenset[str] = frozenset()
     tied: Mapping[str, str] = field(default_factory=dict)
+    followed: tuple[Followed, ...] = ()
     in_step: frozenset[tuple[str, str]] = frozenset()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Mapping as MappingType
 
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.settings import Settings
@@ -13,6 +14,7 @@ from ...findings.span import Span
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared
+from ...parallel import Parallel
 from ...planning.workload import Workload
 from ...problem import Problem
 from ...reading import Reading
@@ -60,7 +62,23 @@ def _read_anew(document: Document, machines: Cluster | AsDeclared | None, level:
         return found
     placed = {each.name: each.runs for each in written.components if each.runs}
     own = {name: placed.get(name, runs) for name, runs in found.problem.job.own.items()}
-    return replace(found, problem=replace(found.problem, job=replace(found.problem.job, own=own)))
+    job = _with_followers(replace(found.problem.job, own=own), document, machines, level)
+    return replace(found, problem=replace(found.problem, job=job))
+
+
+def _with_followers(job: Job, document: Document, machines: Cluster | AsDeclared | None, level: str) -> Job:
+    """With what follows from the choices of degrees that hints leave open."""
+    if not job.choices:
+        return job
+    from ..following import following
+    from .planning.following import leaders, with_degrees
+
+    def job_with(degrees: MappingType[str, Parallel]) -> Job | None:
+        its = replace(document, root=with_degrees(document.root, degrees))
+        reading = read_with(its, machines, level, hints=True, anew=True)
+        return reading.problem.job if reading.problem is not None and not reading.failed else None
+
+    return following(job, leaders(job, document.root), job_with)
 
 
 def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool, anew: bool = False) -> Reading:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Mapping
 
 from ....models.parallel import Parallel
+from ....models.planning.followed import Followed
 from ....models.planning.planned import Planned
 from ....models.planning.question import Question
 from ....models.problem import Problem
@@ -13,7 +14,7 @@ from ....models.problem import Problem
 
 def as_written(problem: Problem) -> Problem:
     """The problem with the degrees of the file itself, of all whose degrees others have too."""
-    return with_degrees(problem, {leader: problem[leader].parallel for leader in problem.job.tied.values()})
+    return with_degrees(problem, {leader: problem.own_degrees(problem[leader]) for leader in problem.job.tied.values()})
 
 
 def as_chosen(problem: Problem, planned: Planned) -> Problem:
@@ -29,15 +30,24 @@ def as_asked(problem: Problem, question: Question) -> Problem:
 
 
 def with_degrees(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
-    """The problem with these degrees, which the components that follow one of these have too.
+    """The problem with these degrees, and what follows from them: the components that follow one of these have them too, unless it is said.
 
     With other degrees than the file's own, its own placement is none that could be kept.
     """
     job = problem.job
     if not degrees and not job.tied:
         return problem
-    all_of_them = {**degrees, **{name: degrees[leader] for name, leader in job.tied.items() if leader in degrees}}
+    all_of_them = dict(degrees) if job.followed else {**degrees, **{name: degrees[its] for name, its in job.tied.items() if its in degrees}}
     components = tuple(replace(each, parallel=all_of_them.get(each.name, each.parallel)) for each in job.components)
+    if choice := followed(problem, degrees):
+        named = {name: changed.named for name, changed in choice.changes.items()}
+        components = tuple(replace(each, **named.get(each.name, {})) for each in components)  # type: ignore[arg-type]
+        job = replace(job, ways=choice.ways, shapes=choice.shapes)
     choices = {name: its for name, its in job.choices.items() if name not in degrees}
     own = job.own if all(problem.own_degrees(problem[name]) == its for name, its in degrees.items()) else {}
-    return replace(problem, job=replace(job, components=components, choices=choices, own=own, tied={}))
+    return replace(problem, job=replace(job, components=components, choices=choices, own=own, tied={}, followed=()))
+
+
+def followed(problem: Problem, degrees: Mapping[str, Parallel]) -> Followed | None:
+    """What follows from these degrees, where that is more than that others have the same."""
+    return next((each for each in problem.job.followed if each.degrees == degrees), None)

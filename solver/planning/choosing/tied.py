@@ -14,7 +14,7 @@ from ....models.planning.workload import SECONDS, Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
-from ..asking.of_ties import with_degrees
+from ..asking.of_ties import followed, with_degrees
 from ..loop.beside import ALTERNATIVES
 from ..variants.merging import of_one_kind
 from ..variants.spanning import spans
@@ -28,7 +28,7 @@ def tied(plan: Solve, only_over_nodes: Callable[[Problem], OverNodes | None]) ->
 
     def answer(problem: Problem) -> Answer:
         leaders = {leader: problem.job.choices.get(leader, ()) for leader in problem.job.tied.values()}
-        if not any(len(choices) > 1 for choices in leaders.values()):
+        if not any(choices and choices != (problem.own_degrees(problem[name]),) for name, choices in leaders.items()):
             return plan(problem)
         answers, left = list[Answer](), False
         every = list(_each(problem, {leader: choices for leader, choices in leaders.items() if choices}))
@@ -46,8 +46,9 @@ def tied(plan: Solve, only_over_nodes: Callable[[Problem], OverNodes | None]) ->
 
 
 def _each(problem: Problem, leaders: Mapping[str, tuple[Parallel, ...]]) -> Iterator[Problem]:
-    """The problem with each choice of these."""
-    return (with_degrees(problem, dict(zip(leaders, chosen))) for chosen in product(*leaders.values()))
+    """The problem with each choice of these, but for those that its framework refuses."""
+    each = (dict(zip(leaders, chosen)) for chosen in product(*leaders.values()))
+    return (with_degrees(problem, degrees) for degrees in each if not problem.job.followed or followed(problem, degrees))
 
 
 def _questions(problem: Problem, planned: Planned | None) -> tuple[Question, ...]:

@@ -15,6 +15,7 @@ from ....planning.usual import said_of_plan, timed_names
 from ....planning.workload import RLINF_EMBODIED, After, Workload
 from ....text.tree import Value
 from ..capabilities import INFERENCE as ROLES
+from ..modes.degrees import inferring
 from .asynchronous import as_started
 from .embodied import environments
 from .reasoning import batch_of
@@ -34,6 +35,8 @@ def as_rlinf(settings: Settings, task: str, workload: Workload, components: Sequ
         of_profile = [each for each in components if each.name not in timed_names(hints)]
         workload = replace(workload, assumed=(*workload.assumed, *_counts_of_actor(of_profile)))
         workload = as_started(settings, workload, said, names)
+    else:
+        workload = replace(workload, assumed=(*workload.assumed, *_undivided(settings, names)))
     if "workflow" not in said:
         edges = _embodied(names, workload.model == RLINF_EMBODIED) if embodied else _reasoning(names)
         workload = replace(workload, after=tuple(edges))
@@ -50,6 +53,15 @@ def _counts_of_actor(components: Sequence[Component]) -> Iterator[str]:
     if timed is not None and timed.scaling == TABLE and len(timed.measured) <= _FEW:
         counts = " or ".join(str(count) for count in sorted({each.accelerators for each in timed.measured}))
         yield f"actor: on {counts} alone, as RLinf's tool has it; `seconds` of it in `placewright.components`, by count, let it be on others"
+
+
+def _undivided(settings: Settings, names: Collection[str]) -> Iterator[str]:
+    """That FSDP runs inference with no tp, whatever the file says: RLinf looks only whether it has as many accelerators."""
+    for name, role in ROLES.items():
+        if name in names and settings.word(f"{role}.training_backend", CODE) == "fsdp":
+            tp = inferring(settings, role)
+            if tp is not None and tp.value > 1:
+                yield f"{name}: tp 1, as FSDP divides no layer; by its tp (`{tp.name}`) RLinf only wants at least as many accelerators"
 
 
 def _batches(settings: Settings, embodied: bool, by_environment: bool) -> int:

@@ -48,7 +48,8 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
         edits = rewrite_lines(reading.source, {**lines, **dict.fromkeys(idle)}, stays)
     else:
         edits = insert_lines(reading.source, list(lines.values())) if lines else []
-    for name, parallel in degrees.items():
+    chosen = {name: parallel for name, parallel in degrees.items() if name not in problem.job.tied}
+    for name, parallel in chosen.items():
         edits += degrees_of(reading.source, name, parallel)
     edits += groups_of(reading.source, _dropped(problem, {name: its for name, its in lines.items() if name not in stays}))
     counts = _measured_on(reading, problem, edits) if problem.job.own and edits else {}
@@ -139,7 +140,7 @@ def _check(
     except UnusableInput as broken:
         raise _refused("", f"with it, {broken}") from None
     before, plainly = set(problem.job.own), plain(reading.source.root)
-    for name in degrees:
+    for name in degrees.keys() - problem.job.tied.keys():
         restored(after, plainly, name)
     without_groups(after, plainly, added)
     without_counts(after, plainly, counts)

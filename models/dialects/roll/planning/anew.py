@@ -7,6 +7,7 @@ from typing import Callable, Iterator, Mapping, Sequence, Union
 
 from ....component import DISJOINT, Component, Parallel, Relation
 from ....findings.finding import Finding, Severity, error, warning
+from ....job import Job
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....machines.shorthand import AsDeclared
@@ -20,6 +21,7 @@ from ....roles import ROLLOUT, role_of
 from ....text.document import Document
 from ....text.tree import Scalar, find
 from ...dialect import TRAINING
+from ...following import following, interpolates
 from ..modes.asynchronous import RATIO
 from ..recognise import HINTS
 from .keys import numbers, opened_root, with_numbers
@@ -60,6 +62,8 @@ def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, 
         shares=tuple(share for share in judged.problem.job.shares if share.component not in accepted),
         workload=_workload(document, problem, problem.job.workload),
     )  # fmt: skip
+    if job.choices and interpolates(document.root):
+        job = following(job, list(job.choices), lambda degrees: _job_with(read, opened, cluster, level, degrees, judged))
     taken = (_taken(document, found),) if document.partial else ()
     return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *taken, *refused))
 
@@ -116,6 +120,17 @@ def _with_degrees(read: Read, opened: Document, cluster: Cluster, name: str, par
     found = read(replace(opened, root=with_numbers(opened.root, name, values)), cluster, TRAINING)
     worse = {_key(each) for each in _errors(found)} - {_key(each) for each in _errors(judged)}
     return None if worse or found.problem is None else found.problem
+
+
+def _job_with(read: Read, opened: Document, cluster: Cluster, level: str, degrees: Mapping[str, Parallel], judged: Reading) -> Job | None:
+    """The job of the file with other degrees of roles; None where a strategy cannot say them, or ROLL refuses them."""
+    for name, parallel in degrees.items():
+        values = numbers(opened.root, name, parallel)
+        if values is None or _with_degrees(read, opened, cluster, name, parallel, judged) is None:
+            return None
+        opened = replace(opened, root=with_numbers(opened.root, name, values))
+    found = read(opened, cluster, level).problem
+    return found.job if found is not None else None
 
 
 def _errors(reading: Reading) -> Iterator[Finding]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Mapping as MappingType
 
 from ....component import Parallel
-from ....text.tree import Entry, Mapping, Scalar, Value, find, plain
+from ....text.changed import with_value
+from ....text.tree import Mapping, Scalar, find, plain
 from ..modes.degrees import FSDP2, MEGATRON, SGLANG, VLLM
 from ..roles.known_keys import DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
 
@@ -21,7 +21,6 @@ KEYS: MappingType[str, MappingType[str, str]] = {
 }  # fmt: skip
 """Strategy -> degree -> its key below the role."""
 _DEGREES = ("tp", "pp", "cp", "ep", "dp")
-_INT = "tag:yaml.org,2002:int"
 
 
 def strategy_of(root: Mapping, role: str) -> str:
@@ -51,32 +50,12 @@ def opened_root(root: Mapping, roles: frozenset[str]) -> Mapping:
     for role in roles:
         if find(root, f"{role}.{DEVICES}") is not None:
             for key in (DEVICES, WORLD_SIZE):
-                root = _at(root, f"{role}.{key}".split("."), None)
+                root = with_value(root, f"{role}.{key}", None)
     return root
 
 
 def with_numbers(root: Mapping, role: str, values: MappingType[str, int]) -> Mapping:
     """The tree with other numbers below a role."""
     for key, value in values.items():
-        root = _at(root, f"{role}.{key}".split("."), value)
+        root = with_value(root, f"{role}.{key}", value)
     return root
-
-
-def _at(owner: Mapping, path: list[str], value: int | None) -> Mapping:
-    """The map with another number at a path, or without what is there; nothing is added where there is no way to it."""
-    name, *rest = path
-    entry = owner.entry(name)
-    if rest:
-        inner: Value | None = entry.value if entry else None
-        if value is None and not isinstance(inner, Mapping):
-            return owner
-        inner = inner if isinstance(inner, Mapping) else Mapping((), owner.span, owner.flow)
-        new: Value | None = _at(inner, rest, value)
-    else:
-        new = None if value is None else Scalar(str(value), _INT, entry.value.span if entry else owner.span)
-    key = entry.key if entry else Scalar(name, "tag:yaml.org,2002:str", owner.span)
-    if new is None:
-        return replace(owner, entries=tuple(each for each in owner.entries if each is not entry))
-    if entry is None:
-        return replace(owner, entries=(*owner.entries, Entry(key, new)))
-    return replace(owner, entries=tuple(Entry(key, new) if each is entry else each for each in owner.entries))

@@ -54,7 +54,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     if new:
         edits.append(_new_blocks(source, new))
     for name, parallel in degrees.items():
-        edits += degrees_of(source, name, parallel)
+        edits += degrees_of(source, name, parallel) if name not in problem.job.tied else []
     _check(reading, problem, assignment, degrees, edits)
     return edits
 
@@ -128,7 +128,8 @@ def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: 
     for name, runs in assignment.runs.items():
         its = found[name].runs if name in found else None
         shape = problem.job.shapes.get(name, {}).get(degrees[name]) if name in degrees else None
-        if shape is not None and name in found and _degrees(found[name].parallel) != _degrees(shape.parallel):
+        said = shape.parallel if shape is not None else degrees.get(name) if name in problem.job.tied else None
+        if said is not None and name in found and _degrees(found[name].parallel) != _degrees(said):
             raise _refused(name, f"with it, `{name}` would have {found[name].parallel}")
         if name not in open_ and problem.kind(problem[name]) != ACCELERATOR:
             continue  # on which of the reserved nodes it is follows from the others

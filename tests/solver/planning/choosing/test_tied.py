@@ -46,6 +46,18 @@ def test_the_degrees_are_those_with_which_all_of_them_take_least(seed: int) -> N
     assert takes[answer.plan.degrees["actor"]] == min(takes.values())
 
 
+def test_a_single_choice_that_is_not_the_files_own_is_that_of_the_other_too() -> None:
+    """As where of several only one divides the model."""
+    times: Times = {name: dict.fromkeys(DEGREES, 10) for name in NAMES}
+    its = job(times)
+    answer = answering(solve, 10.0, 1, settle)(replace(its, job=replace(its.job, choices={"actor": DEGREES[1:2]})))
+    assert answer.planned is not None and answer.plan is not None
+    assert {name: each.parallel for name, each in answer.planned.best.design.options.items() if name != "rollout"} == dict.fromkeys(
+        ("actor", "ref"), DEGREES[1]
+    )
+    assert answer.plan.degrees == dict.fromkeys(("actor", "ref"), DEGREES[1])
+
+
 def test_what_one_choice_leaves_open_is_open_of_the_whole() -> None:
     times: Times = {name: dict.fromkeys(DEGREES, 10) for name in NAMES}
     cut = answering(solve, 0.0, 1, settle)(job(times))

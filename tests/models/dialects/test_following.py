@@ -1,0 +1,138 @@
+"""Degrees that follow from those which are chosen: the plan is the best of all files in which the choice is written, and is what they run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import placewright as pw
+import pytest
+from placewright.cli.written import edits_of
+from placewright.models.findings.span import apply_edits
+from placewright.models.parallel import Parallel
+from placewright.models.planning.planned import Planned
+
+TPS = (1, 2, 4)
+RLINF = """\
+cluster: {{num_nodes: 1, component_placement: {{rollout: 0-3, reward: 0-3, actor: 4-5, inference: 6-7}}}}
+data: {{rollout_batch_size: 64}}
+algorithm: {{group_size: 2, n_minibatches: 1, recompute_logprobs: true}}
+runner: {{task_type: reasoning}}
+rollout: {{rollout_backend: vllm, return_logprobs: true, max_running_requests: 64, tensor_parallel_size: 1}}
+actor:
+  training_backend: {backend}
+  model: {{tensor_model_parallel_size: {own}}}
+{inference}placewright:
+  components:
+    actor: {{parallel: {{tp: {offered}}}, scaling: table, seconds: [{actor}]}}
+    rollout: {{scaling: table, seconds: {{4: 20}}}}
+    inference: {{scaling: table, seconds: [{inferred}]}}
+"""
+INTERPOLATED = 'inference: {model: {tensor_model_parallel_size: "${actor.model.tensor_model_parallel_size}"}}\n'
+ROLL = """\
+num_gpus_per_node: 8
+rollout_batch_size: 64
+num_return_sequences_in_group: 8
+adv_estimator: grpo
+use_kl_loss: true
+actor_train:
+  training_args: {{per_device_train_batch_size: 1, gradient_accumulation_steps: 16}}
+  strategy_args: {{strategy_name: megatron_train, strategy_config: {{tensor_model_parallel_size: {own}}}}}
+  device_mapping: list(range(0,8))
+reference:
+  strategy_args:
+    strategy_name: megatron_infer
+    strategy_config: {{tensor_model_parallel_size: "${{actor_train.strategy_args.strategy_config.tensor_model_parallel_size}}"}}
+  device_mapping: list(range(0,8))
+actor_infer:
+  strategy_args: {{strategy_name: vllm, strategy_config: {{tensor_parallel_size: 2}}}}
+  device_mapping: list(range(0,8))
+rewards: {{math: {{world_size: 4, tag_included: [math]}}}}
+placewright:
+  components:
+    actor_train: {{parallel: {{tp: {offered}}}, scaling: table, seconds: [{actor}]}}
+    reference: {{scaling: table, seconds: [{inferred}]}}
+    actor_infer: {{scaling: table, seconds: {{8: 40}}}}
+"""
+
+
+def rows(counts: tuple[int, ...], random: Random) -> str:
+    return ", ".join(
+        f"{{accelerators: {count}, tp: {tp}, seconds: {random.randint(10, 99)}}}" for tp in TPS for count in counts if count >= tp
+    )
+
+
+def planned(file: Path, dialect: str) -> Planned:
+    answer = pw.solve(file, "1x8", dialect, sandbox=False)
+    assert answer.planned is not None and answer.planned.proved
+    return answer.planned
+
+
+def text(seed: int, dialect: str, own: int, offered: object, inference: str = INTERPOLATED) -> str:
+    random = Random(seed)
+    counts = (2, 4) if dialect == "rlinf" else (8,)
+    template, backend = (RLINF, "megatron") if dialect == "rlinf" else (ROLL, "")
+    return template.format(
+        backend=backend, own=own, offered=offered, inference=inference, actor=rows(counts, random), inferred=rows(counts, random)
+    )
+
+
+@pytest.mark.parametrize("dialect", ["rlinf", "roll"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_plan_is_the_best_of_all_files_that_have_one_of_the_degrees(tmp_path: Path, seed: int, dialect: str) -> None:
+    file, leader, follower = tmp_path / "run.yaml", *(("actor", "inference") if dialect == "rlinf" else ("actor_train", "reference"))
+    each = {}
+    for tp in TPS:
+        file.write_text(text(seed, dialect, tp, tp))
+        answer = pw.solve(file, "1x8", dialect, sandbox=False)
+        if answer.planned is not None:
+            each[tp] = answer.planned.best.nanoseconds
+    file.write_text(text(seed, dialect, 1 + seed % 2, list(TPS)))
+    answer = pw.solve(file, "1x8", dialect, sandbox=False)
+    assert answer.planned is not None and answer.planned.proved and answer.plan is not None
+    assert answer.planned.best.nanoseconds == min(each.values())
+    degrees = {name: option.parallel.tp for name, option in answer.planned.best.design.options.items()}
+    assert degrees[follower] == degrees[leader] and each[degrees[leader]] == min(each.values())
+    reading = pw.load(file, "1x8", dialect).to_solve
+    edits, refused = edits_of(reading, answer)
+    assert refused == ()
+    file.write_text(apply_edits(file.read_text(), edits))
+    assert file.read_text().count("${actor") == 1
+    again = planned(file, dialect)
+    assert again.best.nanoseconds == min(each.values())
+    assert {name: option.parallel.tp for name, option in again.best.design.options.items()} == degrees
+
+
+@pytest.mark.parametrize("inference", ["", INTERPOLATED])
+@pytest.mark.parametrize(("backend", "shown"), [("megatron", 4), ("fsdp", 1)])
+def test_inference_of_rlinf_has_as_many_accelerators_as_the_tp_that_is_chosen_for_the_actor(
+    tmp_path: Path, inference: str, backend: str, shown: int
+) -> None:
+    """FSDP divides no layer, but RLinf refuses inference on fewer accelerators than its tp all the same."""
+    file = tmp_path / "run.yaml"
+    its = RLINF.format(
+        backend=backend, own=1, offered="[1, 4]", inference=inference, actor="{accelerators: 4, tp: 1, seconds: 90}, {accelerators: 4, tp: 4, seconds: 9}",
+        inferred="{accelerators: 2, seconds: 9}, {accelerators: 4, seconds: 10}",
+    )  # fmt: skip
+    file.write_text(its)
+    found = pw.solve(file, "1x12", sandbox=False).planned
+    assert found is not None and found.proved
+    option = found.best.design.options["inference"]
+    assert (option.amount, option.parallel) == (4, Parallel(shown))
+    assert all(each.amount >= 4 for each in found.question.options["inference"])
+
+
+def test_a_tp_with_which_fsdp_does_nothing_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "run.yaml"
+    its = RLINF.format(
+        backend="fsdp", own=1, offered="[1]", inference="inference: {model: {tensor_model_parallel_size: 2}}\n",
+        actor="{accelerators: 2, seconds: 90}", inferred="{accelerators: 2, seconds: 9}",
+    )  # fmt: skip
+    file.write_text(its)
+    problem = pw.load(file, "1x8").to_solve.problem
+    assert problem is not None and problem.job.workload is not None
+    told = [each for each in problem.job.workload.assumed if each.startswith("inference")]
+    assert told == [
+        "inference: tp 1, as FSDP divides no layer; by its tp (`inference.model.tensor_model_parallel_size`) RLinf only wants at least as many "
+        "accelerators"
+    ]
