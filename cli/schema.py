@@ -6,9 +6,9 @@ import click
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(["native", "cluster", "plan"]), default="native")
+@click.argument("kind", type=click.Choice(["native", "cluster", "plan", "rlinf", "roll", "verl"]), default="native")
 def schema(kind: str) -> int:
-    """Print the JSON Schema (draft-07) of native files, of cluster files or of plans.
+    """Print the JSON Schema (draft-07) of native files, of cluster files, of plans, or of files of a framework with hints.
 
     An editor that knows it completes and explains every key, and marks what cannot be read. With the YAML language server
     (VS Code, Neovim...) the first line of a file names its schema:

@@ -19,6 +19,9 @@ KINDS: Mapping[str, str] = {
     "native": "A native file of placewright: a cluster, and what is to be placed on it.",
     "cluster": "A cluster file of placewright: what `--cluster` names.",
     "plan": "A plan of placewright: what `solve -o` writes and `launch` starts.",
+    "rlinf": "A file of RLinf with hints for placewright.",
+    "roll": "A file of ROLL with hints for placewright.",
+    "verl": "A file of verl with hints for placewright.",
 }
 """The kinds of files that have a schema, and what each is."""
 
@@ -37,14 +40,22 @@ _KEPT = (
     "maxItems",
     "required",
     "uniqueItems",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "minProperties",
+    "maxProperties",
+    "propertyNames",
 )
+_CONVERTED = ("$ref", "anyOf", "oneOf", "prefixItems", "items", "properties", "patternProperties", "additionalProperties")
+_DROPPED = ("title", "description", "default", "examples", "discriminator")
+"""What `definition` and `_key` say, or is no word of a schema."""
 _EXAMPLES = re.compile(r"such as ((?:`[^`]+`(?:, or | or |, )?)+)")
 _BACKTICKS = re.compile(r"`([^`]+)`")
 
 
 def schema(kind: str) -> Node:
     """The schema of one of KINDS, as JSON data."""
-    form, interpolated = _form(kind), kind == "native"
+    form, interpolated = _form(kind), kind not in ("cluster", "plan")
     written = form.model_json_schema(mode="validation")
     definitions = {_short(name): _Converter(interpolated).definition(its) for name, its in sorted(written.pop("$defs", {}).items())}
     if interpolated:
@@ -70,6 +81,14 @@ def _form(kind: str) -> type[BaseModel]:
         from ..models.machines.cluster_file import ClusterForm
 
         return ClusterForm
+    if kind == "rlinf":
+        from ..models.dialects.rlinf.planning.form import RLinfFileForm
+
+        return RLinfFileForm
+    if kind in ("roll", "verl"):
+        from ..models.hints.block_form import FileForm
+
+        return FileForm
     from ..models.placements.plan_file import PlanForm
 
     return PlanForm
@@ -113,6 +132,8 @@ class _Converter:
         return {"anyOf": [*(plain["anyOf"] if set(plain) == {"anyOf"} else [plain]), {"$ref": f"#/definitions/{_INTERPOLATION}"}]}
 
     def _plain(self, node: Node) -> Node:
+        if unknown := node.keys() - {*_KEPT, *_CONVERTED, *_DROPPED}:
+            raise ValueError(f"nobody says what becomes of {', '.join(sorted(unknown))}")
         if "$ref" in node:
             return {"$ref": "#/definitions/" + _short(node["$ref"].rpartition("/")[2])}
         for word in ("anyOf", "oneOf"):
@@ -124,8 +145,12 @@ class _Converter:
             return found | {"items": [self._value(each) for each in node["prefixItems"]], "additionalItems": False}
         if "items" in node:
             found["items"] = self._value(node["items"])
-        if isinstance(node.get("additionalProperties"), dict):
-            found["additionalProperties"] = self._value(node["additionalProperties"])
+        for word in ("properties", "patternProperties"):
+            if word in node:
+                found[word] = {name: self._value(its) for name, its in node[word].items()}
+        if "additionalProperties" in node:
+            its = node["additionalProperties"]
+            found["additionalProperties"] = self._value(its) if isinstance(its, dict) else its
         return found
 
 

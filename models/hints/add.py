@@ -112,11 +112,6 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     if len(set(groups)) < len(groups):
         message = f"`{name}` names node group `{groups[0]}` twice"
         raise UnusableInput([error("PW121", name, message, spans.get("node_group"), help="name each group once")])
-    if form.measured_on:  # of costs that there are the RLinf reader takes it (planning/measured_on.py)
-        message = f"`measured_on` of `{name}` is about a cost of it in RLinf's `profile_data`, and this file has none"
-        raise UnusableInput(
-            [error("PW121", name, message, spans["measured_on"], label="of what?", help="write `seconds` by count, such as `{8: 120}`")]
-        )
     if fault := _group_fault(form, name, groups, cluster):
         raise UnusableInput([error("PW121", name, fault, spans.get("node_group"), help="name groups that go together")])
     for asked in (form.accelerators, form.processes):

@@ -1,9 +1,9 @@
-"""The keys of a component: what is written of it in a native file, and as a hint in the block `placewright:` of any other."""
+"""The keys of a component: what is written of it in a native file, and without its place as a hint in the block `placewright:` of any other."""
 
 from __future__ import annotations
 
 from itertools import product
-from typing import Annotated, ClassVar, Collection, Mapping, Union
+from typing import Annotated, ClassVar, Mapping, Union
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, StrictBool, Tag
 
@@ -42,27 +42,6 @@ class ParallelForm(_Strict):
         return tuple(Parallel(*degrees) for degrees in product(self.tp, self.pp, self.cp, self.ep, self.dp))
 
 
-class PlacedForm(_Strict):
-    """Some processes of a component: `ranks` hold equal shares, in order, of the `accelerators` (or `hardware`) of a `node`.
-
-    With more ranks than accelerators, consecutive ranks share one. A rank that stands in several entries holds all of them,
-    in order. Several nodes hold the same each, and the ranks go on from node to node.
-    """
-
-    ranks: Word = Field(description="process ranks such as `0-7`")
-    node: Word = Field(description="the rank of a node, several such as `0-3`, or a node's name")
-    accelerators: Numbers | None = Field(default=None, description="local indices in order, such as `0-7` or `[3, 2, 1, 0]`")
-    hardware: Numbers | None = Field(default=None, description="local indices of robots and the like, such as `0-1`")
-    node_group: Word | None = Field(
-        default=None, description="the one that is used of several node groups of the component, such as `cluster`"
-    )
-
-
-_Placement = Annotated[
-    Union[Annotated[Word, Tag(TEXT)], Annotated[tuple[PlacedForm, ...], Field(min_length=1), Tag(LIST)]], Discriminator(text_or_list)
-]
-
-
 _DEGREE_WORDS = {
     **dict.fromkeys(("tensor_parallel", "tensor_parallel_size", "tensor_model_parallel_size", "tp_size"), "tp"),
     **dict.fromkeys(("pipeline_parallel", "pipeline_parallel_size", "pipeline_model_parallel_size", "pp_size"), "pp"),
@@ -81,17 +60,16 @@ _OTHER_WORDS = {
     **dict.fromkeys(("must_split", "split", "split_from", "separate", "separate_from"), "write `disjoint_from`"),
     "offload": "write `offloaded`, how much stays on an accelerator while another phase runs, or `estimate: {offload: true}`",
     "resident": "write `offloaded`: what is never offloaded keeps as much as its `memory`",
+    "measured_on": "write `seconds` by count, such as `{8: 120}`; only a cost in `profile_data` of an RLinf file may need it",
     **dict.fromkeys(("nodes", "num_nodes", "hosts"), "write `accelerators`; on which nodes say `node_group`, `exclude` and `pin`"),
 }
 
 
-class ComponentForm(_Strict):
-    """One component of the job: how much it asks for, or where it is. `accelerators` and `processes` are a number or a range."""
+class HintForm(_Strict):
+    """Hints about one component of the job: how much it asks for, and how it is run. `accelerators` and `processes` are a number or a range."""
 
     other_words: ClassVar[Mapping[str, str]] = _OTHER_WORDS
     """What people write for a key -> what is advised then."""
-    of_one_dialect: ClassVar[Collection[str]] = ("measured_on",)
-    """Keys that are known everywhere and taken in one dialect alone, so that they are not advised."""
 
     role: _Role | None = Field(
         default=None, description=f"one of {', '.join(f'`{role}`' for role in ROLES)}", title="what it does, if its name does not say it"
@@ -165,11 +143,6 @@ class ComponentForm(_Strict):
         title="how long an iteration of it takes, where that was measured",
         description="a map such as `{8: 120, 16: 66}`, `{generate: {8: 95}, train: {8: 60}}` or `{H100: {8: 60}}`, or `59.9` where the count is fixed",
     )
-    measured_on: Count | None = Field(
-        default=None,
-        title="in the block of an RLinf file: on how many accelerators its cost in `profile_data` was measured, if not on those of its ranks",
-        description="a whole number such as `16`",
-    )
     scaling: Annotated[str, OneOf("scaling", SCALINGS)] = Field(
         default=POWER,
         title="what is assumed between and beyond the measured counts",
@@ -178,6 +151,32 @@ class ComponentForm(_Strict):
     samples: Count | None = Field(
         default=None, description="a whole number such as `512`", title="what its data parallel ranks must divide evenly among themselves"
     )
+
+
+class PlacedForm(_Strict):
+    """Some processes of a component: `ranks` hold equal shares, in order, of the `accelerators` (or `hardware`) of a `node`.
+
+    With more ranks than accelerators, consecutive ranks share one. A rank that stands in several entries holds all of them,
+    in order. Several nodes hold the same each, and the ranks go on from node to node.
+    """
+
+    ranks: Word = Field(description="process ranks such as `0-7`")
+    node: Word = Field(description="the rank of a node, several such as `0-3`, or a node's name")
+    accelerators: Numbers | None = Field(default=None, description="local indices in order, such as `0-7` or `[3, 2, 1, 0]`")
+    hardware: Numbers | None = Field(default=None, description="local indices of robots and the like, such as `0-1`")
+    node_group: Word | None = Field(
+        default=None, description="the one that is used of several node groups of the component, such as `cluster`"
+    )
+
+
+_Placement = Annotated[
+    Union[Annotated[Word, Tag(TEXT)], Annotated[tuple[PlacedForm, ...], Field(min_length=1), Tag(LIST)]], Discriminator(text_or_list)
+]
+
+
+class ComponentForm(HintForm):
+    """One component of the job: how much it asks for, or where it is. `accelerators` and `processes` are a number or a range."""
+
     placement: _Placement | None = Field(
         default=None,
         description="ranks such as `0-7` or `0-7:0-3`, or a list such as `[{ranks: 0-3, node: 0, accelerators: [3, 2, 1, 0]}]`",

@@ -101,7 +101,7 @@ def _instead(form: type[BaseModel], value: Value, place: Sequence[int | str]) ->
         return f"write `{close}`", Edit(_key(value, place), close)
     if len(place) > 1 and _none_known(value, place, known):
         return described(form, place[:-1]), None
-    return "known keys are " + ", ".join(each for each in known if each not in getattr(holder, "of_one_dialect", ())), None
+    return "known keys are " + ", ".join(known), None
 
 
 _ACCELERATORS = ("gpus", "gpu", "num_gpus", "n_gpus", "devices")

@@ -23,5 +23,5 @@ def test_native_files_are_meant_where_nothing_is_said(capsys: pytest.CaptureFixt
 
 
 def test_there_are_no_others(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["schema", "rlinf"]) == 2
+    assert run(["schema", "slurm"]) == 2
     assert "'native', 'cluster', 'plan'" in capsys.readouterr().err

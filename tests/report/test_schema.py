@@ -47,6 +47,10 @@ GOOD = [
         "{accelerators: 8, exclude: [0]}", "{accelerators: 8, traffic: 14GiB, host_memory: 100}", "{accelerators: 8, memory: 4, phase: x, offloaded: 2GiB}",
         "{accelerators: 8, rank_aligned_with: b}", "{accelerators: 8, zero_copy_with: [b]}", "{accelerators: 8, apart_from: {component: b, level: node}}",
         "{accelerators: 8, near: [{component: b, level: node}]}",
+        "{accelerators: 8, seconds: 59.9}", "{accelerators: 8, seconds: '59.9'}", "{accelerators: 8, seconds: 1e3}", "{accelerators: 8-16, seconds: {8: 120, 016: '66'}}",
+        "{accelerators: 8, seconds: {generate: {8: 95}, train: 60}, phase: [generate, train]}", "{accelerators: 8, seconds: {train: {H100: {8: 60}, A100: 90}}, phase: train}",
+        "{accelerators: 8, seconds: {4090: {8: 60}, H100: 50}}", "{accelerators: 8, seconds: [{seconds: 60, accelerators: 8, tp: 2, phase: train}], phase: train}",
+        "{accelerators: 8, estimate: {parameters: 7B, sequence: 8192, micro_batch: 1}}",
     )
 ] + [
     COMPONENTS + text
@@ -81,6 +85,11 @@ BAD = [
         "{placement: [{ranks: 0}]}", "{placement: [{ranks: 0, node: 0, gpus: 0}]}", "{placement: [{ranks: 0, node: 0, accelerators: []}]}", "{placement: [{ranks: [0], node: 0}]}", "{placement: [0]}",
         "[8]", "8", "~", "{accelerators: 8, keep: rack}", "{accelerators: 8, keep: {tp: rak}}", "{accelerators: 8, keep: {tp: {level: node, domain: 2}}}", "{accelerators: 8, spread: numa}",
         "{accelerators: 8, spread: {percent: 101}}", "{accelerators: 8, spread: ~}", "{accelerators: 8, pin: [{ranks: 0}]}", "{accelerators: 8, pin: 0}", "{accelerators: 8, exclude: []}",
+        "{accelerators: 8, seconds: {}}", "{accelerators: 8, seconds: []}", "{accelerators: 8, seconds: 0}", "{accelerators: 8, seconds: '0'}", "{accelerators: 8, seconds: -1}", "{accelerators: 8, seconds: 99999999}",
+        "{accelerators: 8, seconds: soon}", "{accelerators: 8, seconds: {0: 60}}", "{accelerators: 8, seconds: {-8: 60}}", "{accelerators: 8, seconds: {8.5: 60}}", "{accelerators: 8, seconds: {8: ~}}",
+        "{accelerators: 8, seconds: {8: 60, train: 50}}", "{accelerators: 8, seconds: {train: {}}, phase: train}", "{accelerators: 8, seconds: {train: {0: 5}}, phase: train}",
+        "{accelerators: 8, seconds: {train: {8: {8: 5}}}, phase: train}", "{accelerators: 8, seconds: {train: {'H 100': {8: 5}}}, phase: train}", "{accelerators: 8, seconds: {train: {H100: {8: 5}, 8: 4}}, phase: train}",
+        "{accelerators: 8, seconds: [{accelerators: 8}]}", "{accelerators: 8, seconds: [{seconds: 5, gpus: 8}]}", "{accelerators: 8, measured_on: 8, seconds: 5}", "{accelerators: 8, estimate: {parameters: 7B, gpus: 1}}",
         "{accelerators: 8, exclude: {a: 1}}", "{accelerators: 8, traffic: many}", "{accelerators: 8, near: {level: rack}}", "{accelerators: 8, apart_from: {component: b, level: numa}}",
     )
 ] + [
@@ -111,6 +120,11 @@ def taken_by_reading(text: str) -> bool:
     return not [finding for finding in reading.findings if finding.code in FORM]
 
 
+def data(text: str) -> object:
+    """What a text says, as JSON has it: every key is a text."""
+    return json.loads(json.dumps(yaml.safe_load(text)))
+
+
 @cache
 def validator(kind: str) -> Any:
     its = schema(kind)
@@ -128,7 +142,7 @@ def test_it_is_a_schema_of_draft_07(kind: str) -> None:
 
 @pytest.mark.parametrize("text", GOOD)
 def test_both_take_what_is_right(text: str) -> None:
-    assert [error.message for error in validator("native").iter_errors(yaml.safe_load(text))] == []
+    assert [error.message for error in validator("native").iter_errors(data(text))] == []
     if "${x.y}" not in text and "1'" not in text:
         assert taken_by_reading(text), native.read(Document.of(Source("job.yaml", text)), None).findings
 
@@ -136,7 +150,7 @@ def test_both_take_what_is_right(text: str) -> None:
 @pytest.mark.parametrize("text", BAD)
 def test_both_refuse_what_is_wrong(text: str) -> None:
     assert not taken_by_reading(text)
-    assert not validator("native").is_valid(yaml.safe_load(text))
+    assert not validator("native").is_valid(data(text))
 
 
 @pytest.mark.parametrize(
@@ -150,7 +164,7 @@ def test_both_refuse_what_is_wrong(text: str) -> None:
     ],
 )
 def test_cluster_files(text: str, right: bool) -> None:
-    assert validator("cluster").is_valid(yaml.safe_load(text)) is right
+    assert validator("cluster").is_valid(data(text)) is right
     try:
         cluster_of(Source("c.yaml", text))
     except UnusableInput:
@@ -199,7 +213,7 @@ def test_every_key_says_what_it_takes_and_every_example_is_right(kind: str) -> N
         assert key.get("description"), name
         for example in key.get("examples", []):
             part = {**{word: value for word, value in key.items() if word != "examples"}, "definitions": its["definitions"]}
-            assert jsonschema.Draft7Validator(part).is_valid(example), (name, example)
+            assert jsonschema.Draft7Validator(part).is_valid(json.loads(json.dumps(example))), (name, example)
 
 
 def test_every_key_of_a_native_file_has_an_example_or_its_values() -> None:

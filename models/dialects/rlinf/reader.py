@@ -119,7 +119,7 @@ def _problem(
     hinted = root.get(HINTS)
     placed = _component_placement(notes, section, values["component_placement"], hinted is not None)
     block = interpolator.tree(hinted, (HINTS,)) if hints and hinted is not None else None
-    block, measured = measured_on_of(root, block)
+    block, measured = measured_on_of(notes, root, block)
     fits = partial(_fits, notes, groups, placed, block)
     cluster = None if count is None else machines_of(notes, count, at, groups.groups, machines, fits)
     per_node = machines.count if isinstance(machines, AsDeclared) and not groups.groups else 0

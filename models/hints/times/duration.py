@@ -27,7 +27,13 @@ def duration(value: object) -> int:
     return max(1, int((seconds * SECOND).to_integral_value()))
 
 
-NUMBER_OF_SECONDS: dict[str, Any] = {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST}
+NUMBER_OF_SECONDS: dict[str, Any] = {
+    "anyOf": [
+        {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST},
+        {"type": "string", "pattern": r"^\+?(?=[^eE]*[1-9])([0-9]{1,8}(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,2})?$"},
+    ]
+}
+"""In digits too, as YAML reads `1e3`; JSON Schema cannot say their upper limit."""
 Duration = Annotated[int, BeforeValidator(duration), WithJsonSchema(NUMBER_OF_SECONDS)]
 """Nanoseconds of a number of seconds such as ``59.9``."""
 
