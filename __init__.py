@@ -8,9 +8,11 @@ what is raised: ``UnusableInput``, ``LaunchFailed``. Everything is loaded when i
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # without `typing`, so that little is loaded before the first line of the command (cli/entry.py)
+    from typing import Any
+
     from .front import cluster, convert, explain, explanation, load, read_plan, verify, write_plan
     from .further import account, alternatives, discover, replan, whatif
     from .models.answer import Answer
