@@ -14,7 +14,7 @@ from .arrangement import Arrangement, arrangement, relate
 from .degrees import INFERENCE, Degrees, generating, inferred, inferring, sections_of_inference, trained
 from .fitting_tp import fitting_tp
 from .handing_on import handing_on
-from .pack import IGNORED, extent, pack, packed
+from .pack import IGNORED, degrees_without_ranks, extent, pack, packed
 from .parts import Parts
 from .shape import CODE, Shape, at_least, engine, fits_in, of_rollout, whole
 from .solid import Extent
@@ -41,7 +41,9 @@ def apply(parts: Parts) -> None:
     backend = parts.settings.word("actor.training_backend", CODE)
     _actor(parts, actor, backend)
     shape = _rollout(parts, found, actor, rollout)
-    pack(parts, "rollout", shape, engine(rollout, shape))
+    pack(parts, "rollout", shape, degrees := engine(rollout, shape))
+    if found is Arrangement.NONE or (shape is not None and degrees is None):
+        _without_ranks(parts, rollout)
     _weights(parts, found, actor, rollout)
     _inference(parts, found)
     pack(parts, "reward", Shape(), fills=True)
@@ -51,6 +53,17 @@ def apply(parts: Parts) -> None:
         pack(parts, "critic", Shape(), its if trains else None)
     if found is Arrangement.AUTO:
         _auto(parts)
+
+
+def _without_ranks(parts: Parts, rollout: Degrees) -> None:
+    """What can be said of degrees where it is not known how actor and rollout lie to each other: what they are in either case."""
+    if rollout.tp and rollout.pp:
+        possible = (Parallel(rollout.tp.value, rollout.pp.value), Parallel(rollout.tp.value))
+        degrees_without_ranks(parts, "rollout", possible, "whether it shares the accelerators of `actor`, and on which nodes that is")
+    for name, role in INFERENCE.items():
+        its = inferred(parts.settings, role).parallel if parts.has(name) else None
+        if its and parts.settings.word(f"{role}.training_backend", CODE) == MEGATRON:
+            degrees_without_ranks(parts, name, (its,), "")
 
 
 def _count(parts: Parts, name: str) -> int | None:

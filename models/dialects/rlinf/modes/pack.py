@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Sequence
 
 from ....component import UNBOUNDED, Component, Parallel
 from ....findings.finding import UnusableInput
@@ -42,7 +43,7 @@ def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None
             solid = replace(component, contiguous=True)
             parts.components[name] = _hinted(parts, component, shape, parallel) if shape else solid
         elif parts.profiled:
-            _other_degrees(parts, component, parallel)
+            _other_degrees(parts, component, (parallel,) if parallel else ())
             parts.components[name] = replace(component, parallel=parallel or component.parallel)
         return
     if fills and not found.solid:
@@ -61,7 +62,7 @@ def _fixed(parts: Parts, component: Component, found: Extent, shape: Shape, para
     """Its runs anew from its range; the processes that were written are thrown away."""
     notes, name, amount = parts.notes, component.name, found.size
     if parts.profiled:
-        _other_degrees(parts, component, parallel)
+        _other_degrees(parts, component, (parallel,) if parallel else ())
     runs = packed(parts, component, found, shape)
     was = Assignment({name: component.runs or ()}).world_size(name)
     count = amount // shape.each
@@ -119,7 +120,7 @@ def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel
         if field in component.spans and hint != demanded:
             message = f"`{key}` of `{name}` is {hint}, but the settings of the job make it {demanded} ({parts.reason})"
             notes.error("PW121", name, message, component.spans[field], "", f"drop `{key}`, or change the settings of the job")
-    _other_degrees(parts, component, parallel)
+    _other_degrees(parts, component, (parallel,) if parallel else ())
     component = _in_processes_of(parts, component, shape.each)
     found = replace(component, per_process=shape.each, stride=shape.stride, contiguous=True, parallel=parallel or component.parallel)
     step = max(found.unit, found.step)
@@ -131,17 +132,36 @@ def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel
     return found
 
 
-def _other_degrees(parts: Parts, component: Component, parallel: Parallel | None) -> None:
+def degrees_without_ranks(parts: Parts, name: str, possible: Sequence[Parallel], depends: str) -> None:
+    """The degrees that hints say of a component whose ranks are written, but do not say its own: it has one of those that are `possible`.
+
+    Where the ranks are not known here, and hints say only some of these, it is told that it `depends` on something, and is not checked.
+    """
+    component = parts.on_accelerators(name)
+    if component is None or not parts.profiled or "placement" not in component.spans:
+        return
+    _other_degrees(parts, component, possible)
+    if component.runs is None and _is_contradicted(parts, component, possible[1:]) != _is_contradicted(parts, component, possible[:1]):
+        parts.notes.unsure("PW121", name, f"whether its hints agree with the settings of the job depends on {depends}")
+
+
+def _is_contradicted(parts: Parts, component: Component, possible: Sequence[Parallel]) -> bool:
+    """Do its hints neither say any of these degrees nor leave them open?"""
+    choices = parts.choices.get(component.name) or (component.parallel,)
+    planned = component.timed is not None and len(choices) > 1
+    return "parallel" in component.spans and bool(possible) and not planned and not any(each in choices for each in possible)
+
+
+def _other_degrees(parts: Parts, component: Component, possible: Sequence[Parallel]) -> None:
     """Hints contradict the degrees that hold where they neither say nor leave them open.
 
     Of components that are planned by their times those of a list are chosen, and written, whether or not the settings have one of them.
     """
-    choices = parts.choices.get(component.name) or (component.parallel,)
-    planned = component.timed is not None and len(choices) > 1
-    if "parallel" not in component.spans or parallel is None or parallel in choices or planned:
+    if not _is_contradicted(parts, component, possible):
         return
-    hint = " or ".join(str(each) for each in choices)
-    message = f"`parallel` of `{component.name}` is {hint}, but the settings of the job make it {parallel} ({parts.reason})"
+    choices = parts.choices.get(component.name) or (component.parallel,)
+    hint, made = (" or ".join(str(each) for each in dict.fromkeys(its)) for its in (choices, possible))
+    message = f"`parallel` of `{component.name}` is {hint}, but the settings of the job make it {made} ({parts.reason})"
     parts.notes.error(
         "PW121", component.name, message, component.spans["parallel"], "", "drop `parallel`, or change the settings of the job"
     )
