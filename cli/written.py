@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Iterator
+from typing import TYPE_CHECKING, Iterator, Mapping
 
 from ..models.dialects.load import dialect_named
 from ..models.findings.finding import Finding, Severity, UnusableInput, error, warning
@@ -11,6 +11,7 @@ from ..models.findings.span import Edit, apply_edits
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
+    from ..models.parallel import Parallel
     from ..models.reading import Reading
 
 NOT_SEARCHED = "PW604"
@@ -33,15 +34,17 @@ def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Findin
     if errors := verify(after).errors:
         message = f"the answer cannot be written into this file: with it, {errors[0].message} ({errors[0].code})"
         return [], (error("PW603", errors[0].subject, message, help="use the plan itself"),)
-    return edits, tuple(_other_times(reading, after.to_solve))
+    return edits, tuple(_other_times(reading, after.to_solve, answer.plan.degrees if answer.plan else {}))
 
 
-def _other_times(reading: Reading, after: Reading) -> Iterator[Finding]:
+def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Parallel]) -> Iterator[Finding]:
     """Times that mean something else once the plan is in the file, as what was measured can depend on the ranks that it has."""
-    before, now = ({each.name: each.timed for each in its.problem.components} if its.problem else {} for its in (reading, after))
+    from ..models.planning.times_with import times_with
+
+    before, now = (times_with(its.problem.job, degrees) if its.problem else {} for its in (reading, after))
     from ..solver.wording import listed
 
-    names = [f"`{name}`" for name, timed in now.items() if timed is not None and before.get(name) not in (None, timed)]
+    names = [f"`{name}`" for name, timed in now.items() if before.get(name) not in (None, timed)]
     if not names:
         return
     why = [each.message for each in after.findings if each.code == NOT_SEARCHED and each.severity is Severity.INFO]

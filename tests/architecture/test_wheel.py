@@ -44,7 +44,7 @@ def test_the_wheel_carries_the_licence_and_no_address_of_an_index(wheel: Path) -
     metadata = archive.read(next(name for name in names if name.endswith("/METADATA"))).decode()
     assert "License-Expression: Apache-2.0" in metadata
     entry_points = archive.read(next(name for name in names if name.endswith("/entry_points.txt"))).decode()
-    assert "placewright = placewright.cli.main:main" in entry_points
+    assert "placewright = placewright.cli.entry:main" in entry_points
 
 
 def test_a_decoy_beside_a_script_does_not_shadow_ours(wheel: Path, tmp_path: Path) -> None:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
+from typing import Iterable, Sequence
 from typing import Mapping as MappingType
-from typing import Sequence
 
-from ....component import COLOCATED, UNBOUNDED, Component, Relation
+from ....component import COLOCATED, UNBOUNDED, Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
-from ....findings.finding import Unchecked
+from ....findings.finding import Unchecked, UnusableInput
 from ....findings.span import Span
 from ....findings.wording import with_noun
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment
 from ....planning.workload import Timed
-from ....text.tree import Scalar, Value, find
+from ....text.tree import Mapping, Scalar, Value, find
 from ..capabilities import INFERENCE as ROLES
 from ..modes.task import Placer, placer_of
 from .along import Lost, along
@@ -52,8 +53,11 @@ def opened(
         span = next(iter(profile.costs.values())).span if profile.costs else settings.top
         notes.warn(CODE, KEY, f"the times of the file choose no ranks: {why[0]}", span, "", why[1])
         return Opened(components)
-    find, asked = embodied if task == "embodied" else reasoning, len(notes.unchecked)
-    times = find(settings, cluster, placed, profile, counts)
+    asked = len(notes.unchecked)
+    if task == "embodied":
+        times = embodied(settings, cluster, placed, profile, counts)
+    else:
+        times = reasoning(settings, cluster, placed, profile, counts, _choices(hints, profile.costs))
     if times is None:
         _not_known(notes, settings, profile, notes.unchecked[asked:])
         return Opened(components)
@@ -93,6 +97,22 @@ def opened(
         for name, leader in followers.items()
     )
     return Opened(tuple(_with_span(each, profile) for each in found), own, relations)
+
+
+def _choices(hints: Value | None, names: Iterable[str]) -> dict[str, tuple[Parallel, ...]]:
+    """The degrees that hints leave open, of these components; what is wrong with them is told where they are read."""
+    found = dict[str, tuple[Parallel, ...]]()
+    for name in names:
+        value = find(hints, f"components.{name}.parallel") if hints is not None else None
+        if not isinstance(value, Mapping):
+            continue
+        from ....hints.forms import ParallelForm
+        from ....text.forms import fill
+
+        with suppress(UnusableInput):
+            its = fill(ParallelForm, value, name, "").choices()
+            found |= {name: its} if len(its) > 1 else {}
+    return found
 
 
 def _in_group(component: Component, cluster: Cluster, hints: Value | None) -> Component:

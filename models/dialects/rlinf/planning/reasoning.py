@@ -5,7 +5,8 @@ Source: RLinf, toolkits/auto_placement/util.py (init_global_config_reasoning) an
 
 from __future__ import annotations
 
-from typing import Collection, Mapping
+from functools import partial
+from typing import Collection, Mapping, Sequence
 
 from ....component import Component, Parallel
 from ....configuration.settings import Settings
@@ -27,12 +28,14 @@ BATCH = ("data.rollout_batch_size", "algorithm.group_size")
 
 
 def reasoning(
-    settings: Settings, cluster: Cluster, placed: Mapping[str, Component], profile: Profile, counts: Mapping[str, int]
-) -> dict[str, Timed] | None:
+    settings: Settings, cluster: Cluster, placed: Mapping[str, Component], profile: Profile, counts: Mapping[str, int],
+    choices: Mapping[str, Sequence[Parallel]],
+) -> dict[str, Timed] | None:  # fmt: skip
     """Component -> its times, `inference` among them where it is a part of its own; None where a setting is not known.
 
     The costs are those of a run in which actor and rollout share their accelerators. Where the file has them apart, that run is taken
-    to have been on all accelerators of the cluster, or of the node groups that both name. `counts`: where it is said.
+    to have been on all accelerators of the cluster, or of the node groups that both name. `counts`: where it is said. `choices` are
+    degrees that hints leave open: with each of them a component may be on the counts that the formulas have for replicas of that size.
     """
     batch, running = batch_of(settings), settings.whole("rollout.max_running_requests", CODE, 1)
     if batch is None:
@@ -44,20 +47,20 @@ def reasoning(
             continue
         if name in INFERENCE and not infers(settings):
             continue
-        replica, measured = _replica(settings, name), counts.get(name, shared)
-        if replica is None or running is None:
+        own, measured = _own(settings, name), counts.get(name, shared)
+        if own is None or running is None:
             return None
+
         if name == "rollout":
-            found[name] = timed(generated(cost.nanoseconds, measured, replica, running.value, batch))
-            continue
-        table = trained_on(cost.nanoseconds, measured, replica, total, batch)
-        role = ROLES.get(name)
-        if role and (degrees := inferred_otherwise(settings, role)):
-            own, its = degrees  # those of what trains hold where that does its work
-            others = trained_on(cost.nanoseconds, measured, its.replica, total, batch)
-            found[name] = Timed((*_measured(table, own), *_measured(others, its)), TABLE)
+            table = partial(generated, cost.nanoseconds, measured, running=running.value, batch=batch)
         else:
-            found[name] = timed(table)
+            table = partial(trained_on, cost.nanoseconds, measured, total=total, batch=batch)
+        role = ROLES.get(name)
+        otherwise = (role and inferred_otherwise(settings, role)) or ()  # then those of what trains hold where that does its work
+        if every := [*otherwise, *([own, *choices[name]] if name in choices else [])]:
+            found[name] = Timed(tuple(row for each in dict.fromkeys(every) for row in _measured(table(each.replica), each)), TABLE)
+        else:
+            found[name] = timed(table(own.replica))
     return found
 
 
@@ -112,11 +115,9 @@ def _measured(table: Table, parallel: Parallel | None = None) -> tuple[Measured,
     return tuple(Measured(count, row.nanoseconds, "", parallel, assumed=row.formula) for count, row in sorted(table.items()))
 
 
-def _replica(settings: Settings, name: str) -> int | None:
-    """Accelerators of one replica, or engine; None where that is not known."""
+def _own(settings: Settings, name: str) -> Parallel | None:
+    """The degrees that the file has for a component; None where they are not known."""
     role = ROLES.get(name)
     if name == "rollout":
-        its = generating(settings)
-    else:
-        its = inferred(settings, role) if role else trained(settings, name if name == "critic" else "actor")
-    return its.parallel.replica if its.parallel else None
+        return generating(settings).parallel
+    return (inferred(settings, role) if role else trained(settings, name if name == "critic" else "actor")).parallel

@@ -8,6 +8,8 @@ from typing import Mapping as MappingType
 
 from ....findings.span import Edit
 from ....hints.block import COMPONENTS, NAME
+from ....parallel import Parallel
+from ....planning.times_with import times_with
 from ....planning.workload import Timed
 from ....problem import Problem
 from ....text.reshape import with_entry
@@ -18,15 +20,17 @@ from ..planning.measured_on import MEASURED_ON
 from ..planning.profiled import COST, KEY, hinted_seconds
 
 
-def counts_to_say(source: Source, before: Problem, after: Problem) -> dict[str, int]:
-    """Component with a cost -> on how many accelerators that was measured, of those whose times are others in the second problem."""
+def counts_to_say(source: Source, before: Problem, after: Problem, degrees: MappingType[str, Parallel]) -> dict[str, int]:
+    """Component with a cost -> on how many accelerators that was measured, of those whose times are others in the second problem.
+
+    `degrees` are those that were chosen.
+    """
     costs, hinted = source.root.get(KEY), hinted_seconds(source.root.get(NAME))
-    now = {each.name: each.timed for each in after.components}
-    found = {}
-    for each in before.components:
-        has_cost = isinstance(costs, Mapping) and costs.get(f"{each.name}{COST}") is not None and each.name not in hinted
-        if has_cost and each.timed and now.get(each.name) not in (None, each.timed) and (count := _measured_on(each.timed)):
-            found[each.name] = count
+    now, found = times_with(after.job, degrees), dict[str, int]()
+    for name, timed in times_with(before.job, degrees).items():
+        has_cost = isinstance(costs, Mapping) and costs.get(f"{name}{COST}") is not None and name not in hinted
+        if has_cost and now.get(name) not in (None, timed) and (count := _measured_on(timed)):
+            found[name] = count
     return found
 
 

@@ -52,20 +52,20 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     for name, parallel in chosen.items():
         edits += degrees_of(reading.source, name, parallel)
     edits += groups_of(reading.source, _dropped(problem, {name: its for name, its in lines.items() if name not in stays}))
-    counts = _measured_on(reading, problem, edits) if problem.job.own and edits else {}
+    counts = _measured_on(reading, problem, edits, degrees) if problem.job.own and edits else {}
     edits += measured_on(reading.source, counts)
     _check(reading, problem, assignment, degrees, edits, added, idle, counts)
     return edits
 
 
-def _measured_on(reading: Reading, problem: Problem, edits: list[Edit]) -> dict[str, int]:
+def _measured_on(reading: Reading, problem: Problem, edits: list[Edit], degrees: Degrees) -> dict[str, int]:
     """On how many accelerators costs were measured, of those that the edited text would have read otherwise."""
     try:
         source = Source(reading.source.name, apply_edits(reading.source.text, edits))
         after = read_with(reading.document.compose(source), problem.cluster, "placement", hints=True, anew=True).problem
     except UnusableInput as broken:
         raise _refused("", f"with it, {broken}") from None
-    return counts_to_say(reading.source, problem, after) if after else {}
+    return counts_to_say(reading.source, problem, after, degrees) if after else {}
 
 
 def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
