@@ -10,14 +10,16 @@ from ...models.answer import Answer, Solve
 from ...models.parallel import Parallel
 from ...models.planning.planned import Filled, Planned, Priced
 from ...models.planning.question import Question
-from ...models.planning.workload import SECONDS, Workload
+from ...models.planning.workload import SECONDS, Budget, Workload
 from ...models.problem import Problem
 from ..sandbox.interrupts import was_heard
 from .after.own.own import Own
 from .after.own.own_ranks import own_of
 from .asking.asked import asked
 from .asking.related import overlaps
+from .asking.taking_turns import taking_turns
 from .check import faults
+from .costs import cost_model
 from .costs.cost_model import iteration
 from .counting import OnCounting, silent
 from .loop.fitting import as_written, unweighed
@@ -27,6 +29,7 @@ from .loop.rounds import ROUNDS, Refused, Rounds, nobody
 from .loop.told import not_placed, nothing, overlapping, slowly_placed, too_many, with_help
 from .placing.filling import Filling
 from .placing.placing import placing
+from .searching.search import search
 from .searching.sizes.settling import Settle
 from .variants.over_nodes import but_for_groups
 from .why.eased import eased
@@ -53,13 +56,21 @@ def plan(
     where no other was found, and nothing is proved of it. Only `with_reasons` it is searched why there is none, and what would help.
     """
     if pair := overlaps(problem, [each for each in problem.components if each.timed]):
-        return overlapping(*pair)
+        return overlapping(*pair, _least_in_turn(problem, workload, limit, seed))
     run = Rounds(problem, workload, solve, limit, seed, settle, answer_interrupted, counting, refused, number=ROUNDS - rounds)
     if unknown := by_given_ranks(problem, run.question):
         return unknown
     while run.goes_on():
         run.place()
     return _answer(run, with_reasons)
+
+
+def _least_in_turn(problem: Problem, workload: Workload, limit: float, seed: int) -> int | None:
+    """What an iteration takes at least around given ranks that overlap in part, ns; None where nothing is known of that."""
+    its = taking_turns(problem)
+    if its is None or workload.aim != SECONDS or workload.budget != Budget():
+        return None
+    return search(asked(its, workload), cost_model(workload.model), min(limit, EACH), seed).bound
 
 
 def _answer(rounds: Rounds, with_reasons: bool) -> Answer:

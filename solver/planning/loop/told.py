@@ -9,7 +9,7 @@ from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import are
 from ....models.planning.planned import Unplaceable
-from ...durations import exactly_in_time, in_time
+from ...durations import exactly_in_time, in_time, least_in_seconds, with_unit
 from ...refuting.impossible import NO_CHANGE
 from ...sandbox.stopped import Faulty, Stopped
 
@@ -84,10 +84,15 @@ def over_budget(takes: int, crossing: int, most: int) -> Finding:
     return error("PW601", "", message, help="allow more seconds, or leave more open")
 
 
-def overlapping(one: str, other: str) -> Answer:
-    """The answer where given ranks overlap in part."""
-    message = f"`{one}` and `{other}` hold some of the same accelerators by their ranks and others too: no time is known of that"
-    return Answer(UNDECIDED, findings=(error("PW602", one, message, help="give both the same ranks, or none in common"),), how="given")
+def overlapping(one: str, other: str, least: int | None = None) -> Answer:
+    """The answer where given ranks overlap in part. `least`: what an iteration takes with them at least, ns, where that is known."""
+    message = (
+        f"`{one}` and `{other}` hold some of the same accelerators by their ranks and others too: no plan around such ranks is searched"
+    )
+    if least:
+        message += f"; one takes at least {with_unit(least_in_seconds(least))} an iteration, as those on the same accelerators take turns"
+    help_ = "give both the same ranks, or none in common, or leave those of one open"
+    return Answer(UNDECIDED, findings=(error("PW602", one, message, help=help_),), how="given")
 
 
 def refusal(finding: Finding) -> Finding:
