@@ -23,16 +23,13 @@ from ..variants.inside import bound_inside
 from ..variants.over_kinds import least_over_kinds
 from ..variants.over_nodes import may_have_groups, without_groups
 from ..variants.spanning import may_span
-from .account import Account
+from .account import KEEP, Account
 from .accounting import account_of
 from .own.fixed import left_open
 from .own.own_ranks import own_of
 
 OTHERS = 3
-
-
-CLOSE = 0.05
-"""Ranks that are by so much from the bound of what was not placed had better stay as they are, so that no placement is looked for."""
+"""Designs that stand beside the ranks, at most."""
 
 
 def given(problem: Problem, limit: float = 10.0, seed: int = 1, solve: Solve | None = None) -> Account | None:
@@ -67,7 +64,9 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1, solve: Solve | N
     )
     value, held = price(question, model, priced.design)[0], 0 if question.aim == SECONDS else question.held
     bound = value if searched.bound is None else min(value, searched.bound) if mine.on_several_kinds else searched.bound
-    placed = _placed(opened, question, solve) if solve is not None and value > (1 + CLOSE) * bound else None
+    # What is near enough to the bound of what was not placed stays as it is: then no placement is looked for.
+    far = (value - bound) * 100 > bound * KEEP
+    placed = _placed(opened, question, solve) if solve is not None and far else None
     if placed is not None:
         others, bound = _that_can_be(others, placed, held), max(bound, min(value, placed.bound - held))
     planned = Planned(question, model.name, priced, bound + held, value <= bound, others, (), searched.structures)
