@@ -13,6 +13,7 @@ from ..costs.cost_model import CostModel
 from ..counting import OnCounting, silent
 from .candidates.candidate import Candidate
 from .candidates.dividing import HURRIED, Dividing
+from .candidates.few import Few
 from .candidates.looking import MANY, Looking
 from .candidates.progress import Progress
 from .candidates.pruning import Pruning
@@ -24,6 +25,7 @@ from .price import Price
 from .searched import Found, Searched
 from .sizes.settling import Settle, Settled, Undecided, Unsettled
 from .structures.every import arrangements
+from .structures.structure import Structure
 
 __all__ = ["Found", "Price", "Searched", "Skip", "search"]
 
@@ -36,7 +38,7 @@ NESTED = 3_000
 def search(
     question: Question, model: CostModel, limit: float = 10.0, seed: int = 1, count: int = 1, excluded: Sequence[Design] = (),
     settle: Settle | None = None, answer_interrupted: bool = False, skip: Skip | None = None,
-    counting: OnCounting = silent, any_will_do: bool = False, recalled: Recalled | None = None,
+    counting: OnCounting = silent, any_will_do: bool = False, recalled: Recalled | None = None, among: Sequence[Structure] | None = None,
 ) -> Searched:  # fmt: skip
     """The best designs of the `count` best structures, without those of `excluded`.
 
@@ -50,11 +52,12 @@ def search(
     counting : told every now and then how the search stands.
     any_will_do : the first design that is found ends the search: it is asked only whether there is one.
     recalled : what earlier searches found of nearly the same question.
+    among : the only structures that may have a design that is an answer, in the order in which they are searched; None: that is not known.
     answer_interrupted : whether Ctrl-C ends the search alone, with what was found until then; else KeyboardInterrupt is raised.
     """
     stopped: Stopped | None = None
     with held() as interrupts:
-        run = _Run(question, model, limit, seed, count, excluded, skip, interrupts.look, counting, any_will_do, recalled)
+        run = _Run(question, model, limit, seed, count, excluded, skip, interrupts.look, counting, any_will_do, recalled, among)
         try:
             run.look()
         except KeyboardInterrupt:
@@ -85,9 +88,9 @@ class _Run:
     def __init__(
         self, question: Question, model: CostModel, limit: float, seed: int, count: int, excluded: Sequence[Design],
         skip: Skip | None, interrupt: Callable[[], None], counting: OnCounting, any_will_do: bool,
-        recalled: Recalled | None,
+        recalled: Recalled | None, among: Sequence[Structure] | None,
     ) -> None:  # fmt: skip
-        self.question, self.model, self.seed = question, model, seed
+        self.question, self.model, self.seed, self.among = question, model, seed, among
         self.recalled = recalled or Recalled(question)
         self.progress = Progress(question, limit, interrupt, counting)
         self.sight = Sight(question, model, excluded, skip, self.progress.spend, self.recalled)
@@ -97,6 +100,9 @@ class _Run:
 
     def look(self) -> None:
         """Looks at every structure as a whole, then searches the counts and degrees of those that can be among the best."""
+        if self.among is not None:
+            Few(self.sight, self.standing, self.dividing, self.progress).look(self.among)
+            return
         every, standing = self.sight.arrangements(), self.standing
         most = max(MOST, NESTED) if self.question.nested and EveryCut.bound(self.question, self.model) else MOST
         waiting = list(islice(every, most + 1))

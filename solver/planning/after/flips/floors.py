@@ -21,15 +21,17 @@ FEW, MOST = 16, 300
 """Structures between which they are looked at: fewer are searched as quickly, of more it would take longer than what it saves."""
 
 
-def floors(question: Question, model: CostModel, limit: float) -> tuple[Mapping[Structure, int | None], float]:
+def floors(question: Question, model: CostModel, limit: float) -> tuple[Mapping[Structure, int | None] | None, float]:
     """(structure -> no design of it takes fewer ns, None if it has no design at all; deterministic seconds that it took to look).
 
-    Nothing is said of very few structures and of very many, nor of those that are left after `limit` deterministic seconds. The budget of
-    time is left out: where a component is quicker, more may keep to it.
+    Nothing is said of very few structures, nor of those that are left after `limit` deterministic seconds; None where there are very many.
+    The budget of time is left out: where a component is quicker, more may keep to it.
     """
     plain = replace(question, aim=SECONDS, budget=replace(question.budget, nanoseconds=None))
     every = list(islice(structures(plain, model), MOST + 1))
-    if not FEW < len(every) <= MOST:
+    if len(every) > MOST:
+        return None, 0.0
+    if len(every) <= FEW:
         return {}, 0.0
     ways, spent, part = Choices(plain, model.divisor(plain)), 0.0, part_of(plain)
     found: dict[Structure, int | None] = {}

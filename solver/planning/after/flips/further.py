@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Callable, Mapping, NamedTuple, Sequence
 
 from .....models.planning.design import Design
@@ -13,13 +13,16 @@ from .....models.planning.workload import SECONDS
 from ....sandbox.interrupts import unless_heard
 from ...check import faults
 from ...costs import cost_model
+from ...searching.candidates.listing import can_list
 from ...searching.cuts.remembered import Remembered
 from ...searching.search import Skip
 from ...searching.structures.structure import Structure
 from ..placeable import Placeable
+from .among import Span
 from .flip import HUNDRED, WORTH
 from .floors import floors
 from .holding import holds_to
+from .lists import Lists
 from .scaled import Scaled, number_of, numbers_of
 
 NEARLY = 1_000
@@ -54,7 +57,8 @@ class Further:
         self.questions = list(questions or planned.parts or (planned.question,))
         self.placeables = placeables
         self._remembered = [Remembered() for _ in self.questions]
-        self._floors: dict[int, Mapping[Structure, int | None]] = {}
+        self._floors: dict[int, Mapping[Structure, int | None] | None] = {}
+        self.lists = [Lists(number) for number, _ in enumerate(self.questions)]
         self.known = [each.design for each in planned.others] + list(planned.seen)
         """Designs that may be better somewhere: each narrows what is to be searched."""
 
@@ -127,7 +131,7 @@ class Further:
         last, beyond = near - step, far + step
         while abs(beyond - last) > 1:
             middle = (last + beyond) // 2
-            its = self._between(component, near, middle)
+            its = self.between(component, near, middle)
             if self._is_known(its):
                 beyond = middle
             else:
@@ -136,12 +140,12 @@ class Further:
 
     def is_one_search(self, component: str, near: int, far: int) -> bool:
         """Is it hardly more to search whether something is better at any percent of these than whether it is at the farthest?"""
-        between, there = self._between(component, near, far), self.scaled(component, far)
+        between, there = self.between(component, near, far), self.scaled(component, far)
         most, asked = there.bar[0], between.bar[0]
         alike = most is not None and asked is not None and between.percent == far and asked - most <= most // NEARLY
         return alike and not self._is_known(between)
 
-    def _between(self, component: str, near: int, far: int) -> Scaled:
+    def between(self, component: str, near: int, far: int) -> Scaled:
         """A search which shows that nothing is better at any percent of these, where it finds nothing.
 
         With more of the times of a component no design takes less, and none takes more than in proportion (see holding.py). So what is
@@ -156,7 +160,31 @@ class Further:
         at = min(low * most // least.takes, high)
         rounded = question.batches * len(question.tasks_of[component])  # its times are whole multiples of the batches
         takes = max(most, least.takes * at // low + 2 * rounded) * HUNDRED // (HUNDRED + WORTH) + rounded
-        return Scaled(self.planned, self.model, component, at, self.questions, takes)
+        return Scaled(self.planned, self.model, component, at, self.questions, takes, Span(low, high))
+
+    @cached_property
+    def to_be_listed(self) -> Sequence[int]:
+        """The questions with very many structures, by their numbers; none where it is not known of each how these are listed."""
+        many = [number for number, _ in enumerate(self.questions) if self._floors_of(number) is None]
+        return many if all(can_list(self.questions[number], self.model) for number in many) else []
+
+    def expected(self, number: int, asked: Scaled) -> float | None:
+        """Deterministic seconds that it is expected to take to list what a search may find of one question; None where these are very many."""
+        its, spent = asked.expected(number, self.left(self.limit), self._remembered[number])
+        self.spent += spent
+        return its
+
+    def make_list(self, number: int, asked: Scaled, spans: Mapping[str, Span], until: float) -> bool:
+        """Lists what a search may find of one question, until so many deterministic seconds are spent; whether there was time for it.
+
+        `spans`: for each component the percents at which nothing is better that this search does not find.
+        """
+        if (limit := self.left(until)) <= 0:
+            return False
+        rounded = self.planned.question.batches * len(self.planned.question.tasks)
+        is_made, spent = self.lists[number].make(asked, spans, rounded, limit, self._remembered[number])
+        self.spent += spent
+        return is_made
 
     def _is_known(self, scaled: Scaled) -> bool:
         """Is a design known that this would find?"""
@@ -199,8 +227,10 @@ class Further:
         while True:
             if (left := self.left(until)) <= 0:
                 return None
-            searched = scaled.search(number, left, self.seed, skip, any_will_do, self._remembered[number])
+            among = self.lists[number].among(scaled)
+            searched = scaled.search(number, left, self.seed, skip, any_will_do, self._remembered[number], among)
             self.searches, self.spent = self.searches + 1, self.spent + searched.spent
+            self.lists[number].rule_out(scaled, searched.without)
             if searched.best is None:
                 return Beaten(None, searched.proved)
             self._came_by([scaled.as_it_was(number, each) for each in searched.seen])
@@ -218,7 +248,7 @@ class Further:
     def _came_by(self, designs: Sequence[Design]) -> None:
         self.known += [each for each in designs if each not in self.known]
 
-    def _floors_of(self, number: int) -> Mapping[Structure, int | None]:
+    def _floors_of(self, number: int) -> Mapping[Structure, int | None] | None:
         if number not in self._floors:
             share = self.left(self.limit) / 2 / (len(self.questions) - len(self._floors))
             self._floors[number], spent = floors(self.questions[number], self.model, share)
@@ -230,7 +260,7 @@ class Further:
         most, share = scaled.bar[0], min(scaled.percent, HUNDRED)
 
         def skips(number: int) -> Skip:
-            known = self._floors_of(number)
+            known = self._floors_of(number) or {}
 
             def skip(structure: Structure) -> bool:
                 floor = known.get(structure, 0)

@@ -12,9 +12,13 @@ from .....models.planning.planned import Planned, Priced
 from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS
 from ...costs.cost_model import CostModel, iteration, segment_times
+from ...counting import silent
+from ...searching.candidates.listing import Listed, expected, listing
 from ...searching.crossing.least import LeastCrossing
 from ...searching.cuts.remembered import Recalled, Remembered
 from ...searching.search import Searched, Skip, search
+from ...searching.structures.structure import Structure
+from .among import Span
 from .flip import HUNDRED, WORTH
 
 
@@ -47,10 +51,15 @@ class Scaled:
     """The questions in which one component takes another time: several where degrees follow others, each with other degrees."""
 
     def __init__(
-        self, planned: Planned, model: CostModel, component: str, percent: int, questions: Sequence[Question], most: int | None = None
-    ) -> None:
-        """`questions`: of which the plan is the best answer of all. `most`: ns that a design may take here, where not those of a better one."""
+        self, planned: Planned, model: CostModel, component: str, percent: int, questions: Sequence[Question], most: int | None = None,
+        span: Span | None = None,
+    ) -> None:  # fmt: skip
+        """`questions`: of which the plan is the best answer of all. `most`: ns that a design may take here, where not those of a better one.
+
+        `span`: the percents of which it is asked whether a design is better at any of them; none: this one alone.
+        """
         self.model, self.component, self.percent, self._planned, self._most = model, component, percent, planned, most
+        self.span = span or Span(percent, percent)
         self._questions, self._made = list(questions), dict[int, _Its]()
         self.plan = self._of(planned.compared)
         self.takes = iteration(model, planned.question, self.plan) + planned.best.traffic
@@ -135,15 +144,33 @@ class Scaled:
         within = time is None or its.nanoseconds + its.traffic <= time
         return within and (used is None or design.accelerators <= used)
 
-    def search(self, number: int, limit: float, seed: int, skip: Skip, any_will_do: bool, remembered: Remembered) -> Searched:
+    def asked(self, number: int) -> Question:
+        """One of the questions, in which the component takes another time, and a design no more than one that is better here."""
+        question, (time, used) = self.question(number), self.bar
+        return replace(question, budget=replace(question.budget, nanoseconds=time, accelerators=used))
+
+    def search(
+        self, number: int, limit: float, seed: int, skip: Skip, any_will_do: bool, remembered: Remembered, among: Sequence[Structure] | None
+    ) -> Searched:
         """The best design of one of the questions that is better here than the plan, or any, if there is one.
 
-        `remembered`: what the searches of this question found until now.
+        `remembered`: what the searches of this question found until now. `among`: the only structures that may have one, if they are known.
         """
-        time, used = self.bar
-        if used == 0:
+        if self.bar[1] == 0:
             return Searched((), None, True)
-        question = self.question(number)
-        asked = replace(question, budget=replace(question.budget, nanoseconds=time, accelerators=used))
-        recalled = Recalled(asked, remembered, self.component, self.percent)
-        return search(asked, self.model, limit, seed, excluded=self._known, skip=skip, any_will_do=any_will_do, recalled=recalled)
+        asked = self.asked(number)
+        recalled = self._recalled(asked, remembered)
+        return search(asked, self.model, limit, seed, 1, self._known, None, False, skip, silent, any_will_do, recalled, among)
+
+    def _recalled(self, asked: Question, remembered: Remembered) -> Recalled:
+        return Recalled(asked, remembered, *((self.component, self.percent) if self.percent != HUNDRED else ()))
+
+    def expected(self, number: int, limit: float, remembered: Remembered) -> tuple[float | None, float]:
+        """Deterministic seconds that this is expected to take, None where these are very many; and those that it took to say so."""
+        asked = self.asked(number)
+        return expected(asked, self.model, limit, self._recalled(asked, remembered))
+
+    def listing(self, number: int, limit: float, remembered: Remembered) -> Listed:
+        """The structures of one of the questions that may have a design that is better here than the plan."""
+        asked = self.asked(number)
+        return listing(asked, self.model, limit, self._recalled(asked, remembered))

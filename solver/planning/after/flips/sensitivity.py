@@ -10,8 +10,10 @@ from ....sandbox.interrupts import unless_heard, was_heard
 from ...variants.wide import Wide
 from ..placeable import Placeable
 from ..shares import shares
-from .flip import QUICKEST, SLOWEST, Sensitivity
+from .cheapest import Cheapest
+from .flip import HUNDRED, QUICKEST, SLOWEST, Sensitivity
 from .further import Further
+from .listed import list_slower
 from .way import Way
 from .wider import Doubted, doubted, unknown, wider
 
@@ -19,6 +21,10 @@ SEARCHES = 200
 """Further searches at most, all components together."""
 ENOUGH = 0.5
 """So many times what the plan itself took, any search gets: less would be enough for none of them."""
+AT_ONCE = 0.25
+"""The share of all time in which it may be listed what is better where any component is slower."""
+PART = 0.9
+"""The share of what is left then in which ways are searched by lists, those that take least first."""
 Widened = Callable[[Sequence[Question]], Wide | None]
 """From the questions, as they are asked in the end, those with all that nobody asked for; None where that is not known."""
 SPENT = 10.0
@@ -38,7 +44,8 @@ def sensitivity(
     A flip is exact: at `flips` a better design is known, and at no percent between it and what was said is there one. Where what crosses
     the topology counts as time, which is `traffic`, the plan takes that of its placement too; of others it is not known, and they are
     taken to need the least that any placement of them does. All searches together take at most `limit`, in deterministic seconds, fairly
-    divided: what one component does not need is left to the others. After a Ctrl-C, or where time was over, it is said how far the plan
+    divided: what one component does not need is left to the others. Where there are very many structures, those that may be better are
+    listed, and what takes least to list goes first. After a Ctrl-C, or where time was over, it is said how far the plan
     is known to hold, and where it is known to flip.
     """
     run = Further(planned, seed, most, limit, placeables)
@@ -64,7 +71,10 @@ def sensitivity(
 
 
 def _search(run: Further, ways: Sequence[Way], traffic: bool) -> None:
-    """What is nearly known first, then what is open between a flip that is known and what holds, then the rest; once more with what is left."""
+    """What is nearly known first, then what is open between a flip that is known and what holds, then the rest; once more with what is left.
+
+    Where there are very many structures, before all that by lists of those that may be better.
+    """
     planned = run.planned
     unsure = not planned.proved and bool(planned.unplaceable)  # what may be better already is no flip
     open_at_once = traffic or any(way.holds is None for way in ways)
@@ -72,6 +82,11 @@ def _search(run: Further, ways: Sequence[Way], traffic: bool) -> None:
         return
     for way in ways:
         way.begin()
+    if run.to_be_listed:
+        slower = [way.component for way in ways if way.end > HUNDRED and way.open]
+        if slower:
+            list_slower(run, slower, run.spent + AT_ONCE * run.left(run.limit))
+        Cheapest(run, ways, run.spent + PART * run.left(run.limit)).search()
     for nearer in (False, True):
         open_ = sorted((way for way in ways if not way.done), key=lambda way: (way.open, way.flips is None))
         for number, way in enumerate(open_):

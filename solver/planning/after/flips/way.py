@@ -7,6 +7,7 @@ from typing import NamedTuple
 from .....models.planning.design import Design
 from .flip import HUNDRED, Flip
 from .further import Further
+from .listed import reaches
 
 MORE = 1.5
 """So many times as long it is looked where time was too short before."""
@@ -57,6 +58,15 @@ class Way:
         """Is all known that is asked?"""
         return self.holds is not None and not self.open and (self.flips is None or self._best_known)
 
+    def half(self, far: int) -> int:
+        """A percent half way from the nearest that is open to `far`."""
+        return self.next + (far - self.next) // 2
+
+    @property
+    def to(self) -> int:
+        """The farthest percent at which it is of use to know what may be better: where it flips, that may be the best."""
+        return self._last if self.flips is None or self._run.scaled(self.component, self.flips).broken else self.flips
+
     @property
     def _last(self) -> int:
         """The farthest percent at which it may still hold."""
@@ -68,8 +78,35 @@ class Way:
         Where time is too short for that, it is looked nearer by if that is asked for: what is proved there is something. `names_best`: the
         best is searched too where it flips.
         """
+        if self.search_listed(until):
+            self._search_all(until, nearer)
+        if names_best:
+            self.name_best(until)
+
+    def name_best(self, until: float) -> None:
+        """Searches for the best where it flips, once nothing is open between."""
+        if self.flips is not None and not self.open and not self._best_known and self._run.left(until) > 0:
+            self._best, self._best_known = self._run.best(self.component, self.flips, until)
+
+    def search_listed(self, until: float) -> bool:
+        """Searches as far as it is listed what may be better; whether that was not too much for the time."""
         if self.open:
             self.flips = self._run.nearest(self.component, self.end, self.flips)  # what was found for others may be better here too
+        while self.open and (last := reaches(self._run, self.component, self.next, self._last)) is not None:
+            left = self._run.left(until)
+            if left <= 0:
+                return False
+            self._cut = None
+            if self._looked != last and not self._run.is_one_search(self.component, self.next, last):
+                self._look(last, left)
+            else:
+                self._close(last, left)
+            if self._cut is not None:
+                return False
+        return True
+
+    def _search_all(self, until: float, nearer: bool) -> None:
+        """The same where nothing is listed, by searches of all that there is."""
         while self.open and (left := self._run.left(until)) > 0:
             share = left / 2 if nearer else left
             cut = self._cut if self._cut is not None and share < MORE * self._cut.seconds else None
@@ -79,13 +116,11 @@ class Way:
                 cut is None
                 and self.flips is None
                 and self._looked != self._last
-                and not self._run.is_one_search(self.component, self._next, self._last)
+                and not self._run.is_one_search(self.component, self.next, self._last)
             ):
                 self._look(self._last, share)
             else:
                 self._close(self._last if cut is None else self._between(cut.at), share)
-        if names_best and self.flips is not None and not self.open and not self._best_known and self._run.left(until) > 0:
-            self._best, self._best_known = self._run.best(self.component, self.flips, until)
 
     def _look(self, at: int, share: float) -> None:
         """Is another better just there?"""
@@ -100,9 +135,9 @@ class Way:
     def _close(self, last: int, share: float) -> None:
         """Is another better anywhere between what holds and `last`? As far as one search may say it."""
         far = last if self._most is None else min(last, self._most, key=lambda each: abs(each - HUNDRED))
-        reached = self._run.reach(self.component, self._next, far)
+        reached = self._run.reach(self.component, self.next, far)
         if reached is None:
-            self.flips, self._cut = self._next, None
+            self.flips, self._cut = self.next, None
             return
         at, asked = reached
         found = self._run.beaten(asked, self._run.spent + share)
@@ -114,13 +149,14 @@ class Way:
             self.holds, self._most = at, None
 
     @property
-    def _next(self) -> int:
+    def next(self) -> int:
+        """The nearest percent of which it is not known whether the plan holds."""
         return (HUNDRED if self.holds is None else self.holds) + self._step
 
     def _between(self, at: int) -> int:
         """A percent about half way from what holds; the next one at least."""
         middle = ((self.holds or HUNDRED) + at) // 2
-        return middle if (middle - self._next) * self._step > 0 else self._next
+        return middle if (middle - self.next) * self._step > 0 else self.next
 
     def flip(self) -> Flip | None:
         """What is known; None if that is nothing beside the plan as it is."""

@@ -12,15 +12,16 @@ from ..structures.at_once import Tasks
 from ..structures.cutting import listed
 from ..structures.every import Arrangement
 from ..structures.structure import Structure
-from .by_cut import ByCut, most_of
+from .by_cut import most_of
 from .improving import Improving
+from .of_cuts import OfCuts
 
 
 class BySets:
     """Says which structures of arrangements may cost less than what is looked for, one arrangement after the other."""
 
-    def __init__(self, question: Question, model: CostModel, cuts: LeastCut, by_cut: ByCut, improving: Improving) -> None:
-        self._question, self._model, self._cuts, self._by_cut, self._improving = question, model, cuts, by_cut, improving
+    def __init__(self, question: Question, model: CostModel, cuts: LeastCut, of_cuts: OfCuts, improving: Improving) -> None:
+        self._question, self._model, self._cuts, self._of_cuts, self._improving = question, model, cuts, of_cuts, improving
 
     @property
     def can(self) -> bool:
@@ -44,7 +45,7 @@ class BySets:
                 yield time, structure
 
     def _may_take(self, arrangement: Arrangement, parts: tuple[Tasks, ...], level: Price | None) -> bool:
-        return level is None or not self._by_cut.can or self._by_cut.may_take(parts, arrangement, most_of(level))
+        return level is None or not self._of_cuts.can or self._of_cuts.may_take(parts, arrangement, most_of(level))
 
     def _structure(self, arrangement: Arrangement, parts: tuple[Tasks, ...]) -> Structure | None:
         segments = listed(self._question, self._model, arrangement.users, parts)

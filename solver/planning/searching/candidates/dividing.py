@@ -44,6 +44,14 @@ class Dividing:
                 self.look_at(one, 0)
                 hurried += 1
 
+    def decide(self, one: Candidate) -> None:
+        """One structure, until it is decided whether it is better; as long as there is time, and dividing is not left to a solver."""
+        while not one.proved and self._standing.can_be_better(one) and not self._standing.ended:
+            left = int(self._progress.left / self._progress.part)
+            if left <= 0 or (one.parts >= PARTS and self._asks):
+                return
+            self.look_at(one, min(PORTION, left))
+
     def look_at(self, one: Candidate, parts: int = PORTION) -> None:
         """So many parts of one structure."""
         self._progress.heed()

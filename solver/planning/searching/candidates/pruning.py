@@ -19,6 +19,7 @@ from .by_cut import ByCut
 from .by_sets import BySets
 from .dividing import Dividing
 from .improving import Improving
+from .of_cuts import OfCuts
 from .opening import Opening
 from .progress import Progress
 from .sight import Sight
@@ -56,8 +57,9 @@ class Pruning:
         self._improving = Improving(question, model, sight, standing, progress)
         self._keeping = Keeping(Busy(question), model)
         self._cuts = LeastCut(question, model, progress.spend, recalled)
-        self._by_cut = ByCut(question, model, self._cuts, sight, standing, self._improving, dividing, progress, recalled)
-        by_sets = BySets(question, model, self._cuts, self._by_cut, self._improving)
+        self._of_cuts = OfCuts(question, model, self._cuts, sight, progress.spend, recalled)
+        self._by_cut = ByCut(self._of_cuts, standing, self._improving, dividing)
+        by_sets = BySets(question, model, self._cuts, self._of_cuts, self._improving)
         self._opening = Opening(model, sight, standing, dividing, progress, self._improving, by_sets, lambda: self._bar, self._is_over)
         self._begun = False
         """Was something good looked for to begin with?"""
@@ -73,11 +75,11 @@ class Pruning:
             standing.unseen = None
             return
         standing.unseen = floor = max(floor, self._sight.at_least(), standing.least)
-        if not self._by_cut.can:
+        if not self._of_cuts.can:
             self._begin(floor)
         if self._cuts.known and (self._best is None or floor < self._best):
             standing.unseen = floor = max(floor, (self._cuts.least(), 0))
-            if not self._by_cut.can:
+            if not self._of_cuts.can:
                 self._improve(floor)
             elif parts := self._cuts.best():
                 self._improving.price(self._improving.like(parts))
@@ -109,7 +111,7 @@ class Pruning:
 
     def _look_below(self) -> None:
         """Everything that may cost less than what is looked for."""
-        if self._level is not None and self._by_cut.can:
+        if self._level is not None and self._of_cuts.can:
             cuts = self._cuts.within(self._level[0])
             if (cuts is None or len(cuts) > MANY) and not self._begun:
                 self._begin(self._level)

@@ -9,6 +9,7 @@ from ....sandbox.stopped import Stopped
 from ..price import Price
 from ..searched import Found, Searched
 from ..sizes.choice import Choice
+from ..structures.structure import Structure
 from .candidate import Candidate
 
 SEEN = 30
@@ -25,6 +26,7 @@ class Standing:
     passed : what structures cost at least that were passed over, as they are no better than the best; None if there are none.
     least : what was told that no design costs less than.
     best : the best design of each of the best structures, the best first: one more than what is asked for.
+    without : structures that are proved to have no design, where it is searched among some.
     any_will_do : is it only asked whether there is any design?
     """
 
@@ -35,6 +37,7 @@ class Standing:
         self.least: Price = (0, 0)
         self.open: list[Candidate] = []
         self.best: list[Found] = []
+        self.without: list[Structure] = []
 
     @property
     def ended(self) -> bool:
@@ -86,4 +89,6 @@ class Standing:
         bound = min([*unproved, *(each.price[0] for each in found[:1])], default=None)
         bound = None if bound is None else max(bound, self.least[0])
         seen = nsmallest(SEEN, (each.found for each in self.open if each.found is not None))
-        return Searched(found, bound, not unproved, counted, spent, why, first_proved, tuple(each.design for each in seen))
+        return Searched(
+            found, bound, not unproved, counted, spent, why, first_proved, tuple(each.design for each in seen), tuple(self.without)
+        )
