@@ -31,11 +31,17 @@ class Joining:
         self._memory: dict[str, dict[Amount, int]] = {}
         self._places: dict[tuple[str, ...], tuple[list[int], list[int]]] = {}
         self._worked: dict[str, tuple[bool, ...]] = {}
+        self._amounts: dict[str, dict[Amount, None]] = {}
 
     def amounts(self, members: Sequence[str]) -> tuple[Amount, ...]:
         """The kinds and amounts that all of them can be run with."""
-        first, *others = [dict.fromkeys((option.kind, option.amount) for option in self._question.options[name]) for name in members]
-        return tuple(amount for amount in first if all(amount in its for its in others))
+        first, *others = map(self._amounts_of, members)
+        return tuple(amount for amount in first if all(amount in its for its in others)) if others else tuple(first)
+
+    def _amounts_of(self, name: str) -> dict[Amount, None]:
+        if name not in self._amounts:
+            self._amounts[name] = dict.fromkeys((option.kind, option.amount) for option in self._question.options[name])
+        return self._amounts[name]
 
     def at(self, members: tuple[str, ...], pattern: tuple[int, ...], spare: int, amount: Amount) -> list[Choice]:
         """The ways that fit in memory, by those of all components but the last one. `pattern`: in which part of the iteration each task runs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Iterable, Sequence
@@ -29,10 +30,10 @@ class Resources:
     def narrow(self, left: Left, most: int) -> bool:
         """Leaves out what cannot be used with so many accelerators; whether anything is left."""
         sizing = self.sizing
-        self._enough(left, sizing.roots, most)
+        self._enough_of_all(left, sizing.roots, most)
         for kind, its in enumerate(sizing.question.kinds):
             if len(sizing.question.kinds) > 1 and all(left):
-                self._enough(left, sizing.roots, its.accelerators, kind)
+                self._enough_of(kind, left, sizing.roots, its.accelerators)
         for number, inner in enumerate(sizing.inner):
             if inner and all(left):
                 self._inside(left, number, inner)
@@ -62,17 +63,25 @@ class Resources:
             its, limit = weights[number], least[number] + spare
             left[number] = [place for place in left[number] if its[place] <= limit]
 
-    def _enough(self, left: Left, sets: Sequence[int], most: int, kind: int | None = None) -> None:
-        """So many accelerators, of one kind or of all, are enough for these sets."""
+    def _enough_of_all(self, left: Left, sets: Sequence[int], most: int) -> None:
+        """So many accelerators are enough for these sets: what is left of each begins with those that take the fewest."""
+        least = {number: self.accelerators[number][left[number][0]] for number in sets}
+        spare = most - sum(least.values())
+        for number in sets:
+            its, limit = self.accelerators[number], least[number] + spare
+            if its[left[number][-1]] > limit:
+                left[number] = left[number][: bisect_right(left[number], limit, key=its.__getitem__)]
+
+    def _enough_of(self, kind: int, left: Left, sets: Sequence[int], most: int) -> None:
+        """So many accelerators of one kind are enough for these sets."""
 
         def uses(number: int, place: int) -> int:
-            return self.accelerators[number][place] if kind in (None, self.sizing.choices[number][place].kind) else 0
+            return self.accelerators[number][place] if kind == self.sizing.choices[number][place].kind else 0
 
         least = {number: min(uses(number, place) for place in left[number]) for number in sets}
         spare = most - sum(least.values())
         for number in sets:
-            if uses(number, left[number][-1]) > least[number] + spare or kind is not None:
-                left[number] = [place for place in left[number] if uses(number, place) <= least[number] + spare]
+            left[number] = [place for place in left[number] if uses(number, place) <= least[number] + spare]
 
     def _inside(self, left: Left, number: int, inner: Iterable[int]) -> None:
         """A set has room for those directly inside it, of the same kind."""
