@@ -88,3 +88,8 @@ class Job:
     tied: Mapping[str, str] = field(default_factory=dict)
     followed: tuple[Followed, ...] = ()
     in_step: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """The components from whose degrees those of others follow; of several, all of one that follows can depend on each of them."""
+        return tuple(dict.fromkeys((*self.tied.values(), *(name for each in self.followed[:1] for name in each.degrees))))

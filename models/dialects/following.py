@@ -29,12 +29,11 @@ def interpolates(root: Value) -> bool:
 def following(job: Job, leaders: Sequence[str], job_with: JobWith) -> Job:
     """The job with what follows from each choice of degrees of `leaders`; as it is where nothing does, or every choice is refused."""
     alone = {name: {each: job_with({name: each}) for each in job.choices[name]} for name in leaders}
-    tied = dict[str, str]()
+    tied, leading = dict[str, str](), list[str]()
     for leader, choices in alone.items():
-        for its in choices.values():
-            for name in _followers(job, its) if its else ():
-                tied.setdefault(name, leader)
-    leading = [name for name in leaders if name in tied.values()]
+        followers = [name for its in choices.values() if its for name in _followers(job, its)]
+        leading += [leader] if followers else []
+        tied = {**dict.fromkeys(followers, leader), **tied}  # one can follow several: each choice of all of them is read
     found = list[Followed]()
     for chosen in product(*(job.choices[name] for name in leading)) if leading else ():
         degrees = dict(zip(leading, chosen))

@@ -26,8 +26,13 @@ def at_least(problem: Problem, moved: Set[str] = frozenset()) -> int:
     """The most that any components need together of which no two may share; what may share counts once.
 
     What works in turns may share where counts are chosen by time, unless the file says otherwise; else only what the file allows. `moved`
-    are components whose given ranks a search gives up: it may put others on their accelerators.
+    are components whose given ranks a search gives up: it may put others on their accelerators. Where more than their degrees follows from
+    a choice, it is the least of any choice.
     """
+    if problem.job.followed:
+        from ..planning.asking.of_ties import with_degrees
+
+        return min(at_least(with_degrees(problem, each.degrees), moved) for each in problem.job.followed)
     sets = [its for members in holders(problem) if (its := tuple(each for each in members if problem.kind(each) == ACCELERATOR))]
     found = [members for members in sets if all(each.runs is None for each in members)]
     within = _within(problem, sets)

@@ -14,18 +14,18 @@ from ....models.problem import Problem
 
 def as_written(problem: Problem) -> Problem:
     """The problem with the degrees of the file itself, of all whose degrees others have too."""
-    return with_degrees(problem, {leader: problem.own_degrees(problem[leader]) for leader in problem.job.tied.values()})
+    return with_degrees(problem, {leader: problem.own_degrees(problem[leader]) for leader in problem.job.leaders})
 
 
 def as_chosen(problem: Problem, planned: Planned) -> Problem:
     """The problem with the degrees of the best design, of all whose degrees others have too."""
     options = planned.best.design.options
-    return with_degrees(problem, {leader: options[leader].parallel for leader in problem.job.tied.values() if leader in options})
+    return with_degrees(problem, {leader: options[leader].parallel for leader in problem.job.leaders if leader in options})
 
 
 def as_asked(problem: Problem, question: Question) -> Problem:
     """The problem with the degrees that one of the questions has which come of it."""
-    leaders = {leader: question.options.get(leader) for leader in problem.job.tied.values()}
+    leaders = {leader: question.options.get(leader) for leader in problem.job.leaders}
     return with_degrees(problem, {leader: its[0].parallel for leader, its in leaders.items() if its})
 
 

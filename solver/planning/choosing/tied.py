@@ -27,7 +27,7 @@ def tied(plan: Solve, only_over_nodes: Callable[[Problem], OverNodes | None]) ->
     """
 
     def answer(problem: Problem) -> Answer:
-        leaders = {leader: problem.job.choices.get(leader, ()) for leader in problem.job.tied.values()}
+        leaders = {leader: problem.job.choices.get(leader, ()) for leader in problem.job.leaders}
         if not any(choices and choices != (problem.own_degrees(problem[name]),) for name, choices in leaders.items()):
             return plan(problem)
         answers, left = list[Answer](), False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -11,6 +12,7 @@ from placewright.cli.written import edits_of
 from placewright.models.findings.span import apply_edits
 from placewright.models.parallel import Parallel
 from placewright.models.planning.planned import Planned
+from placewright.solver.explaining.at_least import at_least
 
 TPS = (1, 2, 4)
 RLINF = """\
@@ -103,6 +105,34 @@ def test_the_plan_is_the_best_of_all_files_that_have_one_of_the_degrees(tmp_path
     assert {name: option.parallel.tp for name, option in again.best.design.options.items()} == degrees
 
 
+@pytest.mark.parametrize("own", list(product((1, 2), repeat=2)))
+def test_what_follows_two_choices_follows_both_of_them(tmp_path: Path, own: tuple[int, int]) -> None:
+    """The tp of inference is that of the actor, its pp that of rollout."""
+    file, each = tmp_path / "run.yaml", {}
+    for tp, pp in product((1, 2), repeat=2):
+        file.write_text(of_two((tp, pp), tp, pp))
+        answer = pw.solve(file, "1x8", "rlinf", sandbox=False)
+        if answer.planned is not None:
+            each[tp, pp] = answer.planned.best.nanoseconds
+    assert min(each, key=each.__getitem__) == (1, 2)
+    file.write_text(of_two(own, [1, 2], [1, 2]))
+    found = planned(file, "rlinf")
+    assert found.best.nanoseconds == each[1, 2]
+    assert found.best.design.options["inference"].parallel == Parallel(1, 2)
+
+
+def of_two(own: tuple[int, int], tps: object, pps: object) -> str:
+    """A file with these degrees of actor and rollout, and these that are offered."""
+    both = f'{INTERPOLATED[:-3]}, pipeline_model_parallel_size: "${{rollout.pipeline_parallel_size}}"}}}}\n'
+    its = RLINF.format(
+        backend="megatron", own=own[0], offered=tps, inference=both,
+        actor="{accelerators: 2, tp: 1, seconds: 30}, {accelerators: 2, tp: 2, seconds: 29}",
+        inferred="{accelerators: 2, seconds: 60}, {accelerators: 2, tp: 2, seconds: 59}, {accelerators: 2, pp: 2, seconds: 11}",
+    )  # fmt: skip
+    its = its.replace("rollout: {scaling: table, seconds: {4: 20}}", f"rollout: {{parallel: {{pp: {pps}}}, seconds: {{4: 20}}}}")
+    return its.replace("tensor_parallel_size: 1}", f"tensor_parallel_size: 1, pipeline_parallel_size: {own[1]}}}")
+
+
 @pytest.mark.parametrize("inference", ["", INTERPOLATED])
 @pytest.mark.parametrize(("backend", "shown"), [("megatron", 4), ("fsdp", 1)])
 def test_inference_of_rlinf_has_as_many_accelerators_as_the_tp_that_is_chosen_for_the_actor(
@@ -136,3 +166,16 @@ def test_a_tp_with_which_fsdp_does_nothing_is_told(tmp_path: Path) -> None:
         "inference: tp 1, as FSDP divides no layer; by its tp (`inference.model.tensor_model_parallel_size`) RLinf only wants at least as many "
         "accelerators"
     ]
+
+
+def test_what_follows_needs_what_it_follows_to(tmp_path: Path) -> None:
+    """Of an actor of tp 1, pp 4 inference has the tp alone: it is on 1, and they need 5 where they are apart, not twice 4."""
+    file = tmp_path / "run.yaml"
+    both = INTERPOLATED.replace('"}}', '", pipeline_model_parallel_size: 1}}')
+    its = RLINF.format(
+        backend="megatron", own="1, pipeline_model_parallel_size: 4", offered="[1, 2], pp: 4", inference=both,
+        actor="{accelerators: 4, tp: 1, pp: 4, seconds: 20}", inferred="{accelerators: 1, seconds: 10}",
+    )  # fmt: skip
+    file.write_text(its.replace("actor: {parallel", "actor: {disjoint_from: inference, parallel").replace("{4: 20}", "{1: 20}"))
+    problem = pw.load(file, "1x8").to_solve.problem
+    assert problem is not None and at_least(problem) == 5
