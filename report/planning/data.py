@@ -33,7 +33,7 @@ def to_data(account: Account) -> Data:
         "adds": {str(task): time / SECOND for task, time in account.shares.items()},
         "usage": [_usage(question, each) for each in account.usages],
         "memory": [_bill(each) for each in account.bills],
-        "rests_on": [_basis(each) for each in account.bases],
+        "rests_on": [_basis(each, account.given) for each in account.bases],
         "assumed": list(account.assumed),
         "others": [
             {
@@ -136,11 +136,13 @@ def _bill(bill: BlockBill) -> Data:
     }  # fmt: skip
 
 
-def _basis(basis: Basis) -> Data:
+def _basis(basis: Basis, given: bool) -> Data:
+    """`given`: are all ranks given, and the degrees of none then those of the file?"""
     return {
         "task": str(basis.task), "resources": basis.amount, "seconds": basis.nanoseconds / SECOND, "kind": basis.kind,
         "counts": list(basis.counts), "scaling": basis.scaling or None, "beyond": round(basis.beyond, 2),
         "any_degrees": bool(basis.any_degrees), "any_model": basis.any_model,
+        **({"as_written": basis.as_written and not given} if basis.any_degrees else {}),
         **({"slowest": basis.slowest, "models": list(basis.several)} if basis.several else {}),
     }  # fmt: skip
 
@@ -150,7 +152,7 @@ def _own(planned: Planned, own: Own) -> Data:
         return {"why_not": own.why_not}
     models = {"models": {name: dict(its) for name, its in own.counts.items()}} if own.on_several_kinds else {}
     over = own.over(planned.best)
-    rests = [_basis(each) for each in own.bases]
+    rests = [_basis(each, False) for each in own.bases]
     pairs = own.priced.design.overlapping
     overlap = {"overlapping": [list(pair) for pair in pairs]} if pairs else {}
     large = {"over_estimates": list(own.over_estimates)} if own.over_estimates else {}

@@ -54,9 +54,10 @@ def test_a_key_of_a_plan(plan: str, help_: str, tmp_path: Path) -> None:
     assert helps(tmp_path, "", plan) == [help_]
 
 
-def test_a_key_of_one_dialect_alone_is_not_advised(tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["colour", "mesured_on", "measured_onn", "measure_on"])
+def test_a_key_of_one_dialect_alone_is_not_advised(key: str, tmp_path: Path) -> None:
     """It would be refused where it is followed."""
-    (found,) = helps(tmp_path, ", colour: red")
+    (found,) = helps(tmp_path, f", {key}: 8")
     assert "scaling" in found and "measured_on" not in found
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.report.planning.assumptions import assumptions
+from placewright.report.planning.data import to_data
 from placewright.solver.planning.after.basis import BETWEEN, BEYOND, MEASURED, Basis
 
 
@@ -78,6 +79,8 @@ def test_degrees_that_a_file_has_already_are_taken_before_the_first_and_told_as_
     its = next(each for each in found.bases if each.task.component == "rollout")
     assert its.any_degrees and its.as_written is (told == "those of the file")
     assert f"rollout: as long with any degrees, since the time used does not say with which: {told}" in assumptions(found)
+    rests = to_data(found)["rests_on"]
+    assert {each["task"]: each.get("as_written") for each in rests}[str(its.task)] is its.as_written
 
 
 def test_measurements_of_the_model_and_the_degrees_go_before_others(tmp_path: Path) -> None:
