@@ -52,7 +52,7 @@ class OverNodes:
     bound : what is as small as possible is in none of them smaller than this: ns, or accelerators of all components.
     best : the best of them that was placed, where it is better than what has each group on one node; None if none is known.
     components : those whose groups lie over nodes in it.
-    question : what it is a design of, where that has other kinds of accelerators than the question of the plan; else None.
+    question : what it is a design of, where that is another question than that of the plan; else None.
     """
 
     bound: int
@@ -69,7 +69,7 @@ class Nested:
     ----------
     bound : what is as small as possible is in none of them smaller than this: ns, or accelerators of all components.
     best : the best of them that was placed, where it is better than what shares as a whole; None if none is known.
-    question : what it is a design of, where that has other kinds of accelerators than the question of the plan; else None.
+    question : what it is a design of, where that is another question than that of the plan; else None.
     """
 
     bound: int
@@ -87,7 +87,7 @@ class AtOnce:
     over_nodes, over_kinds, nested : the sorts; see `Planned`.
     best : the best of them that was placed, where it is better than what is told of each sort; None if none is known.
     components : those whose groups lie over nodes in it.
-    question : what it is a design of, where that has other kinds of accelerators than the question of the plan; else None.
+    question : what it is a design of, where that is another question than that of the plan; else None.
     """
 
     bound: int

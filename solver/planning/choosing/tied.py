@@ -18,6 +18,7 @@ from ..asking.of_ties import followed, with_degrees
 from ..loop.beside import ALTERNATIVES
 from ..variants.merging import of_one_kind
 from ..variants.spanning import spans
+from .told import of_choices
 
 
 def tied(plan: Solve, only_over_nodes: Callable[[Problem], OverNodes | None]) -> Solve:
@@ -86,12 +87,12 @@ def _best(answers: list[Answer], problem: Problem, left: bool, questions: tuple[
     proved = bound == planned.price[0]
     ties_open = proved and any(each.ties_open or not each.proved for each, _ in known if each.bound <= bound)
     wider = [each.over_kinds for each, _ in known if each.over_kinds is not None and each.over_kinds < bound]
-    both = [each.at_once for each, _ in known if each.at_once is not None and each.at_once.bound < bound]
+    every = [each for each, _ in known]
     merged = replace(
         planned, bound=bound, proved=proved, ties_open=ties_open, others=kept, parts=questions,
         over_kinds=min(wider, default=None),
-        at_once=min(both, key=lambda its: its.bound, default=None),
-        over_nodes=_over_nodes((*over_nodes, *(its.over_nodes for its, _ in known if its.over_nodes)), planned.price[0], price),
+        at_once=of_choices(planned, every, lambda each: each.at_once), nested=of_choices(planned, every, lambda each: each.nested),
+        over_nodes=of_choices(planned, every, lambda each: each.over_nodes, over_nodes),
         unplaceable=tuple(out for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
         spent=sum(each.spent for each, _ in known), seen=tuple(design for each, _ in known for design in each.seen),
     )  # fmt: skip
@@ -103,14 +104,3 @@ def _beside(planned: Planned, question: Question) -> tuple[Sequence[Priced], Seq
     if planned.question.kinds == question.kinds:
         return (planned.best, *planned.others), planned.not_placed
     return of_one_kind(planned, question) if spans(question) and not spans(planned.question) else ((), ())
-
-
-def _over_nodes(of_choices: Sequence[OverNodes], cost: int, price: Callable[[Priced], tuple[int, int]]) -> OverNodes | None:
-    """What is told of groups over nodes, of all choices: what may cost less than the best of these."""
-    less = [each for each in of_choices if each.bound < cost]
-    if not less:
-        return None
-    bound = min(each.bound for each in less)
-    known = [(price(each.best), each) for each in less if each.best is not None]
-    cheapest = min(known, key=lambda its: its[0], default=None)
-    return replace(cheapest[1], bound=bound) if cheapest is not None and cheapest[0][0] < cost else OverNodes(bound)

@@ -1,0 +1,47 @@
+"""What is told of plans that nobody asked for, beside the best plan of several choices: what the best of them comes to with any choice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable, Sequence, TypeVar
+
+from ....models.planning.planned import AtOnce, Nested, OverNodes, Planned, Priced
+from ....models.planning.workload import SECONDS
+
+Sort = TypeVar("Sort", OverNodes, Nested, AtOnce)
+
+
+def of_choices(
+    planned: Planned, every: Sequence[Planned], told: Callable[[Planned], Sort | None], others: Sequence[Sort] = ()
+) -> Sort | None:
+    """What is told of one sort beside `planned`, the best of `every` choice; None where none of them can be better than that.
+
+    `others` is what is told of choices that nothing is planned of.
+    """
+    found: list[Sort] = list(others)
+    for each in every:
+        its = told(each)
+        found += [_with_question(planned, each, its)] if its is not None else []
+    less = [its for its in found if its.bound < planned.price[0]]
+    if not less:
+        return None
+    lowest = min(less, key=lambda its: its.bound)
+    known = [(cost, its) for its in less if its.best is not None and (cost := _cost(planned, its, its.best))[0] < planned.price[0]]
+    return replace(min(known, key=lambda its: its[0])[1], bound=lowest.bound) if known else _unknown(lowest)
+
+
+def _with_question(planned: Planned, its: Planned, told: Sort) -> Sort:
+    """What is told of a choice, with the question of that one where it is another."""
+    if told.best is None or told.question is not None or its.question is planned.question:
+        return told
+    return replace(told, question=its.question)
+
+
+def _cost(planned: Planned, told: OverNodes | Nested | AtOnce, best: Priced) -> tuple[int, int]:
+    takes, used = best.nanoseconds + best.traffic, best.design.held(told.question or planned.question)
+    return (takes, used) if planned.question.aim == SECONDS else (used, takes)
+
+
+def _unknown(told: Sort) -> Sort:
+    """The bound alone, where what is known of them is no better than the best plan."""
+    return replace(told, best=None, question=None) if isinstance(told, Nested) else replace(told, best=None, question=None, components=())
