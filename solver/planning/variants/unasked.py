@@ -98,11 +98,11 @@ class _Looking:
     def _seen(self, problem: Problem, least: int, below: int) -> _Seen:
         """What plans of a problem come to of which nothing is known but that they cost `least` at least, as far as they cost less than `below`."""
         answer = self.quietly(under(problem, below))
-        if was_heard() or (answer.planned is None and answer.verdict != IMPOSSIBLE):
-            return _Seen(least)
-        its = answer.planned
-        if its is None or answer.plan is None:
+        if answer.verdict == IMPOSSIBLE and not was_heard():
             return _Seen(below)
+        its = answer.planned
+        if its is None or answer.plan is None or was_heard():
+            return _Seen(least)
         bound = max(least, its.bound if its.over_kinds is None else min(its.bound, its.over_kinds))
         components = torn(problem, its.best.design, answer.plan)
         question = its.question if its.question.kinds != self.planned.question.kinds or its.question.on_models else None
