@@ -44,8 +44,8 @@ def whatif(
 
     question = question_of(file, cluster, dialect, **options)
     words = [[str(each)] if isinstance(each, (str, int)) else [str(node) for node in each] for each in lose]
-    accepted_on = question.reading.accepted_on if question.reading else None
-    changes = [*dropped(question.problem, drop), *on_other_machines(question.problem, nodes, words, accepted_on)]
+    taken_on = question.reading.taken_on if question.reading else None
+    changes = [*dropped(question.problem, drop), *on_other_machines(question.problem, nodes, words, taken_on)]
     changed = question
     if change:
         if not isinstance(file, (str, Path)):

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Callable, Mapping
+from typing import Callable
 
 from .derivation import Derivation
 from .findings.finding import Finding, Severity, Unchecked
+from .job import Job
 from .machines.cluster import Cluster
-from .parallel import Parallel
 from .problem import Problem
 from .text.document import Document
 from .text.source import Source
-
-Accepted = Mapping[str, frozenset[tuple[int, Parallel]]]
-"""Component -> the counts, with degrees, that its framework takes (`Job.accepted`)."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +19,8 @@ class Reading:
     """A file, read. `problem` is None where the findings left nothing to reason about.
 
     `anew` reads the file once more with the ranks of the components left open that are planned by their times, whose own ranks then are in
-    `Job.own`; None where no component has both. `accepted_on` reads it on other machines, and gives what `Job.accepted` is there; None
+    `Job.own`; None where no component has both. `taken_on` reads it on other machines, and gives the job there, of
+    whose `Job.accepted` and what follows from degrees that is another; None
     where that is the same. `again` reads another text of the same file as this one was read, on other machines where these are named;
     None where nobody knows how that was. `derivations` say how the numbers of the job come about. Its cluster is the one that reasoning may use: the given machines with the node groups and hardware of the file.
     """
@@ -34,7 +32,7 @@ class Reading:
     unchecked: tuple[Unchecked, ...] = ()
     derivations: tuple[Derivation, ...] = ()
     anew: Callable[[], Reading] | None = field(default=None, compare=False, repr=False)
-    accepted_on: Callable[[Cluster], Accepted] | None = field(default=None, compare=False, repr=False)
+    taken_on: Callable[[Cluster], Job | None] | None = field(default=None, compare=False, repr=False)
     again: Callable[[str, Cluster | None], Reading] | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import Callable, Iterator, Mapping, Sequence
+from typing import Callable, Iterator, Sequence
+from typing import Mapping as MappingType
 
 from ..component import Component, Parallel
 from ..job import Job
+from ..parallel import DEGREES
 from ..planning.followed import FIELDS, Changed, Followed
-from ..text.tree import Value, leaves
+from ..text.changed import number, with_value
+from ..text.tree import Mapping, Value, find, leaves
 
-Chosen = Mapping[str, Parallel]
+Chosen = MappingType[str, Parallel]
 JobWith = Callable[[Chosen], "Job | None"]
 """The job of the file with these degrees of some components; None where its framework refuses it."""
 _TELLING = ("least", "parallel", "timed")
@@ -26,31 +29,48 @@ def interpolates(root: Value) -> bool:
     return any("${" in leaf.text for leaf in leaves(root))
 
 
+def with_hint(root: Mapping, name: str, parallel: Parallel) -> Mapping:
+    """The tree in which the hints of a component, if they say degrees, say these."""
+    from ..hints.block import COMPONENTS, NAME
+    from ..hints.degrees import KEY
+
+    hints = find(root, f"{NAME}.{COMPONENTS}.{name}")
+    mine = hints.get(KEY) if isinstance(hints, Mapping) else None
+    if mine is None:
+        return root
+    its = Mapping((), mine.span)
+    for degree in DEGREES:
+        its = with_value(its, degree, number(getattr(parallel, degree), mine.span))
+    return with_value(root, f"{NAME}.{COMPONENTS}.{name}.{KEY}", its)
+
+
 def following(job: Job, leaders: Sequence[str], job_with: JobWith) -> Job:
     """The job with what follows from each choice of degrees of `leaders`; as it is where nothing does, or every choice is refused."""
     alone = {name: {each: job_with({name: each}) for each in job.choices[name]} for name in leaders}
     tied, leading = dict[str, str](), list[str]()
     for leader, choices in alone.items():
         followers = [name for its in choices.values() if its for name in _followers(job, its)]
-        leading += [leader] if followers else []
+        leading += [leader] if followers or leader in job.tied.values() else []
         tied = {**dict.fromkeys(followers, leader), **tied}  # one can follow several: each choice of all of them is read
     found = list[Followed]()
-    for chosen in product(*(job.choices[name] for name in leading)) if leading else ():
+    for chosen in product(*(job.choices[name] for name in leading)) if tied else ():
         degrees = dict(zip(leading, chosen))
         its = job_with(degrees) if len(leading) > 1 else alone[leading[0]][chosen[0]]
         if its is not None:
-            found.append(Followed(degrees, _changes(job, its), its.ways, job.shapes))
+            found.append(Followed(degrees, _changes(job, its), its.ways, job.shapes, its.accepted or job.accepted))
     return replace(job, tied={**job.tied, **tied}, followed=tuple(found)) if found else job
 
 
 def _followers(job: Job, its: Job) -> Iterator[str]:
-    """The components that are planned, have no choice of their own, and are otherwise in another job than in the first."""
+    """The components that are planned, have no choice of their own, and are otherwise, or on other counts, in another job than in the first."""
     changes = _changes(job, its)
     for each in job.components:
-        if each.runs is None and each.timed and each.name not in job.choices:
+        judged = each.name in job.accepted and each.name in its.accepted
+        if each.runs is None and (each.timed or judged) and each.name not in {*job.choices, *job.tied}:
             before, after = ([way.shapes.get(each.name) for way in ways] for ways in (job.ways, its.ways))
             named = changes[each.name].named if each.name in changes else {}
-            if any(field in named for field in _TELLING) or (len(before) == len(after) and before != after):
+            otherwise = (len(before) == len(after) and before != after) or (judged and job.accepted[each.name] != its.accepted[each.name])
+            if any(field in named for field in _TELLING) or otherwise:
                 yield each.name
 
 

@@ -38,10 +38,11 @@ class Followed:
     ----------
     degrees : of the components that others follow.
     changes : component -> what of it is another with this choice.
-    ways, shapes : those of the job (see Job) with this choice.
+    ways, shapes, accepted : those of the job (see Job) with this choice.
     """
 
     degrees: Mapping[str, Parallel]
     changes: Mapping[str, Changed] = field(default_factory=dict)
     ways: tuple[Way, ...] = ()
     shapes: Mapping[str, Mapping[Parallel, Shape]] = field(default_factory=dict)
+    accepted: Mapping[str, frozenset[tuple[int, Parallel]]] = field(default_factory=dict)

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Callable, Sequence
 
 from ...models.findings.finding import Finding, UnusableInput, error
+from ...models.job import Job
 from ...models.machines.cluster import Cluster
 from ...models.problem import AMOUNT, Problem
-from ...models.reading import Accepted
 from ..refuting.droppable import can_be_dropped
 from .machines import with_machines, without_named
 from .named import called, names
@@ -32,11 +32,11 @@ def dropped(problem: Problem, texts: Sequence[str]) -> list[Named]:
 
 
 def on_other_machines(
-    problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]], accepted_on: Callable[[Cluster], Accepted] | None = None
+    problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]], taken_on: Callable[[Cluster], Job | None] | None = None
 ) -> list[Named]:
     """The question with each change of the nodes, such as `+4x8xH100`, and without nodes that are named. Raises UnusableInput.
 
-    `accepted_on` says which counts the framework takes there; without it nothing is known of counts on more nodes where that matters.
+    `taken_on` says which counts the framework takes there; without it nothing is known of counts on more nodes where that matters.
     """
     found: list[Named] = []
     findings: list[Finding] = []
@@ -49,7 +49,7 @@ def on_other_machines(
         if (
             isinstance(changed, Problem)
             and problem.job.accepted
-            and accepted_on is None
+            and taken_on is None
             and len(changed.cluster.nodes) > len(problem.cluster.nodes)
         ):
             findings.append(_not_known(text))
@@ -60,9 +60,16 @@ def on_other_machines(
         else:
             found.append((f"--lose {','.join(words)}", left))
     _refuse(findings)
-    if accepted_on is None or not problem.job.accepted:
+    if taken_on is None or not problem.job.accepted:
         return found
-    return [(name, replace(each, job=replace(each.job, accepted=accepted_on(each.cluster)))) for name, each in found]
+    return [(name, replace(each, job=_taken(each.job, taken_on(each.cluster)))) for name, each in found]
+
+
+def _taken(job: Job, there: Job | None) -> Job:
+    """The job with the counts that its framework takes of it where it is read elsewhere, of each choice of degrees."""
+    if there is None:
+        return replace(job, accepted={}, followed=())
+    return replace(job, accepted=there.accepted, tied=there.tied, followed=there.followed)
 
 
 def _not_known(text: str) -> Finding:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Mapping
+from typing import Mapping as MappingType
 
 from ...configuration.notes import Notes
+from ...configuration.settings import Amount
 from ...findings.finding import Severity
 from ...job import Job
 from ...machines.cluster import Cluster
@@ -16,7 +17,9 @@ from ...problem import Problem
 from ...reading import Reading
 from ...text.document import Document
 from ...text.interpolation import Interpolator
+from ...text.tree import Mapping
 from ..dialect import TRAINING
+from ..following import interpolates
 from .capabilities import CAPABILITIES, ENVIRONMENT
 from .components.built import components_of, relations_of, whole_replicas
 from .components.derived import derived
@@ -27,6 +30,7 @@ from .hinted import HINTS, is_open, opened, with_hints
 from .misspelt import judge_keys
 from .planning.anew import anew, plan_pools
 from .planning.degrees import amounts_of, leader_of
+from .planning.following import with_numbers
 from .planning.programs import is_planned
 from .pools import Declared, pools_of
 from .pools.placed import placed
@@ -43,7 +47,15 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
     found = read_with(document, machines, level=level)
     if not timed_names(document.root.get(HINTS)):
         return found
-    return replace(found, anew=lambda: anew(partial(read_with, document, level=level), machines))
+
+    def again(machines: Cluster | AsDeclared | None, open_: bool, root: Mapping | None) -> Reading:
+        return read_with(document if root is None else replace(document, root=root), machines, open_, level)
+
+    def own(name: str) -> MappingType[str, Amount]:
+        entry, settings, declared = declared_in(Notes(document, FRAMEWORK), Interpolator.of(document, ENVIRONMENT), None, True)
+        return amounts_of(settings, entry, declared, name)
+
+    return replace(found, anew=lambda: anew(again, document.root, machines, own))
 
 
 def read_with(document: Document, machines: Cluster | AsDeclared | None, open_: bool = False, level: str = "placement") -> Reading:
@@ -68,19 +80,21 @@ def read_with(document: Document, machines: Cluster | AsDeclared | None, open_: 
 
 
 def _setup(
-    notes: Notes, interpolator: Interpolator, machines: Cluster | AsDeclared | None, level: str, instead: Mapping[str, int] | None = None,
+    notes: Notes, interpolator: Interpolator, machines: Cluster | AsDeclared | None, level: str, instead: MappingType[str, int] | None = None,
     open_: bool = False,
 ) -> tuple[Setup, Cluster]:  # fmt: skip
     """The job and its cluster; with the numbers `instead` of those that are written, nothing else is tried any more."""
     document = notes.document
+    is_tied = instead is None and interpolates(document.root)
     entry, settings, declared = declared_in(notes, interpolator, instead, open_)
     sized = replace(declared, pools=tuple(pool for pool in declared.pools if not is_open(settings, pool)))
     components = components_of(settings, entry, declared, sized.pools)
 
-    def again(changes: Mapping[str, int], level: str = level) -> Setup:
-        return _setup(Notes(document, FRAMEWORK), Interpolator.of(document, ENVIRONMENT), machines, level, changes, open_)[0]
+    def again(changes: MappingType[str, int], level: str = level) -> Setup:
+        its = replace(document, root=with_numbers(document.root, changes)) if is_tied else document
+        return _setup(Notes(its, FRAMEWORK), Interpolator.of(its, ENVIRONMENT), machines, level, changes, open_)[0]
 
-    def suits(changes: Mapping[str, int]) -> bool:
+    def suits(changes: MappingType[str, int]) -> bool:
         if instead is not None:
             return False
         tried, before = again(changes), {finding.message for finding in notes.findings}
@@ -112,7 +126,7 @@ def _setup(
 
 
 def declared_in(
-    notes: Notes, interpolator: Interpolator, instead: Mapping[str, int] | None = None, open_: bool = False
+    notes: Notes, interpolator: Interpolator, instead: MappingType[str, int] | None = None, open_: bool = False
 ) -> tuple[Entry, Configuration, Declared]:
     """The program, its settings and its pools, those too whose size is left to hints."""
     entry = entry_of(notes, notes.document.root, notes.document.program)

@@ -42,7 +42,7 @@ def with_degrees(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
     if choice := followed(problem, degrees):
         named = {name: changed.named for name, changed in choice.changes.items()}
         components = tuple(replace(each, **named.get(each.name, {})) for each in components)  # type: ignore[arg-type]
-        job = replace(job, ways=choice.ways, shapes=choice.shapes)
+        job = replace(job, ways=choice.ways, shapes=choice.shapes, accepted=choice.accepted)
     choices = {name: its for name, its in job.choices.items() if name not in degrees}
     own = job.own if all(problem.own_degrees(problem[name]) == its for name, its in degrees.items()) else {}
     return replace(problem, job=replace(job, components=components, choices=choices, own=own, tied={}, followed=()))

@@ -9,6 +9,7 @@ from random import Random
 import placewright as pw
 import pytest
 from placewright.cli.written import edits_of
+from placewright.models.findings.finding import Severity
 from placewright.models.findings.span import apply_edits
 from placewright.models.parallel import Parallel
 from placewright.models.planning.planned import Planned
@@ -56,6 +57,21 @@ placewright:
     reference: {{scaling: table, seconds: [{inferred}]}}
     actor_infer: {{scaling: table, seconds: {{8: 40}}}}
 """
+
+VERL = """\
+data: {{train_batch_size: 96}}
+algorithm: {{adv_estimator: grpo}}
+actor_rollout_ref:
+  actor: {{{actor_keys}, ppo_mini_batch_size: 48, ppo_micro_batch_size_per_gpu: 4}}
+  rollout: {{name: vllm, n: 8, log_prob_micro_batch_size_per_gpu: 8, tensor_model_parallel_size: {rollout_tp}}}
+trainer: {{nnodes: 1, n_gpus_per_node: 8}}
+placewright:
+  components:
+    actor: {{{actor_parallel}scaling: table, seconds: [{actor}]}}
+    rollout: {{{rollout_parallel}scaling: table, seconds: [{rollout}]}}
+"""
+ACTOR, ROLLOUT = "actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "actor_rollout_ref.rollout.tensor_model_parallel_size"
+MEGATRON, FSDP = "strategy: megatron, megatron: {{tensor_model_parallel_size: {}}}", "strategy: fsdp, ulysses_sequence_parallel_size: {}"
 
 
 def rows(counts: tuple[int, ...], random: Random) -> str:
@@ -179,3 +195,44 @@ def test_what_follows_needs_what_it_follows_to(tmp_path: Path) -> None:
     file.write_text(its.replace("actor: {parallel", "actor: {disjoint_from: inference, parallel").replace("{4: 20}", "{1: 20}"))
     problem = pw.load(file, "1x8").to_solve.problem
     assert problem is not None and at_least(problem) == 5
+
+
+def of_verl(seed: int, leader: str, own: int, offered: object) -> str:
+    """A job in one pool, in which what trains and what generates have one number between them; `leader` has the key of it."""
+    random, parallel = Random(seed), f"parallel: {{tp: {offered}}}, "
+    counts, through = (2, 4, 6, 8), f'"${{{ACTOR if leader == "actor" else ROLLOUT}}}"'
+    actor = ", ".join(f"{{accelerators: {count}, seconds: {random.randint(10, 99)}}}" for count in counts)
+    return VERL.format(
+        actor_keys=(FSDP if leader == "ulysses" else MEGATRON).format(own if leader == "actor" else through),
+        rollout_tp=through if leader == "actor" else own,
+        actor_parallel=parallel if leader == "actor" else "",
+        rollout_parallel="" if leader == "actor" else parallel,
+        actor=actor if leader == "ulysses" else rows(counts, random),
+        rollout=rows(counts, random),
+    )
+
+
+@pytest.mark.parametrize("leader", ["actor", "rollout", "ulysses"])
+@pytest.mark.parametrize("seed", range(6))
+def test_in_verl_too_with_the_counts_that_each_choice_is_taken_on(tmp_path: Path, seed: int, leader: str) -> None:
+    file, each = tmp_path / "run.yaml", dict[int, int]()
+    for tp in TPS:
+        file.write_text(of_verl(seed, leader, tp, [tp]))
+        answer = pw.solve(file, "1x8", "verl", sandbox=False)
+        if answer.planned is not None:
+            each[tp] = answer.planned.best.nanoseconds
+    file.write_text(of_verl(seed, leader, 1 + seed % 2, list(TPS)))
+    answer = pw.solve(file, "1x8", "verl", sandbox=False)
+    assert answer.planned is not None and answer.planned.proved and answer.plan is not None
+    assert answer.planned.best.nanoseconds == min(each.values())
+    degrees = {name: option.parallel.tp for name, option in answer.planned.best.design.options.items()}
+    assert each[degrees["rollout"]] == min(each.values())
+    assert degrees["actor"] == (1 if leader == "ulysses" else degrees["rollout"])
+    edits, refused = edits_of(pw.load(file, "1x8", "verl").to_solve, answer)
+    assert refused == ()
+    file.write_text(apply_edits(file.read_text(), edits))
+    assert file.read_text().count("${") == 1
+    assert not any(each.severity == Severity.ERROR for each in pw.verify(file, "1x8", dialect="verl", level="training").findings)
+    again = planned(file, "verl")
+    assert again.best.nanoseconds == min(each.values())
+    assert {name: option.parallel.tp for name, option in again.best.design.options.items()} == degrees

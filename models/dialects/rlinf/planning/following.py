@@ -9,13 +9,10 @@ from __future__ import annotations
 from typing import Mapping as MappingType
 
 from ....component import Parallel
-from ....hints.block import COMPONENTS, NAME
-from ....hints.degrees import KEY
 from ....job import Job
-from ....parallel import DEGREES
-from ....text.changed import number, with_value
+from ....text.changed import with_value
 from ....text.tree import Mapping, Scalar, find
-from ...following import interpolates
+from ...following import interpolates, with_hint
 from ..capabilities import INFERENCE
 from ..writing.degrees import SECTIONS
 
@@ -29,13 +26,7 @@ def leaders(job: Job, root: Mapping) -> list[str]:
 def with_degrees(root: Mapping, degrees: MappingType[str, Parallel]) -> Mapping:
     """The tree with these degrees, where writing/degrees.py writes them."""
     for name, parallel in degrees.items():
-        hints = find(root, f"{NAME}.{COMPONENTS}.{name}")
-        mine = hints.get(KEY) if isinstance(hints, Mapping) else None
-        if mine is not None:
-            its = Mapping((), mine.span)
-            for degree in DEGREES:
-                its = with_value(its, degree, number(getattr(parallel, degree), mine.span))
-            root = with_value(root, f"{NAME}.{COMPONENTS}.{name}.{KEY}", its)
+        root = with_hint(root, name, parallel)
         path, keys = SECTIONS.get(name, ("", {}))
         section = find(root, path) if path else None
         for degree, key in keys.items() if isinstance(section, Mapping) else ():

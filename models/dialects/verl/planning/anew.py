@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from typing import Callable, Mapping, Union
+from typing import Callable, Union
+from typing import Mapping as MappingType
 
 from ....component import DISJOINT, Relation
 from ....configuration.settings import Amount
-from ....findings.finding import Finding, warning
+from ....findings.finding import Finding, Severity, warning
+from ....job import Job
 from ....machines.cluster import Cluster
 from ....machines.shorthand import AsDeclared
 from ....parallel import Parallel
@@ -16,29 +18,32 @@ from ....planning.usual import as_it_runs, said_of_plan, usual_order
 from ....planning.workload import Workload
 from ....pools.laying import Laying
 from ....pools.pool import Pool
-from ....reading import Accepted, Reading
+from ....reading import Reading
+from ....text.tree import Mapping
+from ...following import Chosen, following
 from ..entries.which import SPEC, TOPOLOGY
 from ..pools.declared import FIT
 from ..setup import Setup
 from .accepted import Again, accepted
 from .asynchronous import asynchronous
 from .degrees import numbers
+from .following import leaders, with_degrees
 
-HINTS = "placewright"
+HINTS, PLANNED = "placewright", "PW604"
 APART = "no two pools of verl have an accelerator in common"
-Own = Callable[[str], Mapping[str, Amount]]
+Own = Callable[[str], MappingType[str, Amount]]
 """Component -> the numbers that say its own degrees."""
 Leader = Callable[[str], str | None]
 """Component -> the one whose degrees it has; None where these are its own."""
-Read = Callable[[Union[Cluster, AsDeclared, None], bool], Reading]
+Read = Callable[[Union[Cluster, AsDeclared, None], bool, Union[Mapping, None]], Reading]
 
 
-def anew(read: Read, machines: Cluster | AsDeclared | None) -> Reading:
-    """The file as it is planned. `read` is given the machines, and whether pools with times are open."""
-    before = read(machines, False)
+def anew(read: Read, root: Mapping, machines: Cluster | AsDeclared | None, own: Own) -> Reading:
+    """The file as it is planned. `read` is given the machines, whether pools with times are open, and another tree than its `root`."""
+    before = read(machines, False, None)
     if before.problem is None:
         return before
-    found = read(before.problem.cluster if machines is None or isinstance(machines, AsDeclared) else machines, True)
+    found = read(before.problem.cluster if machines is None or isinstance(machines, AsDeclared) else machines, True, None)
     if found.problem is None:
         return found
     job, cluster = found.problem.job, found.problem.cluster
@@ -46,18 +51,37 @@ def anew(read: Read, machines: Cluster | AsDeclared | None) -> Reading:
     if job.laying is None and job.workload is None and found.failed:
         return found  # what is planned could not be read, which is told where that stands
     if job.laying is None:
-        placed = replace(found.problem, job=replace(job, workload=None))
-        return replace(found, problem=placed, findings=(*found.findings, _nothing_planned(found)))
+        unplanned = replace(found.problem, job=replace(job, workload=None))
+        return replace(found, problem=unplanned, findings=(*found.findings, _nothing_planned(found)))
     fits = before.problem.cluster is cluster or before.problem.cluster == cluster
-    own = {each.name: each.runs for each in before.problem.components if fits and each.runs is not None and each.name in open_}
+    placed = {each.name: each.runs for each in before.problem.components if fits and each.runs is not None and each.name in open_}
     assumed = [each for each in before.unchecked if each.rule == FIT and not each.subject and each not in found.unchecked]
 
-    def accepted_on(other: Cluster) -> Accepted:
-        there = read(other, True).problem
-        return there.job.accepted if there is not None else {}
+    def taken_on(other: Cluster) -> Job | None:
+        there = read(other, True, None)
+        return _with_followers(there, other, read, root, own)
 
-    problem = replace(found.problem, job=replace(job, own=own))
-    return replace(found, problem=problem, unchecked=(*found.unchecked, *assumed), accepted_on=accepted_on)
+    job = replace(_with_followers(found, cluster, read, root, own) or job, own=placed)
+    return replace(found, problem=replace(found.problem, job=job), unchecked=(*found.unchecked, *assumed), taken_on=taken_on)
+
+
+def _with_followers(reading: Reading, cluster: Cluster, read: Read, root: Mapping, own: Own) -> Job | None:
+    """The job with what follows through interpolations from the choices of degrees that hints leave open; None where there is no job."""
+    if reading.problem is None:
+        return None
+    job, worse = reading.problem.job, _refusals(reading)
+    amounts = {name: own(name) for name in job.choices}
+
+    def job_with(degrees: Chosen) -> Job | None:
+        found = read(cluster, True, with_degrees(root, degrees, amounts))
+        return None if found.problem is None or _refusals(found) - worse else found.problem.job
+
+    return following(job, leaders(job, root, amounts), job_with)
+
+
+def _refusals(reading: Reading) -> set[tuple[str, str]]:
+    """What verl refuses of a file, and of every size of one of its pools."""
+    return {(each.code, each.subject) for each in reading.findings if each.severity is Severity.ERROR or each.code == PLANNED}
 
 
 def _nothing_planned(reading: Reading) -> Finding:
@@ -67,7 +91,7 @@ def _nothing_planned(reading: Reading) -> Finding:
     why = f"the pools that `{named}` names are taken as it has them, and none is planned" if named else why
     message = f"the times of the file choose no ranks: {why}"
     help_ = "drop the times, or plan a program with one pool, or with one to train in and one to generate in"
-    return warning("PW604", HINTS, message, block.span if block else None, help=help_)
+    return warning(PLANNED, HINTS, message, block.span if block else None, help=help_)
 
 
 def plan_pools(setup: Setup, cluster: Cluster, pools: tuple[Pool, ...], own: Own, leader: Leader, again: Again) -> None:
@@ -93,7 +117,7 @@ def plan_pools(setup: Setup, cluster: Cluster, pools: tuple[Pool, ...], own: Own
             found[name] = pairs
             if always and always not in {finding.message for finding in setup.notes.findings}:
                 message = f"verl refuses every size of `{pool.name}`, such as the largest: {always}"
-                setup.notes.warn("PW604", name, message, pool.span("name") or setup.settings.top, "", "mend this first; then plan")
+                setup.notes.warn(PLANNED, name, message, pool.span("name") or setup.settings.top, "", "mend this first; then plan")
     setup.accepted = found
     setup.workload = _workload(setup, setup.workload)
 

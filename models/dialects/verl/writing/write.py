@@ -42,6 +42,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     chosen = [
         (amounts[degree].name, value)
         for name, parallel in degrees.items()
+        if reading.problem is None or name not in reading.problem.job.tied
         for amounts in (amounts_of(settings, entry, declared, name),)
         for degree, value in changed(amounts, parallel).items()
     ]
