@@ -52,7 +52,7 @@ def answering(
         from .placing.within_budget import within_budget
         from .plan import TRIED, plan
         from .variants.at_once import at_once
-        from .variants.inside import SHARE, inside
+        from .variants.inside import SHARE, inside, only_inside
         from .variants.over_kinds import over_kinds
         from .variants.over_nodes import but_for_groups, only_over_nodes, over_nodes
         from .variants.unasked import unasked
@@ -88,7 +88,8 @@ def answering(
         each = over_kinds(within, unread(refused), limit, seed, settle, answer_interrupted)
         each = inside(each, unread(but_for_groups(refused), limit * SHARE), limit, seed, settle, answer_interrupted)
         each = unasked(at_once(each, limit, seed, settle, answer_interrupted), on_any)
-        found = preferring(problem, dividing(tied(each, only_over_nodes(quietly))), limit, seed)
+        chosen = tied(each, only_over_nodes(quietly), only_inside(on_any))
+        found = preferring(problem, dividing(chosen), limit, seed)
         if found.plan is not None and found.planned is not None:
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))
         return _as_proved(found)

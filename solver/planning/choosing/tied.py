@@ -8,7 +8,7 @@ from typing import Callable, Iterator, Mapping, Sequence
 
 from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.parallel import Parallel
-from ....models.planning.planned import OverNodes, Planned, Priced
+from ....models.planning.planned import Nested, OverNodes, Planned, Priced
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS, Workload
 from ....models.problem import Problem
@@ -21,10 +21,11 @@ from ..variants.spanning import spans
 from .told import of_choices
 
 
-def tied(plan: Solve, only_over_nodes: Callable[[Problem], OverNodes | None]) -> Solve:
+def tied(plan: Solve, only_over_nodes: Callable[[Problem], OverNodes | None], only_inside: Callable[[Problem], Nested | None]) -> Solve:
     """How a problem is planned, given how one is in which nobody's degrees follow from a choice.
 
-    `only_over_nodes` says what a choice comes to with tensor parallel groups over nodes that is impossible without them.
+    `only_over_nodes` says what a choice comes to with tensor parallel groups over nodes that is impossible without them, `only_inside` where
+    a component uses only some of another's accelerators.
     """
 
     def answer(problem: Problem) -> Answer:
@@ -38,10 +39,13 @@ def tied(plan: Solve, only_over_nodes: Callable[[Problem], OverNodes | None]) ->
                 left = True
                 break
             answers.append(plan(each))
-        over = [only_over_nodes(each) for each, its in zip(every, answers) if its.verdict == IMPOSSIBLE and not was_heard()]
+        any_planned = any(its.planned is not None for its in answers)
+        impossible = [each for each, its in zip(every, answers) if any_planned and its.verdict == IMPOSSIBLE]
+        over = [only_over_nodes(each) for each in impossible if not was_heard()]
+        inside = [only_inside(each) for each in impossible if not was_heard()]
         planned = [its.planned for its in answers] + [None] * (len(every) - len(answers))
         questions = tuple(chain.from_iterable(map(_questions, every, planned)))
-        return _best(answers, problem, left, questions, [each for each in over if each is not None])
+        return _best(answers, problem, left, questions, over, inside)
 
     return answer
 
@@ -59,10 +63,17 @@ def _questions(problem: Problem, planned: Planned | None) -> tuple[Question, ...
     return planned.parts or (planned.question,)
 
 
-def _best(answers: list[Answer], problem: Problem, left: bool, questions: tuple[Question, ...], over_nodes: Sequence[OverNodes]) -> Answer:
+def _best(
+    answers: list[Answer],
+    problem: Problem,
+    left: bool,
+    questions: tuple[Question, ...],
+    over_nodes: Sequence[OverNodes | None],
+    nested: Sequence[Nested | None],
+) -> Answer:
     """The best of them, with what all of them prove; `left`: some were not planned any more. `questions`: of all choices.
 
-    `over_nodes`: of the choices that are possible only so.
+    `over_nodes`, `nested`: of the choices that are possible only so.
     """
     known = [(each.planned, each) for each in answers if each.planned is not None]
     if not known:
@@ -91,7 +102,7 @@ def _best(answers: list[Answer], problem: Problem, left: bool, questions: tuple[
     merged = replace(
         planned, bound=bound, proved=proved, ties_open=ties_open, others=kept, parts=questions,
         over_kinds=min(wider, default=None),
-        at_once=of_choices(planned, every, lambda each: each.at_once), nested=of_choices(planned, every, lambda each: each.nested),
+        at_once=of_choices(planned, every, lambda each: each.at_once), nested=of_choices(planned, every, lambda each: each.nested, nested),
         over_nodes=of_choices(planned, every, lambda each: each.over_nodes, over_nodes),
         unplaceable=tuple(out for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
         spent=sum(each.spent for each, _ in known), seen=tuple(design for each, _ in known for design in each.seen),

@@ -12,13 +12,13 @@ Sort = TypeVar("Sort", OverNodes, Nested, AtOnce)
 
 
 def of_choices(
-    planned: Planned, every: Sequence[Planned], told: Callable[[Planned], Sort | None], others: Sequence[Sort] = ()
+    planned: Planned, every: Sequence[Planned], told: Callable[[Planned], Sort | None], others: Sequence[Sort | None] = ()
 ) -> Sort | None:
     """What is told of one sort beside `planned`, the best of `every` choice; None where none of them can be better than that.
 
     `others` is what is told of choices that nothing is planned of.
     """
-    found: list[Sort] = list(others)
+    found = [each for each in others if each is not None]
     for each in every:
         its = told(each)
         found += [_with_question(planned, each, its)] if its is not None else []

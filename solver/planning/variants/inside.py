@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Callable
 
 from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.planning.planned import Nested, Planned
@@ -52,6 +53,25 @@ def inside(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle 
         return replace(found, planned=replace(planned, nested=told))
 
     return answer
+
+
+def only_inside(quietly: Solve) -> Callable[[Problem], Nested | None]:
+    """What plans come to of a problem that is impossible where who shares accelerators shares them all; None where that is no matter of it.
+
+    `quietly` plans a problem with components on any kinds, and tells nothing meanwhile.
+    """
+
+    def told(problem: Problem) -> Nested | None:
+        nested = with_nesting(problem)
+        if nested is None:
+            return None
+        other = quietly(nested)
+        if other.planned is None or other.plan is None:
+            return None if other.verdict == IMPOSSIBLE else Nested(0)
+        its = other.planned
+        return Nested(its.bound if its.over_kinds is None else min(its.bound, its.over_kinds), its.best, its.question)
+
+    return told
 
 
 def _told(planned: Planned, least: int, other: Answer) -> Nested:
