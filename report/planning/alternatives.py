@@ -25,18 +25,26 @@ def alternatives(account: Account) -> str:
         lines.append(f"  and of {more} more")
     if planned.without_estimates is not None:
         lines.append(f"  without the estimates of memory: {priced_in_words(account.planned, planned.without_estimates)}")
-    unknown = "; what they take for traffic is not known" if planned.best.traffic else ""
-    title = (
-        f"without these ranks, the best of each arrangement (not placed{unknown})"
-        if account.given
-        else "other arrangements, the best of each"
-    )
-    return "\n".join([f"{title}:", *lines]) if lines else ""
+    return "\n".join([f"{_title(account)}:", *lines]) if lines else ""
+
+
+def _title(account: Account) -> str:
+    """What the designs are beside; of given ranks it is said here where none of them was placed."""
+    if not account.given:
+        return "other arrangements, the best of each"
+    unknown = "; what they take for traffic is not known" if account.planned.best.traffic else ""
+    return f"without these ranks, the best of each arrangement{f' (not placed{unknown})' if _none_is_placed(account) else ''}"
+
+
+def _none_is_placed(account: Account) -> bool:
+    return account.given and all(each.priced in account.planned.not_placed for each in account.others)
 
 
 def _other(account: Account, other: Other) -> str:
     planned = account.planned
-    said = priced_in_words(account.planned, other.priced) + (", not placed" if other.priced in planned.not_placed else "")
+    unsure = other.priced in planned.not_placed and not _none_is_placed(account)
+    unknown = " and its traffic not known" if account.given and planned.best.traffic else ""
+    said = priced_in_words(account.planned, other.priced) + (f", not placed{unknown}" if unsure else "")
     if not other.adds or total(other.priced) == total(planned.best):
         return said
     longer = total(other.priced) > total(planned.best)
@@ -46,7 +54,9 @@ def _other(account: Account, other: Other) -> str:
 
 def _adds(account: Account, other: Other, sign: int, word: str) -> str:
     """What adds most more to the iteration, or most less: `actor adds 6.111 more and rollout adds 5.766 more`; traffic too."""
-    question, traffic = account.planned.question, 0 if account.given else other.priced.traffic - account.planned.best.traffic
+    planned = account.planned
+    unknown = account.given and other.priced in planned.not_placed
+    question, traffic = planned.question, 0 if unknown else other.priced.traffic - planned.best.traffic
     adds = [(time, task_name(question, task)) for task, time in other.adds] + [(traffic, "traffic")]
     its = sorted(((sign * time, name) for time, name in adds if sign * time > 0), key=lambda each: -each[0])[:MAX_ADDS]
     return listed([f"{name} adds {seconds(time)} {word}" for time, name in its])

@@ -38,8 +38,8 @@ def to_data(account: Account) -> Data:
         "others": [
             {
                 **priced_data(question, each.priced),
-                "placed": not account.given and each.priced not in planned.not_placed,
-                **({"traffic_known": False} if account.given and planned.best.traffic else {}),
+                "placed": each.priced not in planned.not_placed,
+                **({"traffic_known": False} if account.given and planned.best.traffic and each.priced in planned.not_placed else {}),
                 "adds_more": {str(task): time / SECOND for task, time in each.adds},
             }
             for each in account.others

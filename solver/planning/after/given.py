@@ -25,6 +25,7 @@ from ..variants.over_nodes import may_have_groups, without_groups
 from ..variants.spanning import may_span
 from .account import KEEP, Account
 from .accounting import account_of
+from .compared import compared
 from .own.fixed import left_open
 from .own.own_ranks import own_of
 
@@ -37,7 +38,7 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1, solve: Solve | N
 
     The designs beside them are the best of a search in which the counts of these components are open, within what their hints say, and
     which fit by the estimates of memory where any does; they were not placed. Where they are far better than the ranks, `solve` answers
-    the same question with their placement, so that none is left which has no placement. `limit` is in deterministic seconds.
+    the same question with their placement, and what it proves to have none is left out. `limit` is in deterministic seconds.
     """
     workload = problem.job.workload
     timed = [each for each in problem.components if each.timed]
@@ -62,17 +63,20 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1, solve: Solve | N
         Priced(each.design, iteration(model, question, each.design), tuple(segment_times(model, question, each.design)))
         for each in searched.found
     )
-    value, held = price(question, model, priced.design)[0], 0 if question.aim == SECONDS else question.held
-    bound = value if searched.bound is None else min(value, searched.bound) if mine.on_several_kinds else searched.bound
+    by_time = question.aim == SECONDS
+    value = priced.nanoseconds + priced.traffic if by_time else price(question, model, priced.design)[0] + question.held
+    least = value if searched.bound is None else searched.bound + (0 if by_time else question.held)
+    bound = min(value, least) if mine.on_several_kinds else least
     # What is near enough to the bound of what was not placed stays as it is: then no placement is looked for.
     far = (value - bound) * 100 > bound * KEEP
-    placed = _placed(opened, question, solve) if solve is not None and far else None
+    placed = compared(opened, question, solve) if solve is not None and far else None
+    unsure = others
     if placed is not None:
-        others, bound = _that_can_be(others, placed, held), max(bound, min(value, placed.bound - held))
-    planned = Planned(question, model.name, priced, bound + held, value <= bound, others, (), searched.structures)
-    if placed is not None and placed.proved:
-        its = placed
-        planned = replace(planned, over_nodes=its.over_nodes, over_kinds=its.over_kinds, nested=its.nested, at_once=its.at_once)
+        others, unsure = placed.beside(others, question, OTHERS)
+        bound = max(bound, min(value, placed.planned.bound))
+    planned = Planned(question, model.name, priced, bound, value <= bound, others, (), searched.structures, not_placed=unsure)
+    if placed is not None and placed.planned.proved:
+        planned = placed.told(planned)
     else:
         planned = _with_wider(opened, workload, planned, limit, seed)
     return replace(account_of(mine.problem, replace(planned, question=mine.question), problem.given()), given=True)
@@ -88,33 +92,6 @@ def _with_wider(problem: Problem, workload: Workload, planned: Planned, limit: f
     inside = None if question.nested or (nested := with_nesting(problem)) is None else bound_inside(nested, planned, limit, seed)
     planned = replace(planned, nested=None if inside is None or inside >= bound else Nested(inside))
     return replace(planned, at_once=least_at_once(problem, planned, limit, seed))
-
-
-def _placed(opened: Problem, question: Question, solve: Solve) -> Planned | None:
-    """The plan of the same question with its placement; None where there is none to compare with."""
-    workload = opened.job.workload
-    if workload is None or workload.bandwidth:  # the ranks have no price that counts what crosses
-        return None
-    found = solve(opened).planned
-    its_own = found is not None and not found.parts and not found.question.on_models and found.question.kinds == question.kinds
-    return found if its_own else None
-
-
-def _that_can_be(others: tuple[Priced, ...], placed: Planned, held: int) -> tuple[Priced, ...]:
-    """Those of designs that are no better than is proved of all that have a placement, and the best that has one before them."""
-    by_time = placed.question.aim == SECONDS
-
-    def costs(priced: Priced) -> int:
-        return priced.nanoseconds if by_time else priced.design.accelerators + held
-
-    can_be = [each for each in others if costs(each) >= placed.bound]
-    if (
-        len(can_be) < len(others)
-        and not placed.is_own
-        and placed.best.design.structure() not in {each.design.structure() for each in can_be}
-    ):
-        can_be.insert(0, placed.best)
-    return tuple(can_be)
 
 
 def _over_kinds(problem: Problem, workload: Workload, planned: Planned, limit: float, seed: int) -> int | None:

@@ -47,7 +47,8 @@ def test_the_traffic_of_what_was_not_placed_is_not_known(tmp_path: Path) -> None
     (tmp_path / "job.yaml").write_text(CROSSING)
     account = pw.account(tmp_path / "job.yaml")
     assert account is not None and account.planned.best.traffic > 0
-    text = alternatives(replace(account, given=True))
+    unsure = replace(account.planned, not_placed=tuple(each.priced for each in account.others))
+    text = alternatives(replace(account, given=True, planned=unsure))
     assert "(not placed; what they take for traffic is not known):" in text and "traffic adds" not in text
-    still = replace(account.planned, best=replace(account.planned.best, traffic=0))
+    still = replace(unsure, best=replace(account.planned.best, traffic=0))
     assert "traffic is not known" not in alternatives(replace(account, given=True, planned=still))
