@@ -19,6 +19,7 @@ from ..searching.search import search
 from ..searching.sizes.settling import Settle
 from ..why.eased import Tried, both, eased, nested
 from ..why.eased import over_nodes as groups_over_nodes
+from ..why.none import why_none
 from ..why.several_kinds import of_one_kind, on_several, undecided
 from .bounded_choice import least_price
 from .choosing_models import Choosing
@@ -77,7 +78,7 @@ def over_kinds(
         if may_span(problem, question):
             every = choosing(problem, workload, workload.model, 0.0, tells and _groups(problem, question))
             every.look(None)
-            return _possible(problem, found, every, tried if tells else None)
+            return _possible(problem, question, found, every, tried if tells else None, seed)
         alike = of_one_kind(problem, question) if found.verdict == IMPOSSIBLE and on_several(problem, question) else None
         if alike is None or quietly(_loose(alike, workload)).verdict == IMPOSSIBLE:
             return found
@@ -99,7 +100,7 @@ def _told(found: Answer, planned: Planned, least: Price) -> Answer:
     return replace(found, planned=replace(planned, ties_open=planned.ties_open or (planned.proved and least < planned.price)))
 
 
-def _possible(problem: Problem, found: Answer, every: Choosing, tried: Tried | None) -> Answer:
+def _possible(problem: Problem, question: Question, found: Answer, every: Choosing, tried: Tried | None, seed: int) -> Answer:
     """What is answered where nothing was found with each component on one kind, and the choices may have them on several.
 
     By `tried` it is known which changes help; None: that is not asked.
@@ -111,6 +112,9 @@ def _possible(problem: Problem, found: Answer, every: Choosing, tried: Tried | N
     if tried is None:
         return found if found.verdict == IMPOSSIBLE else nothing(True, ())
     if found.verdict == IMPOSSIBLE:
+        if (searched := search(question, every.model, every.limit, seed)).best is None and searched.proved:
+            told = why_none(problem, every.workload, question, every.model, seed, tried)
+            return told if told.verdict == IMPOSSIBLE else found
         change = nested(problem, tried) or groups_over_nodes(problem, tried) or both(problem, tried)
         return with_help(found, [change.help] if change is not None and change.help not in found.findings[0].help else [])
     if len(every.answers) == 1:

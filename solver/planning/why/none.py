@@ -40,8 +40,10 @@ def why_none(problem: Problem, workload: Workload, question: Question, model: Co
         reasons = [shared]
     if not reasons:
         searched = Tries(model, seed)
-        changes = list(_changes(problem, workload, question, searched, tried)) or list(_of_model(workload, question, model, seed))
-        if alike is not None and not _has_none(searched(wider)):
+        is_open = alike is not None and not _has_none(searched(wider))
+        least = question if is_open else wider
+        changes = list(_changes(problem, workload, question, least, searched, tried)) or list(_of_model(workload, question, model, seed))
+        if is_open:
             return undecided([each.help for each in changes if each.help])
         # What is no reason where components may be on several kinds at once is no reason.
         more = None if changes else several(alike or problem, loose, wider, searched)
@@ -79,12 +81,15 @@ def _told(changes: list[Change]) -> Finding:
     )  # fmt: skip
 
 
-def _changes(problem: Problem, workload: Workload, question: Question, searched: Ask, tried: Tried) -> Iterator[Change]:
-    """One demand or fact at a time, changed so little that there is a design; each was searched."""
+def _changes(problem: Problem, workload: Workload, question: Question, least: Question, searched: Ask, tried: Tried) -> Iterator[Change]:
+    """One demand or fact at a time, changed so little that there is a design; each was searched.
+
+    How much is needed at least is asked of `least`, whose designs are those on several kinds of accelerators at once too.
+    """
     for change in (_seconds, _accelerators, _more):
-        if found := change(problem, question, workload, searched, tried):
+        if found := change(problem, least, workload, searched, tried):
             yield found
-    if found := _memory(question, searched):
+    if found := _memory(question, least, searched):
         yield replace(found, span=most_memory(problem, question))
     if found := nested(problem, tried) or over_nodes(problem, tried) or both(problem, tried):
         yield found
@@ -165,16 +170,16 @@ def _least(found: Searched) -> int:
     return found.bound or 0
 
 
-def _memory(question: Question, searched: Ask) -> Change | None:
-    """With how much memory on each accelerator would there be a design?"""
-    limits = [kind.memory for kind in question.kinds if kind.memory is not None]
-    if not limits or searched(_with_memory(question, None)).best is None:
+def _memory(question: Question, least: Question, searched: Ask) -> Change | None:
+    """With how much memory on each accelerator would there be a design, by the question that asks how much is needed at least?"""
+    limits = [kind.memory for kind in least.kinds if kind.memory is not None]
+    if not limits or searched(_with_memory(least, None)).best is None:
         return None
-    needs = sum(max((option.memory for option in its), default=0) for its in question.options.values())
+    needs = sum(max((option.memory for option in its), default=0) for its in least.options.values())
     low, high, proved = max(limits), max(needs, max(limits) + 1), True
     while high - low > 1:
         middle = (low + high) // 2
-        found = searched(_with_memory(question, middle))
+        found = searched(_with_memory(least, middle))
         if found.best is None:
             low, proved = middle, found.proved
         else:
