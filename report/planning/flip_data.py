@@ -15,6 +15,7 @@ def sensitivity_data(question: Question, found: Sensitivity) -> Data:
         "not_searched": [{"component": name, "up_to": end / HUNDRED} for name, end in found.left],
         "flips": [_flip(question, each) for each in found.flips],
         **({"wider": _wider(question, found.wider)} if found.wider is not None else {}),
+        **({"on_other_models": {"holds": _holds(found.on_models)}} if found.on_models is not None else {}),
         **({"traffic_left_out": True, "least_traffic_counted": question.crossing is not None} if found.traffic_left_out else {}),
     }
 
@@ -25,8 +26,13 @@ def _wider(question: Question, its: Wider) -> Data:
     `flips` are those nested ones that are known to be better.
     """
     sorts = [name for name in ("over_nodes", "over_kinds", "nested") if getattr(its, name)]
-    holds = [{"component": each.component, "slower": each.slower, "up_to": each.percent / HUNDRED} for each in its.holds]
-    return {"plans": sorts, "holds": holds if its.as_it_is else None, "flips": [_flip(question, each) for each in its.flips]}
+    return {"plans": sorts, "holds": _holds(its), "flips": [_flip(question, each) for each in its.flips]}
+
+
+def _holds(its: Wider) -> list[Data] | None:
+    if not its.as_it_is:
+        return None
+    return [{"component": each.component, "slower": each.slower, "up_to": each.percent / HUNDRED} for each in its.holds]
 
 
 def _flip(question: Question, flip: Flip) -> Data:

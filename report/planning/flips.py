@@ -37,22 +37,28 @@ def sensitivities(account: Account) -> str:
     if found.traffic_left_out and found.flips:
         counts = "not counted" if account.planned.question.crossing is None else "counted as the least that any placement of them has"
         lines.append(f"what other plans take for traffic is {counts}: the plan holds at least so far")
+    if found.on_models is not None:
+        lines.append(_wider(found.on_models, "plans with components on other models of accelerators", not account.planned.proved))
     if found.wider is not None:
-        lines.append(_wider(found.wider))
+        lines.append(_wider(found.wider, _plans(found.wider)))
         lines += [f"with these it {_flip(account, flip)}" for flip in found.wider.flips]
     return "\n".join([f"where a hint is wrong, the plan flips when {_when(account)} ({spread}):", *(f"  {escape(line)}" for line in lines)])
 
 
-def _wider(its: Wider) -> str:
-    """What is known of plans that nobody asked for, which may be better sooner."""
+def _plans(its: Wider) -> str:
+    """Plans that nobody asked for: which of them there are."""
     words = (
         (its.over_nodes, "with tp groups over nodes"),
         (its.over_kinds, "with a component on several kinds of accelerators"),
         (its.nested, "in which a component uses only some of another's accelerators"),
     )
-    plans = f"plans {' or '.join(said for there, said in words if there)}"
+    return f"plans {' or '.join(said for there, said in words if there)}"
+
+
+def _wider(its: Wider, plans: str, may_be_better: bool = True) -> str:
+    """What is known of such plans, which may be better sooner: some as it is, unless it is proved that none is."""
     if not its.as_it_is:
-        return f"whether it flips sooner to {plans} is not known: some may be better as it is"
+        return f"whether it flips sooner to {plans} is not known{': some may be better as it is' if may_be_better else ''}"
     return f"it may flip sooner to {plans}; with these it holds at least: {listed(_up_to(its.holds))}"
 
 

@@ -1,4 +1,7 @@
-"""Plans of which an answer says nothing by itself, all of them at once: nested, with groups over nodes, with components on several kinds."""
+"""Plans of which an answer says nothing by itself, all of them at once: nested, with groups over nodes, with components on several kinds.
+
+And those on other models than the plan's, where there are so many choices of these that not each is asked by itself.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Iterator, Sequence
 
 from ....models.planning.planned import Planned
 from ....models.planning.question import Question
+from ....models.planning.workload import Workload
 from ....models.problem import Problem
 from ..asking.asked import asked
 from ..asking.even import as_planned
@@ -14,6 +18,7 @@ from ..asking.nested import with_nesting
 from ..asking.of_ties import as_asked
 from ..memory.without import without_estimates
 from .choices_of_models import MOST_PARTS, choices_of, how_many
+from .every_choice import of_every_choice
 from .over_kinds import on_any_kinds
 from .over_nodes import may_have_groups, without_groups
 from .spanning import as_any_span, as_it_spans, may_span
@@ -29,17 +34,20 @@ class Wide:
     over_nodes : may tensor parallel groups lie over nodes?
     over_kinds : may a component be on several kinds of accelerators at once?
     nested : may a component use only some of another's accelerators?
+    on_models : where the plan's questions have its own models alone, those of all choices of models: no plan that was asked for costs less
+        than their best designs. None where the plan's questions leave nothing out.
     """
 
     questions: tuple[Question, ...]
     over_nodes: bool
     over_kinds: bool
     nested: bool
+    on_models: tuple[Question, ...] = ()
 
     @property
     def any(self) -> bool:
-        """Is it wider at all?"""
-        return self.over_nodes or self.over_kinds or self.nested
+        """Is it wider at all than what was asked for?"""
+        return self.over_nodes or self.nested or (self.over_kinds and not self.on_models)
 
 
 def wide(problem: Problem, planned: Planned, questions: Sequence[Question]) -> Wide | None:
@@ -54,8 +62,7 @@ def wide(problem: Problem, planned: Planned, questions: Sequence[Question]) -> W
         if its is None:
             return None
         if question.on_models and how_many(chosen) > MOST_PARTS:  # of the others it is only known what they take at least
-            loose = _widened(as_any_span(chosen, question), question, now, True)
-            found.append(replace(loose, over_kinds=True))
+            found.append(_of_many_choices(chosen, its, question, now))
         else:
             found.append(_widened(its, question, now, bool(planned.unplaceable)))
     return Wide(
@@ -63,7 +70,21 @@ def wide(problem: Problem, planned: Planned, questions: Sequence[Question]) -> W
         any(each.over_nodes for each in found),
         any(each.over_kinds for each in found),
         any(each.nested for each in found),
+        tuple(question for each in found for question in each.on_models),
     )
+
+
+def _of_many_choices(problem: Problem, its: Problem, question: Question, now: Question) -> Wide:
+    """A question on some models, where there are very many others: it was asked of `its`, which is the problem with these models."""
+    bare = without_estimates(problem)
+    heeds = its.job.workload is not None and its.job.workload.heeds_estimates
+    asked_for = problem if bare is None or heeds else bare
+    loosely = as_any_span(asked_for, question)
+    loose = replace(_widened(loosely, question, now, True), over_kinds=True)
+    if (every := of_every_choice(asked_for)) is None:
+        return replace(loose, on_models=(asked(loosely, loosely.job.workload or Workload()),))
+    exact = None if loose.nested else of_every_choice(asked_for, over_nodes=True) if loose.over_nodes else every
+    return replace(loose, questions=loose.questions if exact is None else (exact[0],), on_models=(every[0],))
 
 
 def _widened(problem: Problem, question: Question, now: Question, unsure: bool) -> Wide:

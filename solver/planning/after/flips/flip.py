@@ -86,6 +86,8 @@ class Sensitivity:
     left : components with the percent up to which nothing was found and nothing proved.
     traffic_left_out : does what crosses the topology count as time, and is that of other plans not known? Then the plan holds at least
         as far as said.
+    wider : what is known of plans that nobody asked for; None where the plan holds against them as far as is said.
+    on_models : the same of plans on other models than the plan's own, where there are too many choices of these to search each.
     """
 
     flips: tuple[Flip, ...]
@@ -93,3 +95,4 @@ class Sensitivity:
     searches: int = 0
     traffic_left_out: bool = False
     wider: Wider | None = None
+    on_models: Wider | None = None

@@ -15,7 +15,7 @@ from .flip import HUNDRED, QUICKEST, SLOWEST, Sensitivity
 from .further import Further
 from .listed import list_slower
 from .way import Way
-from .wider import Doubted, doubted, unknown, wider
+from .wider import Doubted, as_sure, doubted, on_other_models, unknown, wider
 
 SEARCHES = 200
 """Further searches at most, all components together."""
@@ -64,10 +64,16 @@ def sensitivity(
     if widened is not None:
         sure = doubted(planned, its, found, seed, most - searches, beyond / 2)
         searches += sure.searches
-    if its is None or not its.any:
+    if its is None or not (its.any or its.on_models):
         return Sensitivity(sure.flips, left, searches, traffic, unknown(planned) if its is None else None)
-    less, more = wider(planned, its, sure.flips, seed, most - searches, beyond - sure.spent, traffic)
-    return Sensitivity(sure.flips, left, searches + more, traffic, less)
+    models, flips = None, sure.flips
+    if its.on_models:
+        models, more = on_other_models(planned, its, flips, seed, most - searches, (beyond - sure.spent) / 2, traffic)
+        flips, searches = as_sure(flips, models), searches + more
+    if not its.any:
+        return Sensitivity(flips, left, searches, traffic, on_models=models)
+    less, more = wider(planned, its, flips, seed, most - searches, beyond - sure.spent, traffic)
+    return Sensitivity(flips, left, searches + more, traffic, less, models)
 
 
 def _search(run: Further, ways: Sequence[Way], traffic: bool) -> None:

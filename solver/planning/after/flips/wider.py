@@ -1,4 +1,7 @@
-"""How far a plan holds against plans that nobody asked for: nested ones, and those over nodes or with components on several kinds."""
+"""How far a plan holds against plans that nobody asked for: nested ones, and those over nodes or with components on several kinds.
+
+And against those on other models than its own, where there are too many choices of these to search each.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,23 @@ def wider(
     """
     run = Further(_bounded(planned, wide), seed, most, limit, questions=wide.questions)
     run.known += [each.design for each in _told(planned)]
-    if wide.over_kinds and any(each.crossing is not None for each in wide.questions):
-        run.known = []  # what of them crosses is asked by kinds, and these are one here
+    if wide.on_models or (wide.over_kinds and any(each.crossing is not None for each in wide.questions)):
+        run.known = []  # what of them crosses is asked by kinds, and these are others here
+    return _less(run, planned, wide, flips, traffic)
+
+
+def on_other_models(
+    planned: Planned, wide: Wide, flips: Sequence[Flip], seed: int, most: int, limit: float, traffic: bool = False
+) -> tuple[Wider | None, int]:
+    """The same of plans on other models than the plan's own, of which it is proved as of any what they cost at least."""
+    run = Further(planned, seed, most, limit, questions=wide.on_models)
+    run.known = []  # their kinds are others
+    return _less(run, planned, replace(wide, over_nodes=False, nested=False, on_models=()), flips, traffic)
+
+
+def _less(run: Further, planned: Planned, wide: Wide, flips: Sequence[Flip], traffic: bool) -> tuple[Wider | None, int]:
     ways = [(flip, Way(run, flip.component, flip.holds)) for flip in flips if flip.holds != HUNDRED]
-    less = Wider(wide.over_nodes, wide.over_kinds, wide.nested, as_it_is=False)
+    less = Wider(wide.over_nodes, wide.over_kinds and not wide.on_models, wide.nested, as_it_is=False)
     if traffic or any(way.holds is None for _, way in ways) or len(ways) < len(flips):
         beaten = unless_heard(lambda: run.may_be_beaten(flips[0].component), lambda: True)
         if beaten:
@@ -74,9 +90,11 @@ def doubted(planned: Planned, wide: Wide | None, flips: Sequence[Flip], seed: in
     Of plans that are not known (None) it is open whether one does.
     """
     sure = [flip.flips for flip in flips if flip.flips is not None and flip.to is None and flip.sure]
-    if not sure or (wide is not None and not wide.any):
+    if not sure or (wide is not None and not wide.any and not wide.on_models):
         return Doubted(tuple(flips))
     run = None if wide is None else Further(planned, seed, most, limit, questions=wide.questions)
+    if run is not None and wide is not None and wide.on_models:
+        run.known = []  # their kinds are others
 
     def told(flip: Flip) -> Flip:
         if flip.flips is None or flip.to is not None or not flip.sure:
@@ -89,6 +107,17 @@ def doubted(planned: Planned, wide: Wide | None, flips: Sequence[Flip], seed: in
 
     left = tuple(told(flip) for flip in flips)
     return Doubted(left) if run is None else Doubted(left, run.searches, run.spent)
+
+
+def as_sure(flips: Sequence[Flip], less: Wider | None) -> tuple[Flip, ...]:
+    """The flips, of which those where other models may be better say so: what is best there is not known of these."""
+    held = {(each.component, each.slower) for each in less.holds} if less is not None else set()
+
+    def is_sure(flip: Flip) -> bool:
+        known = less is None or (less.as_it_is and (flip.component, flip.holds > HUNDRED) not in held)
+        return flip.sure and flip.to is None and (known or flip.flips is not None)
+
+    return tuple(replace(flip, sure=is_sure(flip)) for flip in flips)
 
 
 def unknown(planned: Planned) -> Wider | None:
