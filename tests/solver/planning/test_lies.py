@@ -13,9 +13,9 @@ from placewright.solver.planning.costs.cost_model import Maximum
 from placewright.solver.planning.costs.stages import Stages
 from placewright.solver.planning.costs.stream import Stream
 from placewright.solver.planning.searching import search as searching
-from placewright.solver.planning.searching.sizes import branching, choices, curves, joining, least, raising
+from placewright.solver.planning.searching.sizes import branching, choices, curve, joining, least, raising
 from placewright.solver.planning.searching.sizes.branching import Branching
-from placewright.solver.planning.searching.sizes.curves import Curve
+from placewright.solver.planning.searching.sizes.curve import Curve
 from placewright.solver.planning.searching.sizes.domains import Narrowing
 from placewright.solver.planning.searching.sizes.least import Least
 from placewright.solver.planning.searching.sizes.least_needs import LeastNeeds
@@ -92,7 +92,7 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "no other counts": (choices, "cheapest", first_alone),
     "enough of anything": (joining.Joining, "_enough", instead(1 << 40)),
     "half a hull": (raising, "hull", changed(lambda line: line[::2])),
-    "half a curve": (curves, "hull", changed(lambda line: line[:1])),
+    "half a curve": (curve, "hull", changed(lambda line: line[:1])),
     "at the same time": (segmentations, "conflicts", instead(set())),
     "a circle is cut": (segmentations, "units", lambda original: lambda asked, pairs: original(replace(asked, rounds=()), pairs)),
     "the first part alone": (segmentations, "_can_stay", lambda original: lambda part, left: not left),

@@ -9,8 +9,9 @@ from .....models.planning.option import Option
 from .....models.planning.question import Question
 from ...costs.cost_model import CostModel
 from ..price import Price
-from ..sizes.choice import Choice
-from ..sizes.choices import Choices, Key
+from ..sizes.choice import Choice, Key
+from ..sizes.choices import Choices
+from ..sizes.known import Sets
 from ..sizes.least import Least
 from ..sizes.sizing import Sizing
 from ..structures.structure import Structure
@@ -24,12 +25,13 @@ class Lean:
     many accelerators only the quickest are left, so that very few are to be listed.
     """
 
-    def __init__(self, question: Question, model: CostModel) -> None:
+    def __init__(self, question: Question, model: CostModel, sets: Sets | None = None) -> None:
+        """`sets`: what is known of sets here by now."""
         self._model = model
         self._real: dict[tuple[str, Option], Option] = {}
         options = {name: tuple(dict.fromkeys(self._of(name, its))) for name, its in question.options.items()}
         self._question = replace(question, options=options)
-        self._ways = Choices(self._question, model.divisor(question))
+        self._ways = Choices(self._question, model.divisor(question), sets)
         self._least = Least()
         self._ranked: dict[Key, tuple[Choice, ...]] = {}
 

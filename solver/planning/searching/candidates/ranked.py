@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from ..sizes.choice import Choice
-from ..sizes.choices import Key
+from ..sizes.choice import Choice, Key
 from ..sizes.limited import Row, rows
 from ..sizes.sizing import Greatest, Sizing
 

@@ -11,8 +11,8 @@ from ...costs.cost_model import CostModel
 from ..cuts.every import EveryCut
 from ..cuts.remembered import Recalled
 from ..price import Price
-from ..sizes.choice import Choice
-from ..sizes.choices import Choices, Key
+from ..sizes.choice import Choice, Key
+from ..sizes.choices import Choices
 from ..sizes.least import Least
 from ..sizes.sizing import Sizing
 from ..structures.every import Arrangement, CanBe, arrangements
@@ -45,9 +45,9 @@ class Sight:
         recalled: Recalled | None = None,
     ) -> None:  # fmt: skip
         """`spend` so many deterministic seconds: whether there is more time. `recalled`: what earlier searches found."""
-        self._recalled = recalled
+        self._recalled = recalled or Recalled(question)
         self._question, self._model, self._excluded, self._skip, self._spend = question, model, excluded, skip, spend
-        self._ways, self._least = Choices(question, model.divisor(question)), Least()
+        self._ways, self._least = Choices(question, model.divisor(question), self._recalled.sets), Least()
         self._is_costly = sum(map(len, question.options.values())) >= COSTLY
         self._lean: Lean | None = None
         self._ranked: dict[Key, tuple[Choice, ...]] = {}
@@ -156,5 +156,5 @@ class Sight:
         """Where it is looked at first, if that spares listing what really fits."""
         if not self._is_costly or all(len(its) == 1 for its in structure.sets):
             return None
-        self._lean = self._lean or Lean(self._question, self._model)
+        self._lean = self._lean or Lean(self._question, self._model, self._recalled.lean_sets)
         return self._lean

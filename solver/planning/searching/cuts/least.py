@@ -13,7 +13,7 @@ from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS
 from ...costs.cost_model import CostModel
 from ..price import ENDLESS
-from ..sizes.curves import Curve
+from ..sizes.curve import Curve
 from ..structures.at_once import Sets, Tasks, conflicts, numbers
 from .alone import divided, options
 from .order import After, after, apart, beginnings, shortest, within

@@ -6,6 +6,7 @@ from typing import NamedTuple, Sequence
 
 from .....models.planning.question import Question
 from ..price import ENDLESS
+from ..sizes.known import Known, Sets
 from ..structures.at_once import Tasks
 
 
@@ -41,6 +42,7 @@ class Remembered:
         self.divided: dict[tuple[Tasks, str, int], int] = {}
         self.of_parts: dict[Tasks, Weights] = {}
         self.of_cuts: dict[tuple[Tasks, ...], Sequence[Weights]] = {}
+        self.sets, self.lean_sets = Known(), Known()
 
 
 class Recalled:
@@ -91,6 +93,16 @@ class Recalled:
     def weigh_all(self, parts: tuple[Tasks, ...], its: Sequence[Weights]) -> None:
         """Remembers these."""
         self._its.of_cuts[parts] = its
+
+    @property
+    def sets(self) -> Sets:
+        """What is known of sets by themselves."""
+        return Sets(self._its.sets, self._where[0])
+
+    @property
+    def lean_sets(self) -> Sets:
+        """The same where memory is nearly no matter (see Lean)."""
+        return Sets(self._its.lean_sets, self._where[0])
 
     def _key(self, part: Tasks) -> tuple[Tasks, str, int]:
         return (part, *self._where) if part & self._tasks else (part, "", 100)

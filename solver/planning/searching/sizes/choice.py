@@ -8,6 +8,8 @@ from .....models.planning.option import Option
 
 Amount = tuple[int, int]
 """Kind and amount, as an option names them."""
+Key = tuple[tuple[str, ...], tuple[int, ...], int]
+"""The members of a set, in which part of the iteration each of their tasks runs, and how many designs are ruled out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,11 @@ from .....models.planning.option import Option
 from .....models.planning.question import Question
 from ..crossing.least import LeastCrossing
 from ..structures.structure import Structure
-from .choice import Amount, Choice
+from .choice import Amount, Choice, Key
 from .dominance import cheapest, undominated
 from .joining import Joining
+from .known import Sets
 from .limited import is_limited
-
-Key = tuple[tuple[str, ...], tuple[int, ...], int]
 
 
 def tasks_of(question: Question, members: Sequence[str]) -> tuple[int, ...]:
@@ -33,12 +32,14 @@ class Choices:
     the rest is still there.
     """
 
-    def __init__(self, question: Question, divisor: int) -> None:
+    def __init__(self, question: Question, divisor: int, sets: Sets | None = None) -> None:
+        """`sets`: what is known of sets by now; without it nothing is."""
         self.crossing = LeastCrossing(question, question.crossing) if question.crossing is not None else None
-        self._question, self._joining = question, Joining(question, divisor, self.crossing)
+        self.sets = sets or Sets()
+        self._question, self._joining = question, Joining(question, divisor, self.crossing, self.sets)
         self._found: dict[Key, tuple[Choice, ...]] = {}
         self.listed = 0
-        """Kinds and amounts of sets for which the ways were listed."""
+        """Kinds and amounts of sets for which the ways were listed, or were known by now."""
 
     @property
     def counted(self) -> int:
@@ -49,10 +50,16 @@ class Choices:
         """The ways to run one set of a structure that fit in memory by themselves, the fewest accelerators first."""
         key = members, pattern, _ = self.key(structure, number, spare)
         if key not in self._found:
-            found = self.at(structure, number, self._joining.amounts(members), spare)
-            if set(pattern) == {0} and not self._question.nested and not is_limited(self._question) and self.crossing is None:
-                found = cheapest(found, lambda choice: choice.kind, lambda choice: choice.loads[0], spare)
-            self._found[key] = tuple(found)
+            known, amounts = self.sets.of(key), self._joining.amounts(members)
+            if key in known.ways:
+                self.listed += len(amounts)  # so that an answer is the same, whether or not it is known what is listed
+            else:
+                found = self.at(structure, number, amounts, spare)
+                if set(pattern) == {0} and not self._question.nested and not is_limited(self._question) and self.crossing is None:
+                    found = cheapest(found, lambda choice: choice.kind, lambda choice: choice.loads[0], spare)
+                known.ways[key] = tuple(found)
+                known.count += len(amounts)
+            self._found[key] = known.ways[key]
         return self._found[key]
 
     def at(self, structure: Structure, number: int, amounts: Iterable[Amount], spare: int = 0) -> list[Choice]:

@@ -11,6 +11,7 @@ from ..crossing.least import LeastCrossing
 from ..price import ENDLESS
 from .choice import Amount, Choice
 from .dominance import Figures, undominated
+from .known import Sets
 from .limited import figures, is_limited
 
 
@@ -22,12 +23,12 @@ class Joining:
     packed : do sets share memory with others, so that what needs less is better however little that is by itself?
     """
 
-    def __init__(self, question: Question, divisor: int, crossing: LeastCrossing | None = None) -> None:
+    def __init__(self, question: Question, divisor: int, crossing: LeastCrossing | None = None, sets: Sets | None = None) -> None:
         self._question, self._divisor, self._limited = question, divisor, is_limited(question)
         self._crossing, self._more = crossing, int(crossing is not None)
         self.packed = question.nested and any(kind.memory is not None for kind in question.kinds)
         self._options: dict[tuple[str, int], dict[Amount, list[Option]]] = {}
-        self._joined: dict[tuple[tuple[str, ...], tuple[int, ...], int, Amount], list[Choice]] = {}
+        self._sets = sets or Sets()
         self._memory: dict[str, dict[Amount, int]] = {}
         self._places: dict[tuple[str, ...], tuple[list[int], list[int]]] = {}
         self._worked: dict[str, tuple[bool, ...]] = {}
@@ -45,8 +46,8 @@ class Joining:
 
     def at(self, members: tuple[str, ...], pattern: tuple[int, ...], spare: int, amount: Amount) -> list[Choice]:
         """The ways that fit in memory, by those of all components but the last one. `pattern`: in which part of the iteration each task runs."""
-        key = (members, pattern, spare, amount)
-        if key not in self._joined:
+        joined = self._sets.joined((members, pattern, spare))
+        if amount not in joined:
             *before, last = members
             its = pattern[len(pattern) - len(self._question.tasks_of[last]) :]
             options = self._ways(last, spare).get(amount, [])
@@ -55,8 +56,8 @@ class Joining:
             else:
                 nothing = (0,) * (len(self._question.all_turns) + 1)
                 firsts = [Choice(amount[0], options[0].accelerators, (), (0,) * self._more, nothing)] if options else []
-            self._joined[key] = self._join(firsts, options, members, its, spare) if firsts else []
-        return self._joined[key]
+            joined[amount] = self._join(firsts, options, members, its, spare) if firsts else []
+        return joined[amount]
 
     def choice(self, members: Sequence[str], pattern: Sequence[int], options: Sequence[Option]) -> Choice:
         """The way with these options, of one kind and amount; whether it fits is not asked."""

@@ -6,7 +6,8 @@ from bisect import bisect_left
 from typing import Sequence
 
 from .....models.planning.workload import SECONDS
-from .curves import Curve, Curves
+from .curve import Curve
+from .curves import Curves
 from .least_needs import LeastNeeds
 from .sizing import Greatest, Load, Sizing
 

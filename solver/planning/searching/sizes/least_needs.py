@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from .choices import Key
+from .choice import Key
 from .shared_memory import Needs
 from .sizing import Sizing
 

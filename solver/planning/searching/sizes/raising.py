@@ -7,10 +7,8 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple, Sequence
 
 from .domains import Domains, Narrowing
+from .hull import Step, hull
 from .sizing import Greatest, Load
-
-Step = tuple[int, int, int]
-"""Accelerators, a value and the place of a choice: the values fall as the accelerators rise."""
 
 
 class Gain(NamedTuple):
@@ -133,17 +131,3 @@ def _shared(narrowing: Narrowing, domains: Domains, parts: dict[int, int], most:
         total -= gain
         places[number] = place
     return Raised(total, places)
-
-
-def hull(steps: Sequence[Step]) -> list[Step]:
-    """The steps on the lower convex hull."""
-    found: list[Step] = []
-    for step in steps:
-        while len(found) > 1 and _above(found[-2], found[-1], step):
-            found.pop()
-        found.append(step)
-    return found
-
-
-def _above(one: Step, middle: Step, other: Step) -> bool:
-    return (middle[1] - one[1]) * (other[0] - one[0]) >= (other[1] - one[1]) * (middle[0] - one[0])

@@ -15,8 +15,8 @@ from ....sandbox.interrupts import was_heard
 from ...costs.cost_model import CostModel
 from ..crossing.least import exactly
 from ..structures.structure import OUTSIDE, Structure
-from .choice import Amount, Choice
-from .choices import Choices, Key, parts_of, tasks_of
+from .choice import Amount, Choice, Key
+from .choices import Choices, parts_of, tasks_of
 from .limited import Row, rows
 
 Load = tuple[int, int]
