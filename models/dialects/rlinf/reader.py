@@ -4,34 +4,31 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Mapping as MappingType
 
-from ...configuration.notes import Notes, is_unknown
+from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...derivation import Derivation, Figure
 from ...findings.finding import Severity
-from ...findings.span import Span
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared
-from ...parallel import Parallel
 from ...planning.workload import Workload
 from ...problem import Problem
 from ...reading import Reading
 from ...said import Said
 from ...text.document import Document
 from ...text.interpolation import Interpolator
-from ...text.tree import Mapping, Scalar, Value, kind_of
+from ...text.tree import Mapping, Scalar, Value
 from ..dialect import TRAINING
 from .capabilities import CAPABILITIES, ENVIRONMENT, NAMES
-from .cluster.keys import as_meant
 from .cluster.machines import machines_of
 from .cluster.node_groups import DeclaredGroups, read_node_groups
 from .cluster.num_nodes import read_num_nodes
 from .cluster.profiling import read_profiling
+from .cluster.section import section_of
 from .components.component_placement import Context, read_components
-from .components.flow_commas import split_by_commas
 from .components.least import accelerators_per_node
+from .components.written import component_placement, names_in
 from .modes import read_mode
 from .planning.hints import of_what_runs
 from .planning.measured_on import measured_on_of
@@ -56,29 +53,9 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
 
 
 def _read_anew(document: Document, machines: Cluster | AsDeclared | None, level: str, written: Problem | None) -> Reading:
-    """The file with the ranks of the components with times left open; their own are as RLinf would have them of what is `written`."""
-    found = read_with(document, machines, level, hints=True, anew=True)
-    if found.problem is None or written is None:
-        return found
-    placed = {each.name: each.runs for each in written.components if each.runs}
-    own = {name: placed.get(name, runs) for name, runs in found.problem.job.own.items()}
-    job = _with_followers(replace(found.problem.job, own=own), document, machines, level)
-    return replace(found, problem=replace(found.problem, job=job))
+    from .planning.anew import anew
 
-
-def _with_followers(job: Job, document: Document, machines: Cluster | AsDeclared | None, level: str) -> Job:
-    """With what follows from the choices of degrees that hints leave open."""
-    if not job.choices:
-        return job
-    from ..following import following
-    from .planning.following import leaders, with_degrees
-
-    def job_with(degrees: MappingType[str, Parallel]) -> Job | None:
-        its = replace(document, root=with_degrees(document.root, degrees))
-        reading = read_with(its, machines, level, hints=True, anew=True)
-        return reading.problem.job if reading.problem is not None and not reading.failed else None
-
-    return following(job, leaders(job, document.root), job_with)
+    return anew(partial(read_with, machines=machines, level=level, hints=True, anew=True), document, written)
 
 
 def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool, anew: bool = False) -> Reading:
@@ -105,7 +82,7 @@ def _problem(
     anew: bool,
     derivations: list[Derivation],
 ) -> Problem | None:
-    section = _section(notes, interpolator, root)
+    section = section_of(notes, interpolator, root)
     if section is None:
         return None
     values: dict[str, Value | None] = {}
@@ -117,7 +94,7 @@ def _problem(
     read_profiling(notes, values["profiling"])
     at = values["num_nodes"] or section
     hinted = root.get(HINTS)
-    placed = _component_placement(notes, section, values["component_placement"], hinted is not None)
+    placed = component_placement(notes, section, values["component_placement"], hinted is not None)
     block = interpolator.tree(hinted, (HINTS,)) if hints and hinted is not None else None
     block, measured = measured_on_of(notes, root, block)
     fits = partial(_fits, notes, groups, placed, block)
@@ -154,7 +131,7 @@ def _problem(
     owner = (placed or section).span
     profiled = is_profiled(root, hinted if hints else None)
     mode = read_mode(
-        notes, settings, cluster, _written(placed), owner, said.components, said.relations, planned.names, said.choices, profiled
+        notes, settings, cluster, names_in(placed), owner, said.components, said.relations, planned.names, said.choices, profiled
     )
     work = _judged(Work(notes, settings, mode), interpolator, level, bool(planned.own))
     derivations += work.derivations
@@ -169,20 +146,6 @@ def _problem(
         shapes=mode.shapes if planned.own else {},
     )  # fmt: skip
     return Problem(cluster, job)
-
-
-def _section(notes: Notes, interpolator: Interpolator, root: Mapping) -> Mapping | None:
-    """What stands below `cluster`, its keys as RLinf takes them; None, and a finding, where that is no map."""
-    section = root.get("cluster")
-    if isinstance(section, Scalar):
-        section = interpolator.tree(section, ("cluster",))
-    if isinstance(section, Mapping):
-        return as_meant(notes, section)
-    if section is None:
-        notes.missing("the file", "cluster", notes.document.source.whole(), "add `cluster:` with `num_nodes` and `component_placement`")
-    elif not is_unknown(section):
-        notes.wrong_type("cluster", "cluster", section, "a map", "write `num_nodes:` and `component_placement:` below it")
-    return None
 
 
 def _judged(work: Work, interpolator: Interpolator, level: str, is_planned: bool) -> Work:
@@ -231,22 +194,3 @@ def _fits(
         add_block(block, cluster, components, quiet.findings)
     outside = any(finding.code == "PW102" for finding in quiet.findings)
     return mends[0] == mends[1] and not outside and not any(component.fixes for component in components)
-
-
-def _written(placed: Mapping | None) -> dict[str, Span]:
-    """Every name in `component_placement`, also of components that cannot be read, with its key's place."""
-    return {name.strip(): entry.key.span for entry in placed or () for name in entry.key.text.split(",") if name.strip()}
-
-
-def _component_placement(notes: Notes, section: Mapping, value: Value | None, hinted: bool) -> Mapping | None:
-    if isinstance(value, Mapping):
-        return split_by_commas(notes, value)
-    if value is not None and (is_unknown(value) or (hinted and isinstance(value, Scalar) and value.is_null)):
-        return None
-    if value is not None:
-        what = kind_of(value)
-        message = f"`component_placement` must be a map of components, but it is {what}"
-        notes.error("PW105", "cluster", message, value, what, "write each component with its ranks, such as `actor: 0-7`")
-    elif not hinted:
-        notes.missing("cluster", "component_placement", section.span, "add `component_placement:` with a line for each component")
-    return None

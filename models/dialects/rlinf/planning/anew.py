@@ -1,0 +1,41 @@
+"""An RLinf file as it is planned: the ranks of components with times are left open, and what follows from degrees that are open is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable
+from typing import Mapping as MappingType
+
+from ....job import Job
+from ....parallel import Parallel
+from ....problem import Problem
+from ....reading import Reading
+from ....text.document import Document
+from ...following import following
+from .following import leaders, with_degrees
+
+Read = Callable[[Document], Reading]
+"""Reads a file with these ranks left open."""
+
+
+def anew(read: Read, document: Document, written: Problem | None) -> Reading:
+    """The file as it is planned; the own ranks of what is open are as RLinf would have them of what is `written`."""
+    found = read(document)
+    if found.problem is None or written is None:
+        return found
+    placed = {each.name: each.runs for each in written.components if each.runs}
+    own = {name: placed.get(name, runs) for name, runs in found.problem.job.own.items()}
+    job = _with_followers(replace(found.problem.job, own=own), read, document)
+    return replace(found, problem=replace(found.problem, job=job))
+
+
+def _with_followers(job: Job, read: Read, document: Document) -> Job:
+    """With what follows from the choices of degrees that hints leave open."""
+    if not job.choices:
+        return job
+
+    def job_with(degrees: MappingType[str, Parallel]) -> Job | None:
+        reading = read(replace(document, root=with_degrees(document.root, degrees)))
+        return reading.problem.job if reading.problem is not None and not reading.failed else None
+
+    return following(job, leaders(job, document.root), job_with)
