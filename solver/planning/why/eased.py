@@ -93,6 +93,29 @@ def over_nodes(problem: Problem, tried: Tried) -> Change | None:
     return Change(told, f"let the tp groups of {of} lie over nodes: `{OVER_NODES}`", span=problem[found[0]].span("parallel"))
 
 
+def of_other_models(problem: Problem, tried: Tried) -> Change | None:
+    """What to allow, where components may use one model of accelerators alone: of one component if that is enough."""
+    workload = problem.job.workload
+    models = {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
+    names = [each.name for each in problem.hinted if each.accelerator_model and models - {each.accelerator_model}]
+    if workload is None or not names:
+        return None
+    found: list[str] = []
+    for its in [names, *([name] for name in (names[:FEW] if len(names) > 1 else []))]:
+        components = tuple(replace(each, accelerator_model="") if each.name in its else each for each in problem.components)
+        if tried(replace(problem, job=replace(problem.job, components=components)), workload):
+            found = its
+        elif its == names:
+            return None
+        if len(found) == 1:
+            break
+    told = "no counts and degrees keep to everything that is asked where components use one model of accelerators alone"
+    of = listed([f"`{name}`" for name in found])
+    return Change(
+        told, f"leave out the `accelerator` of {of}, which may then be on others", span=problem[found[0]].span("accelerator_model")
+    )
+
+
 def _has_groups(problem: Problem, component: Component) -> bool:
     return any(each.tp > 1 for each in problem.job.choices.get(component.name, (component.parallel,)))
 
@@ -111,6 +134,8 @@ def eased(problem: Problem, workload: Workload, tried: Tried, placed: int | None
     if workload.budget.accelerators is not None:
         yield more_accelerators(problem, workload, tried)
     if found := nested(problem, tried) or over_nodes(problem, tried) or both(problem, tried):
+        yield found.help
+    if found := of_other_models(problem, tried):
         yield found.help
     if problem.job.laying is not None:
         yield more_nodes(problem, workload, tried)

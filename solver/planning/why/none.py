@@ -21,7 +21,7 @@ from ..costs.cost_model import CostModel
 from ..searching.search import Searched
 from .at_once import less_at_once
 from .common import nothing_in_common
-from .eased import Change, Tried, both, more_accelerators, more_nodes, more_seconds, nested, over_nodes
+from .eased import Change, Tried, both, more_accelerators, more_nodes, more_seconds, nested, of_other_models, over_nodes
 from .relations import Ask, without_relations
 from .said import demanded_by, its_sets, largest, most_memory, place_of
 from .several import several
@@ -92,6 +92,8 @@ def _changes(problem: Problem, workload: Workload, question: Question, least: Qu
     if found := _memory(question, least, searched):
         yield replace(found, span=most_memory(problem, question))
     if found := nested(problem, tried) or over_nodes(problem, tried) or both(problem, tried):
+        yield found
+    if found := of_other_models(problem, tried):
         yield found
     for told, help_text, changed in without_relations(question, searched):
         if searched(changed).best is not None:
