@@ -34,7 +34,9 @@ class ParallelForm(_Strict):
     cp: Degrees = Field(default=(1,), description="a whole number such as `2`, or a list", title="context parallel size")
     ep: Degrees = Field(default=(1,), description="a whole number such as `8`, or a list", title="expert parallel size")
     dp: Degrees = Field(
-        default=(1,), description="a whole number such as `2`, or a list", title="data parallel ranks inside one replica of an engine"
+        default=(1,),
+        description="a whole number such as `2`, or a list",
+        title="data parallel ranks inside one replica of an engine; how many replicas there are follows from the accelerators",
     )
 
     def choices(self) -> tuple[Parallel, ...]:
@@ -75,7 +77,9 @@ class HintForm(_Strict):
         default=None, description=f"one of {', '.join(f'`{role}`' for role in ROLES)}", title="what it does, if its name does not say it"
     )
     accelerators: Amount | None = Field(
-        default=None, description="a number such as `16`, or a range such as `8-32`", title="how many accelerators it asks for"
+        default=None,
+        description="a number such as `16`, or a range such as `8-32`; with `scaling: table` none but the counts in `seconds` are planned",
+        title="how many accelerators it asks for",
     )
     processes: Amount | None = Field(
         default=None, description="a number such as `16`, or a range such as `8-32`", title="how many processes it has"

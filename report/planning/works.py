@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ...models.memory.bill import BlockBill
 from ...models.planning.design import Block
 from ...models.planning.kind import NO_KIND
@@ -12,7 +14,7 @@ from ...solver.planning.after.usage import Usage, busy, by_place
 from ...solver.wording import listed
 from ..table import table
 from ..terminal import escape
-from .words import bill_name, block_name, parts, percent, resources, seconds, task_name
+from .words import amount_on, bill_name, block_name, parts, percent, resources, seconds, task_name
 
 NOT_KNOWN = "not known: no seconds"
 """What is said of the work of components of which nobody says how long they take."""
@@ -51,9 +53,22 @@ def _place(account: Account, usage: Usage) -> str:
     """`rollout, actor (108)`; `reward (16 processes)`."""
     design = account.planned.best.design
     if usage.block is not None:
-        return block_name(account.planned.question, design.blocks[usage.block])
+        return _block(account, design.blocks[usage.block])
     (name,) = usage.components
     return f"{name} ({resources(account.resources[name], design.options[name])})"
+
+
+def _block(account: Account, block: Block) -> str:
+    """A set by its models as it was placed, where its kind is of several: `rollout (3 H100 and 4 L40S)`."""
+    question, bills = account.planned.question, [its for its in account.bills if its.block.components == block.components]
+    several = len({model for kind in question.kinds for model in kind.named}) > 1
+    told = several and question.kinds[block.kind].mixed and all(its.models and its.block.kind == block.kind for its in bills)
+    counts = Counter[tuple[str, ...]]()
+    for its in bills if told else []:
+        counts[its.models] += its.block.accelerators
+    if sum(counts.values()) != block.accelerators:
+        return block_name(question, block)
+    return f"{', '.join(block.components)} ({listed([amount_on(*each) for each in counts.items()])})"
 
 
 def _worked(question: Question, usage: Usage) -> str:

@@ -11,6 +11,7 @@ from ....models.model_cards.use import WORDS, Split
 from ....models.parallel import Parallel
 from ....models.problem import Problem
 from ..asking.even import card_of, evenly, uneven
+from ..why.common import few
 
 CODE = "PW404"
 Plan = Callable[[Problem], Answer]
@@ -45,9 +46,10 @@ def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
         component, card = problem[name], card_of(problem, name)
         if not (name in problem.job.own and parallel == problem.own_degrees(component)):
             for split in uneven(problem, component, parallel):
-                what = f"{getattr(card, split.what)} {WORDS[split.what]}"
+                amount, most = getattr(card, split.what), problem.cluster.total(problem.kind(component))
+                what, even = f"{amount} {WORDS[split.what]}", [size for size in range(1, most + 1) if split.fits(amount, size)]
                 message = f"the plan has {split.degree} {split.of(parallel)} for `{name}`, among which its {what} do not divide"
-                advice = f"leave a {split.degree} open that divides them, if what runs it takes no others"
+                advice = f"if what runs it needs them divided evenly, let {split.degree} be one of {few(even)} too"
                 yield warning(CODE, name, message, component.span("parallel"), help=advice)
 
 

@@ -69,7 +69,11 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
         if component.accelerator_model not in have:
             told = f"no node has {component.accelerator_model}, the only model that it may use; there are {listed([model_name(model) for model in have]) or 'none'}"
             return _impossible(
-                component, "accelerator_model", told, "name another, or leave `accelerator` out", [component.accelerator_model]
+                component,
+                "accelerator_model",
+                told,
+                "name another, or leave `accelerator` out; how many it asks for is `accelerators`",
+                [component.accelerator_model],
             )
     if not any(space.allowed(problem, component, kind) for kind in range(len(space.kinds))):
         told = "no accelerator that it may use is free of components with given ranks and of other jobs"

@@ -167,3 +167,16 @@ plan: {workflow: rollout -> reward => actor, batches: 8}
 """)
     line = render(pw.account(tmp_path / "job.yaml", sandbox=False, searches=0))[0].splitlines()[0]
     assert line.startswith("these ranks: 262.5 seconds an iteration, 16 accelerators, 162.5 % from the bound (")
+
+
+def test_a_set_on_several_models_is_told_with_how_many_of_each(tmp_path: Path) -> None:
+    """`a (7)` stood in the table of who works when, and 3 H100 and 4 L40S only in that of memory."""
+    path = tmp_path / "train.yaml"
+    path.write_text("""
+cluster: 1x4xH100+1x4xL40S
+components:
+  a: {accelerators: 7, seconds: {7: 4}, memory: 20GiB}
+  b: {accelerators: 1, seconds: {H100: {1: 4}, L40S: {1: 4}}, memory: 20GiB}
+plan: {workflow: a => b}
+""")
+    assert "\na (3 H100 and 4 L40S)  a 100 %" in "\n".join(render(pw.account(path, sandbox=False, searches=0)))

@@ -50,6 +50,8 @@ def test_where_only_such_degrees_are_open_they_are_planned_with_a_warning(tmp_pa
     answer = solved(tmp_path, "[4, 8]")
     assert pp_of(answer) == 4
     assert told(answer) == [(Severity.WARNING, "the plan has pp 4 for `actor`, among which its 30 layers do not divide")]
+    (its,) = [each.help for each in answer.findings if each.code == "PW404"]
+    assert its == "if what runs it needs them divided evenly, let pp be one of 1, 2, 3, 5, 6 too"
 
 
 def test_where_no_other_degrees_have_a_plan_such_are_planned_with_a_warning(tmp_path: Path) -> None:
