@@ -35,7 +35,7 @@ class Wide:
     over_kinds : may a component be on several kinds of accelerators at once?
     nested : may a component use only some of another's accelerators?
     on_models : where the plan's questions have its own models alone, those of all choices of models: no plan that was asked for costs less
-        than their best designs. None where the plan's questions leave nothing out.
+        than their best designs. Empty where the plan's questions leave nothing out.
     """
 
     questions: tuple[Question, ...]

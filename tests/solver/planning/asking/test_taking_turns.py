@@ -80,3 +80,5 @@ def test_nothing_is_said_where_others_may_use_them() -> None:
     its = asked_for(Random(1), "stream")
     related = problem(its.cluster, *its.components, together="rollout+ref", shares=True)
     assert taking_turns(replace(related, job=replace(related.job, workload=its.job.workload))) is None
+    assert taking_turns(its) is not None
+    assert taking_turns(replace(its, job=replace(its.job, overlaps={"rollout": frozenset({"ref"})}))) is None

@@ -8,11 +8,14 @@ from random import Random
 
 import placewright as pw
 import pytest
+from placewright.models.answer import Answer
 from placewright.models.memory.estimated import estimated, with_slack
 from placewright.models.parallel import Parallel
 from placewright.models.problem import Problem
 
 SETS = ({"a"}, {"b"}, {"a", "b"})
+Needs = dict[str, tuple[int, int]]
+"""Component -> MiB while it works, and while others do."""
 
 
 class Instance:
@@ -82,21 +85,38 @@ class Instance:
         self, problem: Problem, held: dict[str, int], on: dict[str, list[int]], ways: tuple[tuple[int, ...], ...], degrees: tuple[int, ...]
     ) -> bool:
         """Does it fit with these degrees?"""
-        needs = {}
         for name, tp in zip("ab", degrees):
             if (tp > 1 and self.tp[name] == "1") or any(its % tp for its in on[name]):
                 return False
-            use = problem.job.models[name]
-            found = estimated(problem[name], use.card, Parallel(tp), held[name])
+        needs = self.needs(problem, held, degrees)
+        return all(
+            self.peak(needs, names) <= size * 1024 for way, size in zip(ways, self.sizes) for names, count in zip(SETS, way) if count
+        )
+
+    def needs(self, problem: Problem, held: dict[str, int], degrees: tuple[int, ...]) -> Needs:
+        """Of each on so many accelerators, with a tp."""
+        needs = {}
+        for name, tp in zip("ab", degrees):
+            found = estimated(problem[name], problem.job.models[name].card, Parallel(tp), held[name])
             assert found is not None
             needs[name] = with_slack(found.mebibytes), with_slack(found.kept)
-        for way, size in zip(ways, self.sizes):
-            for names, count in zip(SETS, way):
-                full, kept = [needs[name][0] for name in names], [needs[name][1] for name in names]
-                peak = sum(full) if self.phase else sum(kept) + max(one - other for one, other in zip(full, kept))
-                if count and peak > size * 1024:
-                    return False
-        return True
+        return needs
+
+    def peak(self, needs: Needs, names: set[str]) -> int:
+        """MiB of an accelerator that these share."""
+        full, kept = [needs[name][0] for name in names], [needs[name][1] for name in names]
+        return sum(full) if self.phase else sum(kept) + max(one - other for one, other in zip(full, kept))
+
+    def fits(self, problem: Problem, answer: Answer) -> bool:
+        """Has everything room where the plan puts it?"""
+        assert answer.plan is not None and answer.planned is not None
+        options = answer.planned.best.design.options
+        needs = self.needs(problem, {name: options[name].amount for name in "ab"}, tuple(options[name].parallel.tp for name in "ab"))
+        seats = {name: answer.plan.assignment.accelerators(name) for name in "ab"}
+        return all(
+            self.peak(needs, {name for name in "ab" if (node, index) in seats[name]}) <= self.sizes[node] * 1024
+            for node, index in frozenset().union(*seats.values())
+        )
 
 
 @pytest.mark.parametrize("first", range(0, 80, 10))
@@ -113,4 +133,5 @@ def test_as_good_as_every_way_to_lay_them_that_fits_by_the_estimates(first: int,
         if best is not None:
             assert answer.planned is not None and answer.planned.proved and answer.planned.over_kinds is None, seed
             assert round(answer.planned.price[0] / 1e9) == best[0], seed
+            assert instance.fits(problem, answer), seed
             assert answer.planned.ties_open or answer.planned.price[1] == best[1], seed
