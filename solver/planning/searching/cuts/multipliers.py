@@ -31,10 +31,13 @@ LEAST = 0.02
 
 
 class Group(NamedTuple):
-    """Tasks on the same accelerators, and the parts in which these are counted, by their places in the cut."""
+    """Tasks on the same accelerators, and the parts in which these are counted, by their places in the cut: both a bit each.
 
-    tasks: tuple[int, ...]
-    parts: tuple[int, ...]
+    Very many are looked up: two numbers are hashed and joined quicker than tuples of them.
+    """
+
+    tasks: Tasks
+    parts: int
 
 
 class Sum(NamedTuple):
@@ -163,9 +166,9 @@ class Multipliers:
         used, takes = [0] * len(self.prices), [0] * len(self._times.of)
         for group in groups:
             place = self._best(group)[1]
-            for part in group.parts:
+            for part in numbers(group.parts):
                 used[part] += self._times.accelerators[place]
-            for task in group.tasks:
+            for task in numbers(group.tasks):
                 takes[task] = self._times.of[task][place]
         rises = [float(each.weight * sum(takes[task] for task in each.tasks)) for each in self._sums]
         mean: dict[tuple[Tasks, int], float] = {}
@@ -198,14 +201,15 @@ class Multipliers:
 
     def _best(self, group: Group) -> tuple[int, int]:
         """The least that a group costs, and at which place of the amounts."""
-        if group not in self._known:
-            price = sum(self._exact_prices[part] for part in group.parts)
-            costs: Sequence[int] = [price * each for each in self._times.accelerators]
-            for task in group.tasks:
-                costs = list(map(add, costs, self._row(task)))
-            least = min(costs)
-            self._known[group] = least, costs.index(least)
-        return self._known[group]
+        if (known := self._known.get(group)) is not None:
+            return known
+        price = sum(self._exact_prices[part] for part in numbers(group.parts))
+        costs: Sequence[int] = [price * each for each in self._times.accelerators]
+        for task in numbers(group.tasks):
+            costs = list(map(add, costs, self._row(task)))
+        least = min(costs)
+        found = self._known[group] = least, costs.index(least)
+        return found
 
     def _row(self, task: int) -> list[int]:
         if task not in self._rows:

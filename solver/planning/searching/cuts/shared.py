@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Callable, Sequence
+from typing import Callable, Mapping, Sequence
 
 from .....models.planning.kind import NO_KIND
 from ..structures.at_once import Tasks, numbers
@@ -38,7 +38,7 @@ class Worth:
             known = self.recalled.weights(part)
             even = Weights([1 / alike[each.maximum] for each in sums], [takes / max(self.times.most, 1) / 2])
             begun = Multipliers(self.times, sums, *(known or even))
-            groups = [Group((task,), (0,) if self.times.counts(task) else ()) for task in numbers(part)]
+            groups = [Group(1 << task, 1 if self.times.counts(task) else 0) for task in numbers(part)]
             self._known[part] = sums, raised(begun, groups, takes, ALONE if known is None else ONCE_MORE, self)
             self.recalled.weigh(part, self._known[part][1].weights)
         return self._known[part]
@@ -88,7 +88,7 @@ class SharedCut:
         if known is None:
             return False
         full, others = self._after[sum(map(len, sets))]
-        groups = [Group(tasks, tuple(sorted(parts | full))) for tasks, parts in known]
+        groups = [Group(tasks, parts | full) for tasks, parts in known]
         for place, each in enumerate(self._kept):
             if each.bound([*groups, *others]) > most or self._matched(each, known, sum(map(len, sets))) > most:
                 self._kept.insert(0, self._kept.pop(place))
@@ -103,18 +103,20 @@ class SharedCut:
         self._worth.recalled.weigh_all(tuple(self.parts), [each.weights for each in self._kept])
         return False
 
-    def _joined(self, sets: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], frozenset[int]]] | None:
+    def _joined(self, sets: Sequence[Sequence[str]]) -> list[Group] | None:
         """The tasks of each set, and the parts in which they are; None where two tasks would be at the same time."""
         found = []
         for its in sets:
-            tasks = [task for name in its for task in self._times.question.tasks_of[name]]
-            parts = frozenset(self._part[task] for task in tasks)
-            if len(parts) < len(tasks):
+            tasks = parts = 0
+            for name in its:
+                alone = self._alone[name]
+                tasks, parts = tasks | alone.tasks, parts | alone.parts
+            if parts.bit_count() < tasks.bit_count():
                 return None
-            found.append((tuple(sorted(tasks)), parts))
+            found.append(Group(tasks, parts))
         return found
 
-    def _matched(self, its: Multipliers, sets: Sequence[tuple[tuple[int, ...], frozenset[int]]], count: int) -> int:
+    def _matched(self, its: Multipliers, sets: Sequence[Group], count: int) -> int:
         """A higher bound after `count` components: those that come next, up to the end of a part, each go where that is cheapest.
 
         The other sets pay in that part too, as nobody of it comes to them. All that come next share the part that ends there, by their `order`:
@@ -123,15 +125,14 @@ class SharedCut:
         end = self._ends[count]
         full, others = self._after[end]
         costs = sum(map(its.cost, others))
-        closed = [its.cost(Group(tasks, tuple(sorted(parts | full)))) for tasks, parts in sets]
+        closed = [its.cost(Group(tasks, parts | full)) for tasks, parts in sets]
         costs += sum(closed)
         for name in self.order[count:end]:
-            mine = self._times.question.tasks_of[name]
-            where = frozenset(self._part[task] for task in mine)
-            least = its.cost(Group(mine, tuple(sorted(where | full))))
+            mine, where = self._alone[name]
+            least = its.cost(Group(mine, where | full))
             for (tasks, parts), without in zip(sets, closed):
                 if not parts & where:
-                    least = min(least, its.cost(Group(tuple(sorted((*tasks, *mine))), tuple(sorted(parts | where | full)))) - without)
+                    least = min(least, its.cost(Group(tasks | mine, parts | where | full)) - without)
             costs += least
         return its.in_ns(costs)
 
@@ -139,25 +140,37 @@ class SharedCut:
     def _ends(self) -> Sequence[int]:
         """For each number of components, the next one after which a further part is full."""
         count = len(self.order)
-        full = [len(parts) for parts, _ in self._after]
+        full = [parts.bit_count() for parts, _ in self._after]
         return [next((end for end in range(place + 1, count + 1) if full[end] > full[place]), count) for place in range(count + 1)]
 
     @cached_property
-    def _after(self) -> Sequence[tuple[frozenset[int], list[Group]]]:
+    def _after(self) -> Sequence[tuple[int, list[Group]]]:
         """After so many components: the parts whose tasks all have a place, and the groups of those that have none, each by itself."""
-        tasks_of, found = self._times.question.tasks_of, []
-        bare = [Group((task,), ()) for task in sorted(self._part) if not self._times.counts(task)]
+        found, every = [], (1 << len(self.parts)) - 1
+        bare = [Group(1 << task, 0) for task in sorted(self._part) if not self._times.counts(task)]
         for count in range(len(self.order) + 1):
-            left = [tasks_of[name] for name in self.order[count:]]
-            open_ = {self._part[task] for its in left for task in its}
-            groups = [Group(its, tuple(sorted({self._part[task] for task in its}))) for its in left if its]
-            found.append((frozenset(range(len(self.parts))) - open_, [*bare, *groups]))
+            left = [self._alone[name] for name in self.order[count:]]
+            open_ = 0
+            for each in left:
+                open_ |= each.parts
+            found.append((every & ~open_, [*bare, *(each for each in left if each.tasks)]))
         return found
+
+    @cached_property
+    def _alone(self) -> Mapping[str, Group]:
+        """The tasks of each component of `order` by itself, and the parts in which they are."""
+        tasks_of = self._times.question.tasks_of
+        return {
+            name: Group(sum(1 << task for task in tasks_of[name]), sum(1 << part for part in {self._part[task] for task in tasks_of[name]}))
+            for name in self.order
+        }
 
     @cached_property
     def _raised_at(self) -> frozenset[int]:
         """Components after which multipliers are raised: where the largest part is full, and at the end."""
-        full = next((count for count, (parts, _) in enumerate(self._after) if len(parts) > len(self._after[0][0])), len(self.order))
+        full = next(
+            (count for count, (parts, _) in enumerate(self._after) if parts.bit_count() > self._after[0][0].bit_count()), len(self.order)
+        )
         return frozenset((full, len(self.order)))
 
 
