@@ -15,13 +15,15 @@ from .workload import SECONDS
 class Priced:
     """A design with the nanoseconds of an iteration of it; `segments` are those of its parts, in order.
 
-    `traffic` are those that its placement takes besides, where what crosses the topology counts as time.
+    `traffic` are those that its placement takes besides, where what crosses the topology counts as time. `counts` : how many
+    accelerators of each model its components hold in its placement, where the design does not say it and it is told beside the plan.
     """
 
     design: Design
     nanoseconds: int
     segments: tuple[int, ...] = ()
     traffic: int = 0
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)

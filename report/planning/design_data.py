@@ -25,7 +25,9 @@ def priced_data(question: Question, priced: Priced) -> Data:
         "accelerators": design.held(question),
         **({"by_given_ranks": question.held} if question.held else {}),
         "parts": [time / SECOND for time in priced.segments],
-        "components": {name: _component(question, design, name, models.get(name, ())) for name in question.components},
+        "components": {
+            name: _component(question, design, name, models.get(name) or tuple(priced.counts.get(name, ()))) for name in question.components
+        },
         "blocks": [_block(question, each) for each in design.blocks],
     }
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Sequence, TypeVar
 
 from ....models.answer import IMPOSSIBLE, Answer, Solve
+from ....models.machines.node_group import ACCELERATOR
+from ....models.placements.assignment import Assignment
 from ....models.planning.planned import AtOnce, Nested, OverNodes, Planned, Priced
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS, Workload
@@ -16,6 +18,7 @@ from ..asking.nested import with_nesting
 from .inside import under
 from .over_kinds import on_any_kinds
 from .over_nodes import may_have_groups, torn, with_groups_over_nodes
+from .spanning import spans
 
 Sort = TypeVar("Sort", OverNodes, Nested)
 
@@ -106,7 +109,8 @@ class _Looking:
         bound = max(least, its.bound if its.over_kinds is None else min(its.bound, its.over_kinds))
         components = torn(problem, its.best.design, answer.plan)
         question = its.question if its.question.kinds != self.planned.question.kinds or its.question.on_models else None
-        return _Seen(bound, its.best, question, components)
+        best = its.best if its.question.on_models else replace(its.best, counts=_counts(problem, its, answer.plan.assignment))
+        return _Seen(bound, best, question, components)
 
     def _may_have_groups(self, problem: Problem) -> bool:
         wide = on_any_kinds(problem, self.planned.question) or problem
@@ -121,3 +125,20 @@ class _Looking:
 
     def _if_better(self, told: Sort | None) -> Sort | None:
         return told if told is not None and told.bound < self.planned.price[0] else None
+
+
+def _counts(problem: Problem, planned: Planned, placed: Assignment) -> dict[str, dict[str, int]]:
+    """How many accelerators of each model components hold, where these may be on any of several: then their kind does not say it."""
+    if not spans(planned.question):
+        return {}
+    models = [node.accelerator_model for node in problem.cluster.nodes if node.accelerators]
+    if len(set(models)) < 2:
+        return {}
+    found: dict[str, dict[str, int]] = {}
+    for name in (each for each in planned.best.design.options if each in placed.runs):
+        its = found.setdefault(name, {})
+        for (node, kind), mask in sorted(placed.masks(name).items()):
+            if kind == ACCELERATOR:
+                model = problem.cluster.nodes[node].accelerator_model
+                its[model] = its.get(model, 0) + mask.bit_count()
+    return {name: its for name, its in found.items() if its}

@@ -72,6 +72,25 @@ def test_several_kinds_on_some_of_another_s_accelerators_are_told(tmp_path: Path
     assert "\n  100 seconds (16.7 % less): any on 6, large on 3 of those of any" in "\n".join(render(account))
 
 
+def test_what_is_on_any_kinds_is_told_with_how_many_of_each_model(tmp_path: Path) -> None:
+    """`any` is on six of the eight accelerators of both models, and nothing in its kind says on which."""
+    parts = """
+        any: {accelerators: 1-6, scaling: table, seconds: {3: 60, 6: 40}}
+        large: {accelerators: 3, accelerator: H100, scaling: table, seconds: {3: 60}}"""
+    account = pw.account(
+        written(
+            tmp_path,
+            "nodes: [{accelerators: {count: 4, model: H100}}, {accelerators: {count: 4, model: A100}}]",
+            parts,
+            "{workflow: any -> large}",
+        )
+    )
+    assert account is not None
+    assert "\n  100 seconds (16.7 % less): any on 4 H100 and 2 A100, large on 3 H100 of those of any" in "\n".join(render(account))
+    its = to_data(account)["nested"]["plan"]["components"]
+    assert [its[name].get("models", its[name].get("model")) for name in ("any", "large")] == [["H100", "A100"], "H100"]
+
+
 def test_groups_over_nodes_of_several_kinds_are_told(tmp_path: Path) -> None:
     """A node of each kind has three: a group of six lies over both."""
     group = "{accelerators: 1-6, scaling: table, parallel: {tp: [2, 6]}, seconds: {2: 60, 6: 40}}"
