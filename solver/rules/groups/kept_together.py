@@ -11,13 +11,13 @@ from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.locality import EP, REPLICA, TP, WHOLE, Keep
-from ....models.machines.cluster import Cluster
 from ....models.machines.node_group import ACCELERATOR, NODE
 from ....models.machines.topology import LEVELS, NODE_LEVEL, NUMA, domain, domains, numa_masks
 from ....models.placements.assignment import Assignment, Seat, seats
 from ....models.problem import Problem
 from ...wording import domain_name, level_name
 from .kept_in_order import keep_in_order
+from .visits import torn, visits_of
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 Kept = tuple[Component, Keep]
 """A component, and something of it that must be kept together."""
-Visit = tuple[str, int, int]
-"""(domain, the node, how many accelerators): what a component has there, next in the order of its ranks."""
 
 NAMES = {TP: "tp group", EP: "ep group", REPLICA: "replica"}
 
@@ -105,7 +103,7 @@ class KeptTogether:
     def check(self, problem: Problem, kept: Kept, assignment: Assignment) -> Iterator[Finding]:
         component, keep = kept
         span, level = keep.span or component.span("keep"), level_name(keep.level)
-        visits = list(_visits(problem, keep.level, assignment, component.name))
+        visits = list(visits_of(problem, keep.level, assignment, component.name))
         if keep.what == WHOLE:
             there = list(dict.fromkeys(name for name, _, _ in visits))
             if len(there) > keep.domains:
@@ -116,16 +114,16 @@ class KeptTogether:
                 )  # fmt: skip
             return
         size, what, total = _size(component, keep), NAMES[keep.what], sum(amount for _, _, amount in visits)
-        torn = _torn(visits, size)
-        if torn:
-            group, (one, other) = next(iter(torn.items()))
-            more = f" ({len(torn)} {plural(what, len(torn))} do)" if len(torn) > 1 else ""
+        crossing = torn(visits, size)
+        if crossing:
+            group, (one, other) = next(iter(crossing.items()))
+            more = f" ({len(crossing)} {plural(what, len(crossing))} do)" if len(crossing) > 1 else ""
             message = f"{what} {group} of {component.name} ({size} accelerators) lies in {domain_name(keep.level, one[0])}"
             message += f" and {domain_name(keep.level, other[0])}{more}; it must lie in one {level}"
             yield error(
                 self.code, component.name, message, span, label=f"crosses {plural(level, 2)}",
                 help=f"give every {level} a multiple of {size} accelerators of {component.name}, its ranks one {level} after the other",
-                witnesses=(group, one[1], other[1]), amount=len(torn),
+                witnesses=(group, one[1], other[1]), amount=len(crossing),
             )  # fmt: skip
         elif total % size:
             message = f"the {total} accelerators of {component.name} are no whole number of {plural(what, 2)} of {size}"
@@ -157,38 +155,6 @@ def _is_one_group(kept: Kept) -> bool:
     """Is the whole component one piece for one domain?"""
     component, keep = kept
     return component.least == component.most and keep.domains == 1
-
-
-def _torn(visits: Iterable[Visit], size: int) -> dict[int, tuple[tuple[str, int], tuple[str, int]]]:
-    """Group -> the first two (domain, node) that it lies in, of the groups that lie in several domains."""
-    found: dict[int, tuple[tuple[str, int], tuple[str, int]]] = {}
-    position, begun = 0, ("", -1)
-    for name, node, amount in visits:
-        if position % size and name != begun[0]:
-            found.setdefault(position // size, (begun, (name, node)))
-        if position % size + amount >= size or not position % size:
-            begun = (name, node)
-        position += amount
-    return found
-
-
-def _visits(problem: Problem, level: str, assignment: Assignment, component: str) -> Iterator[Visit]:
-    """Where a component is, in the order of its ranks. Cost grows with runs and their nodes; inside nodes with accelerators."""
-    nodes = problem.cluster.nodes
-    if level == NUMA:
-        for _, its in seats(assignment.of(component)):
-            for (node, index), kind, _ in its:
-                yield _numa_domain(problem.cluster, node, index, kind), node, 1
-        return
-    for repeat in sorted(assignment.repeats(component), key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
-        amount = sum(run.amount or len(run.ranks) for run in repeat.runs)
-        for node in repeat.node_ranks:
-            yield domain(nodes[node], level), node, amount
-
-
-def _numa_domain(cluster: Cluster, node: int, index: int, kind: str) -> str:
-    masks = numa_masks(cluster.nodes[node]) if kind == ACCELERATOR else ()
-    return f"{next((number for number, mask in enumerate(masks) if mask >> index & 1), 0)} of {cluster.name(node)}"
 
 
 def _are_whole(problem: Problem, kept: Kept, ranks: Iterable[Seat]) -> bool:
