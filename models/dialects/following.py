@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import Callable, Iterator, Sequence
+from math import prod
+from typing import Callable, Iterator, Sequence, Union
 from typing import Mapping as MappingType
 
 from ..component import Component, Parallel
+from ..findings.finding import Finding, error
 from ..job import Job
 from ..parallel import DEGREES
 from ..planning.followed import FIELDS, Changed, Followed
@@ -18,8 +20,12 @@ from ..text.changed import number, with_value
 from ..text.tree import Mapping, Value, find, leaves
 
 Chosen = MappingType[str, Parallel]
-JobWith = Callable[[Chosen], "Job | None"]
-"""The job of the file with these degrees of some components; None where its framework refuses it."""
+JobWith = Callable[[Chosen], Union[Job, str]]
+"""The job of the file with these degrees of some components; why, where its framework refuses it."""
+MOST_READ = 256
+"""Choices of several components together that are read where one is refused by itself; of more, what is refused is told when it is written."""
+MOST_TOLD = 4
+"""Choices of which it is told why they are refused."""
 _TELLING = ("least", "parallel", "timed")
 """Fields of a component that tell of one that follows: how it is packed may follow without that, and is told with each choice anyway."""
 
@@ -44,21 +50,36 @@ def with_hint(root: Mapping, name: str, parallel: Parallel) -> Mapping:
     return with_value(root, f"{NAME}.{COMPONENTS}.{name}.{KEY}", its)
 
 
-def following(job: Job, leaders: Sequence[str], job_with: JobWith) -> Job:
-    """The job with what follows from each choice of degrees of `leaders`; as it is where nothing does, or every choice is refused."""
+def following(job: Job, leaders: Sequence[str], job_with: JobWith) -> tuple[Job, tuple[Finding, ...]]:
+    """The job with what follows from each choice of degrees of `leaders`, without those that are refused; an error where all of them are."""
     alone = {name: {each: job_with({name: each}) for each in job.choices[name]} for name in leaders}
     tied, leading = dict[str, str](), list[str]()
     for leader, choices in alone.items():
-        followers = [name for its in choices.values() if its for name in _followers(job, its)]
+        followers = [name for its in choices.values() if isinstance(its, Job) for name in _followers(job, its)]
         leading += [leader] if followers or leader in job.tied.values() else []
         tied = {**dict.fromkeys(followers, leader), **tied}  # one can follow several: each choice of all of them is read
-    found = list[Followed]()
-    for chosen in product(*(job.choices[name] for name in leading)) if tied else ():
+    refused = any(isinstance(its, str) for choices in alone.values() for its in choices.values())
+    if refused and prod(map(len, job.choices.values())) <= MOST_READ:
+        leading = list(job.choices)  # what is refused by itself may go together with another choice of another component
+    found, why = list[Followed](), dict[str, str]()
+    for chosen in product(*(job.choices[name] for name in leading)) if tied or refused else ():
         degrees = dict(zip(leading, chosen))
         its = job_with(degrees) if len(leading) > 1 else alone[leading[0]][chosen[0]]
-        if its is not None:
+        if isinstance(its, Job):
             found.append(Followed(degrees, _changes(job, its), its.ways, job.shapes, its.accepted or job.accepted))
-    return replace(job, tied={**job.tied, **tied}, followed=tuple(found)) if found else job
+        else:
+            why[" and ".join(f"{each} of `{name}`" for name, each in degrees.items())] = its
+    if found:
+        return replace(job, tied={**job.tied, **tied}, followed=tuple(found)), ()
+    return job, (_none_left(job, leading[0], why),) if why else ()
+
+
+def _none_left(job: Job, name: str, why: MappingType[str, str]) -> Finding:
+    told = "; ".join(f"with {chosen}, {its}" for chosen, its in list(why.items())[:MOST_TOLD])
+    more = f"; and so on, {len(why)} in all" if len(why) > MOST_TOLD else ""
+    message = f"every choice of degrees that the hints leave open is refused: {told}{more}"
+    span = next((each.span("parallel") for each in job.components if each.name == name), None)
+    return error("PW121", name, message, span, help="offer degrees that go with the rest of the file")
 
 
 def _followers(job: Job, its: Job) -> Iterator[str]:

@@ -171,7 +171,7 @@ def _workload(settings: Settings, task: str, said: Said, block: Value | None, pl
     from .planning.workload import as_rlinf
 
     workload = said.workload or read_plan(None, said.components, [])
-    return workload and as_rlinf(settings, task, workload, [each for each in said.components if each.timed], block)
+    return workload and as_rlinf(settings, task, workload, [each for each in said.components if each.timed], block, said.choices)
 
 
 def _fits(

@@ -9,7 +9,7 @@ from random import Random
 import placewright as pw
 import pytest
 from placewright.cli.written import edits_of
-from placewright.models.findings.finding import Severity
+from placewright.models.findings.finding import Severity, UnusableInput
 from placewright.models.findings.span import apply_edits
 from placewright.models.parallel import Parallel
 from placewright.models.planning.planned import Planned
@@ -236,3 +236,91 @@ def test_in_verl_too_with_the_counts_that_each_choice_is_taken_on(tmp_path: Path
     again = planned(file, "verl")
     assert again.best.nanoseconds == min(each.values())
     assert {name: option.parallel.tp for name, option in again.best.design.options.items()} == degrees
+
+
+def with_rollout(offered: str) -> str:
+    """A file in which rollout has the tp of the actor through an interpolation, and hints that say it has 1."""
+    inference = "inference: {model: {tensor_model_parallel_size: 1}}\n"
+    its = RLINF.format(
+        backend="megatron", own=1, offered=offered, inference=inference,
+        actor="{accelerators: 2, seconds: 90}", inferred="{accelerators: 2, seconds: 9}",
+    )  # fmt: skip
+    its = its.replace("tensor_parallel_size: 1}", 'tensor_parallel_size: "${actor.model.tensor_model_parallel_size}"}', 1)
+    return its.replace("rollout: {scaling", "rollout: {parallel: {tp: 1}, scaling")
+
+
+def test_where_every_choice_is_refused_it_is_told_why_each_is(tmp_path: Path) -> None:
+    """The plan had the file's own reading, and could not be written."""
+    file = tmp_path / "run.yaml"
+    file.write_text(with_rollout("[2, 4]"))
+    told = [each.message for each in pw.load(file, "1x8").to_solve.findings if each.severity == Severity.ERROR]
+    why = "`parallel` of `rollout` is tp 1, but the settings of the job make it tp {} (RLinf's ModelParallelComponentPlacement)"
+    assert told == [
+        "every choice of degrees that the hints leave open is refused: "
+        + "; ".join(f"with tp {tp} of `actor`, {why.format(tp)}" for tp in (2, 4))
+    ]
+    with pytest.raises(UnusableInput, match="every choice of degrees"):
+        pw.solve(file, "1x8", sandbox=False)
+
+
+def test_choices_that_are_refused_are_not_planned(tmp_path: Path) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text(with_rollout("[2, 4, 1]"))
+    answer = pw.solve(file, "1x8", sandbox=False)
+    assert answer.planned is not None and answer.planned.proved
+    assert answer.planned.best.design.options["actor"].parallel == Parallel(1)
+    assert edits_of(pw.load(file, "1x8").to_solve, answer)[1] == ()
+
+
+@pytest.mark.parametrize(("parallel", "told"), [("parallel: {tp: [1, 2]}, ", True), ("parallel: {tp: 2}, ", True), ("", False)])
+def test_a_plan_of_fsdp_in_groups_of_the_tp_of_hints_rests_on_that(tmp_path: Path, parallel: str, told: bool) -> None:
+    file = tmp_path / "run.yaml"
+    its = RLINF.format(
+        backend="fsdp", own=2, offered="[1, 2]", inference="", actor="{accelerators: 3, seconds: 9}", inferred="{accelerators: 2, seconds: 9}",
+    )  # fmt: skip
+    file.write_text(its.replace("parallel: {tp: [1, 2]}, ", parallel))
+    problem = pw.load(file, "1x8").to_solve.problem
+    assert problem is not None and problem.job.workload is not None
+    assert any(each.startswith("actor: on whole multiples of the tp") for each in problem.job.workload.assumed) == told
+
+
+EMBODIED = """\
+cluster: {{num_nodes: 1, component_placement: {{env: 0-3, rollout: 4-7, actor: 0-7}}}}
+runner: {{task_type: embodied}}
+algorithm: {{loss_type: embodied_sac}}
+env: {{train: {{total_num_envs: 64}}}}
+rollout: {{pipeline_stage_num: 2, tensor_parallel_size: {rollout_tp}}}
+actor: {{training_backend: fsdp, model: {{tensor_model_parallel_size: {actor_tp}}}}}
+placewright:
+  components:
+    env: {{scaling: table, seconds: {{2: 40, 4: 20, 8: 12}}}}
+    rollout: {{parallel: {{tp: {rollout}}}, scaling: table, seconds: [{rollout_rows}]}}
+    actor: {{parallel: {{tp: {actor}}}, scaling: table, seconds: [{actor_rows}]}}
+"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_embodied_file_with_open_degrees_is_the_best_of_all_that_have_some(tmp_path: Path, seed: int) -> None:
+    file, each = tmp_path / "run.yaml", dict[tuple[int, int], int]()
+
+    def write(rollout_tp: int, actor_tp: int, rollout: object, actor: object) -> None:
+        random = Random(seed)
+        file.write_text(EMBODIED.format(
+            rollout_tp=rollout_tp, actor_tp=actor_tp, rollout=rollout, actor=actor, rollout_rows=rows((4, 8), random), actor_rows=rows((4, 8), random)
+        ))  # fmt: skip
+
+    for pair in ((one, other) for one in TPS for other in TPS):
+        write(*pair, *pair)
+        each[pair] = planned(file, "rlinf").best.nanoseconds
+    write(1, 2, list(TPS), list(TPS))
+    answer = pw.solve(file, "1x8", "rlinf", sandbox=False)
+    assert answer.planned is not None and answer.planned.proved
+    assert answer.planned.best.nanoseconds == min(each.values())
+    options = answer.planned.best.design.options
+    assert each[options["rollout"].parallel.tp, options["actor"].parallel.tp] == min(each.values())
+    edits, refused = edits_of(pw.load(file, "1x8").to_solve, answer)
+    assert refused == ()
+    file.write_text(apply_edits(file.read_text(), edits))
+    assert pw.verify(file, "1x8", level="training").findings == ()
+    again = planned(file, "rlinf")
+    assert again.best.nanoseconds == min(each.values()) and again.is_own

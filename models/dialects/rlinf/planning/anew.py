@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Callable
 from typing import Mapping as MappingType
 
+from ....findings.finding import Finding, Severity
 from ....job import Job
 from ....parallel import Parallel
 from ....problem import Problem
@@ -25,17 +26,20 @@ def anew(read: Read, document: Document, written: Problem | None) -> Reading:
         return found
     placed = {each.name: each.runs for each in written.components if each.runs}
     own = {name: placed.get(name, runs) for name, runs in found.problem.job.own.items()}
-    job = _with_followers(replace(found.problem.job, own=own), read, document)
-    return replace(found, problem=replace(found.problem, job=job))
+    job, refused = _with_followers(replace(found.problem.job, own=own), read, document)
+    findings = (*found.findings, *(refused if not found.failed else ()))
+    return replace(found, problem=replace(found.problem, job=job), findings=findings)
 
 
-def _with_followers(job: Job, read: Read, document: Document) -> Job:
-    """With what follows from the choices of degrees that hints leave open."""
+def _with_followers(job: Job, read: Read, document: Document) -> tuple[Job, tuple[Finding, ...]]:
+    """With what follows from the choices of degrees that hints leave open; an error where RLinf refuses all of them."""
     if not job.choices:
-        return job
+        return job, ()
 
-    def job_with(degrees: MappingType[str, Parallel]) -> Job | None:
+    def job_with(degrees: MappingType[str, Parallel]) -> Job | str:
         reading = read(replace(document, root=with_degrees(document.root, degrees)))
-        return reading.problem.job if reading.problem is not None and not reading.failed else None
+        if reading.problem is not None and not reading.failed:
+            return reading.problem.job
+        return next((each.message for each in reading.findings if each.severity is Severity.ERROR), "the file cannot be read")
 
     return following(job, leaders(job, document.root), job_with)

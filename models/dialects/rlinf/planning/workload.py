@@ -6,9 +6,9 @@ Source: RLinf, toolkits/auto_placement/auto_placement_worker.py (get_workflow_gr
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Collection, Iterator, Sequence
+from typing import Collection, Iterator, Mapping, Sequence
 
-from ....component import Component
+from ....component import Component, Parallel
 from ....configuration.settings import Settings
 from ....planning.measured import TABLE
 from ....planning.usual import said_of_plan, timed_names
@@ -21,12 +21,16 @@ from .embodied import environments
 from .reasoning import batch_of
 
 CODE = "PW604"
+Choices = Mapping[str, tuple[Parallel, ...]]
+"""Component -> the degrees that hints leave open."""
 _FEW = 2
 """One accelerator, and those on which it was measured: what RLinf's formula knows of an embodied job."""
 
 
-def as_rlinf(settings: Settings, task: str, workload: Workload, components: Sequence[Component], hints: Value | None) -> Workload:
-    """The workload of the file, whose `components` have times; what its block does not say is as RLinf does it.
+def as_rlinf(
+    settings: Settings, task: str, workload: Workload, components: Sequence[Component], hints: Value | None, choices: Choices
+) -> Workload:  # fmt: skip
+    """The workload of the file, whose `components` have times, with the `choices` of degrees that hints leave open; what its block does not say is as RLinf does it.
 
     Batches are the prompts of a step, of an embodied job the stages of its pipeline. There training begins when all rollouts are done.
     """
@@ -36,7 +40,7 @@ def as_rlinf(settings: Settings, task: str, workload: Workload, components: Sequ
         workload = replace(workload, assumed=(*workload.assumed, *_counts_of_actor(of_profile)))
         workload = as_started(settings, workload, said, names)
     else:
-        workload = replace(workload, assumed=(*workload.assumed, *_undivided(settings, names)))
+        workload = replace(workload, assumed=(*workload.assumed, *_undivided(settings, names), *_multiples(settings, components, choices)))
     if "workflow" not in said:
         edges = _embodied(names, workload.model == RLINF_EMBODIED) if embodied else _reasoning(names)
         workload = replace(workload, after=tuple(edges))
@@ -62,6 +66,15 @@ def _undivided(settings: Settings, names: Collection[str]) -> Iterator[str]:
             tp = inferring(settings, role)
             if tp is not None and tp.value > 1:
                 yield f"{name}: tp 1, as FSDP divides no layer; by its tp (`{tp.name}`) RLinf only wants at least as many accelerators"
+
+
+def _multiples(settings: Settings, components: Sequence[Component], choices: Choices) -> Iterator[str]:
+    """That what FSDP trains is planned in whole groups of the tp of its hints, by which RLinf only looks whether it has as many accelerators."""
+    actor = next((each for each in components if each.name == "actor"), None)
+    if actor is None or settings.word("actor.training_backend", CODE) != "fsdp":
+        return
+    if any(each.tp > 1 for each in choices.get(actor.name, (actor.parallel,))):
+        yield "actor: on whole multiples of the tp of its hints; FSDP divides no layer, and RLinf may take other counts of at least its tp"
 
 
 def _batches(settings: Settings, embodied: bool, by_environment: bool) -> int:

@@ -49,7 +49,8 @@ def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, 
     parts = {each.name: each for each in problem.components}
     for component in problem.components:
         if component.runs is None and component.timed and (choices := problem.job.choices.get(component.name)):
-            its = {c: each for c in choices if (each := _with_degrees(read, opened, cluster, component.name, c, judged)) is not None}
+            with_each = {c: _with_degrees(read, opened, cluster, component.name, c, judged) for c in choices}
+            its = {c: each for c, each in with_each.items() if isinstance(each, Problem)}
             if not its:
                 refused.append(_none_left(component, choices))
             parts[component.name] = _widened(component, [each[component.name] for each in its.values()])
@@ -63,7 +64,8 @@ def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, 
         workload=_workload(document, problem, problem.job.workload),
     )  # fmt: skip
     if job.choices and interpolates(document.root):
-        job = following(job, list(job.choices), lambda degrees: _job_with(read, opened, cluster, level, degrees, judged))
+        job, none_left = following(job, list(job.choices), lambda degrees: _job_with(read, opened, cluster, level, degrees, judged))
+        refused += none_left if not refused and not found.failed else ()
     taken = (_taken(document, found),) if document.partial else ()
     return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *taken, *refused))
 
@@ -112,25 +114,26 @@ def _devices(runs: Mapping[str, Sequence[Run]]) -> dict[str, frozenset[tuple[int
     return {name: its for name, its in found.items() if its}
 
 
-def _with_degrees(read: Read, opened: Document, cluster: Cluster, name: str, parallel: Parallel, judged: Reading) -> Problem | None:
-    """The problem of the file with other degrees of a role; None where its strategy cannot say them, or ROLL refuses them."""
+def _with_degrees(read: Read, opened: Document, cluster: Cluster, name: str, parallel: Parallel, judged: Reading) -> Problem | str:
+    """The problem of the file with other degrees of a role; why, where its strategy cannot say them, or ROLL refuses them."""
     values = numbers(opened.root, name, parallel)
     if values is None:
-        return None
+        return f"the strategy of `{name}` cannot say them"
     found = read(replace(opened, root=with_numbers(opened.root, name, values)), cluster, TRAINING)
-    worse = {_key(each) for each in _errors(found)} - {_key(each) for each in _errors(judged)}
-    return None if worse or found.problem is None else found.problem
+    before = {_key(each) for each in _errors(judged)}
+    worse = next((each.message for each in _errors(found) if _key(each) not in before), "")
+    return worse or found.problem or "the file cannot be read"
 
 
-def _job_with(read: Read, opened: Document, cluster: Cluster, level: str, degrees: Mapping[str, Parallel], judged: Reading) -> Job | None:
-    """The job of the file with other degrees of roles; None where a strategy cannot say them, or ROLL refuses them."""
+def _job_with(read: Read, opened: Document, cluster: Cluster, level: str, degrees: Mapping[str, Parallel], judged: Reading) -> Job | str:
+    """The job of the file with other degrees of roles; why, where a strategy cannot say them, or ROLL refuses them."""
     for name, parallel in degrees.items():
-        values = numbers(opened.root, name, parallel)
-        if values is None or _with_degrees(read, opened, cluster, name, parallel, judged) is None:
-            return None
+        values, its = numbers(opened.root, name, parallel), _with_degrees(read, opened, cluster, name, parallel, judged)
+        if values is None or isinstance(its, str):
+            return str(its)
         opened = replace(opened, root=with_numbers(opened.root, name, values))
     found = read(opened, cluster, level).problem
-    return found.job if found is not None else None
+    return found.job if found is not None else "the file cannot be read"
 
 
 def _errors(reading: Reading) -> Iterator[Finding]:

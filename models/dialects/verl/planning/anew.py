@@ -18,6 +18,7 @@ from ....planning.usual import as_it_runs, said_of_plan, usual_order
 from ....planning.workload import Workload
 from ....pools.laying import Laying
 from ....pools.pool import Pool
+from ....problem import Problem
 from ....reading import Reading
 from ....text.tree import Mapping
 from ...following import Chosen, following
@@ -59,29 +60,31 @@ def anew(read: Read, root: Mapping, machines: Cluster | AsDeclared | None, own: 
 
     def taken_on(other: Cluster) -> Job | None:
         there = read(other, True, None)
-        return _with_followers(there, other, read, root, own)
+        return _with_followers(there, there.problem, read, root, own)[0] if there.problem is not None else None
 
-    job = replace(_with_followers(found, cluster, read, root, own) or job, own=placed)
-    return replace(found, problem=replace(found.problem, job=job), unchecked=(*found.unchecked, *assumed), taken_on=taken_on)
+    job, refused = _with_followers(found, found.problem, read, root, own)
+    findings = (*found.findings, *(refused if not found.failed else ()))
+    problem = replace(found.problem, job=replace(job, own=placed))
+    return replace(found, problem=problem, findings=findings, unchecked=(*found.unchecked, *assumed), taken_on=taken_on)
 
 
-def _with_followers(reading: Reading, cluster: Cluster, read: Read, root: Mapping, own: Own) -> Job | None:
-    """The job with what follows through interpolations from the choices of degrees that hints leave open; None where there is no job."""
-    if reading.problem is None:
-        return None
-    job, worse = reading.problem.job, _refusals(reading)
+def _with_followers(reading: Reading, problem: Problem, read: Read, root: Mapping, own: Own) -> tuple[Job, tuple[Finding, ...]]:
+    """With what follows through interpolations from the choices of degrees that hints leave open; an error where verl refuses all of them."""
+    job, before = problem.job, _refusals(reading)
     amounts = {name: own(name) for name in job.choices}
 
-    def job_with(degrees: Chosen) -> Job | None:
-        found = read(cluster, True, with_degrees(root, degrees, amounts))
-        return None if found.problem is None or _refusals(found) - worse else found.problem.job
+    def job_with(degrees: Chosen) -> Job | str:
+        found = read(problem.cluster, True, with_degrees(root, degrees, amounts))
+        worse = next((message for key, message in _refusals(found).items() if key not in before), "")
+        return worse or (found.problem.job if found.problem is not None else "the file cannot be read")
 
     return following(job, leaders(job, root, amounts), job_with)
 
 
-def _refusals(reading: Reading) -> set[tuple[str, str]]:
+def _refusals(reading: Reading) -> dict[tuple[str, str], str]:
     """What verl refuses of a file, and of every size of one of its pools."""
-    return {(each.code, each.subject) for each in reading.findings if each.severity is Severity.ERROR or each.code == PLANNED}
+    refused = (each for each in reading.findings if each.severity is Severity.ERROR or each.code == PLANNED)
+    return {(each.code, each.subject): each.message for each in refused}
 
 
 def _nothing_planned(reading: Reading) -> Finding:
