@@ -238,6 +238,32 @@ def test_in_verl_too_with_the_counts_that_each_choice_is_taken_on(tmp_path: Path
     assert {name: option.parallel.tp for name, option in again.best.design.options.items()} == degrees
 
 
+@pytest.mark.parametrize("leader", ["actor", "rollout"])
+@pytest.mark.parametrize(("same", "left"), [(True, 1), (False, 0)])
+def test_in_verl_a_number_stands_where_what_referred_to_another_is_chosen_otherwise(
+    tmp_path: Path, leader: str, same: bool, left: int
+) -> None:
+    """Hints leave both open: what refers to the other stays where that is right."""
+    through = f'"${{{ACTOR if leader == "actor" else ROLLOUT}}}"'
+    its = VERL.format(
+        actor_keys=MEGATRON.format(1 if leader == "actor" else through), rollout_tp=through if leader == "actor" else 1,
+        actor_parallel="parallel: {tp: [1, 2, 4]}, ", rollout_parallel="parallel: {tp: [1, 2, 4]}, ",
+        actor="{accelerators: 4, tp: 1, seconds: 50}, {accelerators: 4, tp: 2, seconds: 20}, {accelerators: 4, tp: 4, seconds: 50}",
+        rollout=f"{{accelerators: 4, tp: {2 if same else 1}, seconds: 20}}, {{accelerators: 4, tp: 4, seconds: 40}}",
+    )  # fmt: skip
+    file = tmp_path / "run.yaml"
+    file.write_text(its)
+    answer = pw.solve(file, "1x8", "verl", sandbox=False)
+    assert answer.planned is not None and answer.planned.best.nanoseconds == 40 * 10**9
+    edits, refused = edits_of(pw.load(file, "1x8", "verl").to_solve, answer)
+    assert refused == ()
+    file.write_text(apply_edits(its, edits))
+    assert file.read_text().count("${") == left
+    problem = pw.load(file, dialect="verl").problem
+    assert problem is not None and {each.name: each.parallel.tp for each in problem.components} == {"actor": 2, "rollout": 2 if same else 1}
+    assert planned(file, "verl").best.nanoseconds == 40 * 10**9
+
+
 def with_rollout(offered: str) -> str:
     """A file in which rollout has the tp of the actor through an interpolation, and hints that say it has 1."""
     inference = "inference: {model: {tensor_model_parallel_size: 1}}\n"

@@ -21,7 +21,7 @@ from ....text.tree import Scalar
 from ...dialect import Degrees
 from ..configuration import Configuration
 from ..hinted import is_open
-from ..planning.degrees import amounts_of, changed
+from ..planning.degrees import amounts_of, changed, numbers
 from ..reader import FRAMEWORK, declared_in, read
 from .entries import added, instead, refused
 
@@ -39,18 +39,21 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     notes = Notes(reading.document, FRAMEWORK)
     planned = reading.problem is not None and reading.problem.job.laying is not None
     entry, settings, declared = declared_in(notes, Interpolator.of(reading.document), None, planned)
-    chosen = [
-        (amounts[degree].name, value)
-        for name, parallel in degrees.items()
-        if reading.problem is None or name not in reading.problem.job.tied
-        for amounts in (amounts_of(settings, entry, declared, name),)
-        for degree, value in changed(amounts, parallel).items()
-    ]
+    chosen, through = dict[str, int](), dict[str, int]()
+    for name, parallel in degrees.items():
+        if reading.problem is None or name not in reading.problem.job.tied:
+            amounts = amounts_of(settings, entry, declared, name)
+            chosen |= {amounts[degree].name: value for degree, value in changed(amounts, parallel).items()}
+            followed = {degree: its for degree, its in amounts.items() if its.scalar is not None and its.scalar.origin is not None}
+            through |= numbers(followed, parallel)
+    kept = {key: value for key, value in chosen.items() if key not in through}
     first: UnusableInput | None = None
     doubtful: list[Edit] | None = None
     open_ = [pool for pool in declared.pools if is_open(settings, pool)]
-    for sizes in islice(product(*(_sizes(pool, assignment) for pool in open_)), MOST_TRIED):
-        edits = _edits(reading, settings, [*(pair for its in sizes for pair in its), *chosen], planned)
+    # What refers to a degree says it as before where that is right; a number stands there only where it is not.
+    tried = product(*(_sizes(pool, assignment) for pool in open_), ({}, through) if through else ({},))
+    for *sizes, alone in islice(tried, MOST_TRIED):
+        edits = _edits(reading, settings, dict(pair for its in sizes for pair in its) | kept, alone, planned)
         try:
             again = _check(reading, assignment, degrees, edits)
         except UnusableInput as refusal:
@@ -70,13 +73,13 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     return []
 
 
-def _edits(reading: Reading, settings: Configuration, numbers: list[tuple[str, int]], planned: bool) -> list[Edit]:
-    """Those that give the keys these numbers; of a plan what another text says already stays there."""
+def _edits(reading: Reading, settings: Configuration, said: dict[str, int], alone: dict[str, int], planned: bool) -> list[Edit]:
+    """Those that give the keys these numbers, those of `alone` instead of an interpolation; of a plan what another text says stays there."""
     edits, missing = list[Edit](), dict[str, int]()
-    for key, value in numbers:
+    for key, value in (said | alone).items():
         here = settings.at(key)
         if isinstance(here, Scalar) and here.span.file == reading.source.name:
-            edits += instead(key, here, value)
+            edits += [Edit(here.span, str(value))] if key in alone else instead(key, here, value)
         elif not planned or not isinstance(here, Scalar) or here.value != value:
             missing[key] = value
     if reading.document.program is not None:
