@@ -51,8 +51,8 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     doubtful: list[Edit] | None = None
     open_ = [pool for pool in declared.pools if is_open(settings, pool)]
     # What refers to a degree says it as before where that is right; a number stands there only where it is not.
-    tried = product(*(_sizes(pool, assignment) for pool in open_), ({}, through) if through else ({},))
-    for *sizes, alone in islice(tried, MOST_TRIED):
+    instead_of: tuple[dict[str, int], ...] = ({}, through) if through else ({},)
+    for sizes, alone in islice(product(product(*(_sizes(pool, assignment) for pool in open_)), instead_of), MOST_TRIED):
         edits = _edits(reading, settings, dict(pair for its in sizes for pair in its) | kept, alone, planned)
         try:
             again = _check(reading, assignment, degrees, edits)
