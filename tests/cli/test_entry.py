@@ -39,6 +39,15 @@ def test_the_installed_command_begins_there() -> None:
 
 
 def test_afterwards_it_is_heard_as_always() -> None:
-    code = "import signal, sys; sys.argv = ['placewright', '--version']\nfrom placewright.cli import entry\ntry:\n    entry.main()\nexcept SystemExit:\n    print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    code = """\
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv = ["placewright", "--version"]
+from placewright.cli import entry
+try:
+    entry.main()
+except SystemExit:
+    print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "True"

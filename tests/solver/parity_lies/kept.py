@@ -73,7 +73,7 @@ KEPT_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "nodes of a component need not be told apart": (partition, "alone", instead(lambda problem: set()), "component in two nodes"),
     "given ones are kept whatever they are": (KeptTogether, "encode", instead(silent), "given, kept"),
     "given parts hold whole groups": (kept_together, "_are_whole", instead(lambda *arguments: True), "given, replicas over racks"),
-    "only part of a group is looked at": (kept_together, "_torn", instead(lambda visits, size: {}), "tp group over nodes"),
+    "only part of a group is looked at": (kept_together, "torn", instead(lambda visits, size: {}), "tp group over nodes"),
     "a range is kept wherever it starts": (KeptTogether, "_starts", instead(silent), "range with replicas in a rack"),
     "interleaved groups end where blocks begin": (kept_together, "lcm", instead(lambda size, block: size), "strided range over racks"),
     "groups over nodes are in one": (grain, "whole_in", default_stays, "tp group over nodes"),
