@@ -106,12 +106,12 @@ def test_the_plan_is_the_best_of_all_files_that_have_one_of_the_degrees(tmp_path
         if answer.planned is not None:
             each[tp] = answer.planned.best.nanoseconds
     file.write_text(text(seed, dialect, 1 + seed % 2, list(TPS)))
-    answer = pw.solve(file, "1x8", dialect, sandbox=False)
+    reading = pw.load(file, "1x8", dialect).to_solve
+    answer = pw.solve(reading, sandbox=False)
     assert answer.planned is not None and answer.planned.proved and answer.plan is not None
     assert answer.planned.best.nanoseconds == min(each.values())
     degrees = {name: option.parallel.tp for name, option in answer.planned.best.design.options.items()}
     assert degrees[follower] == degrees[leader] and each[degrees[leader]] == min(each.values())
-    reading = pw.load(file, "1x8", dialect).to_solve
     edits, refused = edits_of(reading, answer)
     assert refused == ()
     file.write_text(apply_edits(file.read_text(), edits))
@@ -222,13 +222,14 @@ def test_in_verl_too_with_the_counts_that_each_choice_is_taken_on(tmp_path: Path
         if answer.planned is not None:
             each[tp] = answer.planned.best.nanoseconds
     file.write_text(of_verl(seed, leader, 1 + seed % 2, list(TPS)))
-    answer = pw.solve(file, "1x8", "verl", sandbox=False)
+    reading = pw.load(file, "1x8", "verl").to_solve
+    answer = pw.solve(reading, sandbox=False)
     assert answer.planned is not None and answer.planned.proved and answer.plan is not None
     assert answer.planned.best.nanoseconds == min(each.values())
     degrees = {name: option.parallel.tp for name, option in answer.planned.best.design.options.items()}
     assert each[degrees["rollout"]] == min(each.values())
     assert degrees["actor"] == (1 if leader == "ulysses" else degrees["rollout"])
-    edits, refused = edits_of(pw.load(file, "1x8", "verl").to_solve, answer)
+    edits, refused = edits_of(reading, answer)
     assert refused == ()
     file.write_text(apply_edits(file.read_text(), edits))
     assert file.read_text().count("${") == 1
@@ -253,9 +254,10 @@ def test_in_verl_a_number_stands_where_what_referred_to_another_is_chosen_otherw
     )  # fmt: skip
     file = tmp_path / "run.yaml"
     file.write_text(its)
-    answer = pw.solve(file, "1x8", "verl", sandbox=False)
+    reading = pw.load(file, "1x8", "verl").to_solve
+    answer = pw.solve(reading, sandbox=False)
     assert answer.planned is not None and answer.planned.best.nanoseconds == 40 * 10**9
-    edits, refused = edits_of(pw.load(file, "1x8", "verl").to_solve, answer)
+    edits, refused = edits_of(reading, answer)
     assert refused == ()
     file.write_text(apply_edits(its, edits))
     assert file.read_text().count("${") == left
