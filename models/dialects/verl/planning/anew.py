@@ -27,7 +27,7 @@ from ..pools.declared import FIT
 from ..setup import Setup
 from .accepted import Again, accepted
 from .asynchronous import asynchronous
-from .degrees import numbers
+from .degrees import changed
 from .following import leaders, with_degrees
 
 HINTS, PLANNED = "placewright", "PW604"
@@ -114,7 +114,7 @@ def plan_pools(setup: Setup, cluster: Cluster, pools: tuple[Pool, ...], own: Own
         for each in (each for each in setup.components if each.name in pool.components):
             whose = tied.get(each.name, each.name)
             choices, amounts = setup.choices.get(whose, ()), own(whose)
-            degrees[each.name] = {parallel: numbers(amounts, parallel) for parallel in choices} or {each.parallel: {}}
+            degrees[each.name] = {parallel: _otherwise(amounts, parallel) for parallel in choices} or {each.parallel: {}}
         setup.tied = {**setup.tied, **tied}
         for name, (pairs, always) in accepted(pool, cluster, degrees, again).items():
             found[name] = pairs
@@ -123,6 +123,11 @@ def plan_pools(setup: Setup, cluster: Cluster, pools: tuple[Pool, ...], own: Own
                 setup.notes.warn(PLANNED, name, message, pool.span("name") or setup.settings.top, "", "mend this first; then plan")
     setup.accepted = found
     setup.workload = _workload(setup, setup.workload)
+
+
+def _otherwise(amounts: MappingType[str, Amount], parallel: Parallel) -> dict[str, int]:
+    """Key -> its number, of those that are not written already: so that what is the same for several components is read once."""
+    return {amounts[degree].name: number for degree, number in changed(amounts, parallel).items()}
 
 
 def _workload(setup: Setup, workload: Workload) -> Workload:
