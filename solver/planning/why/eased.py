@@ -23,7 +23,7 @@ Tried = Callable[[Problem, Workload], "tuple[int, int] | None"]
 FURTHER = 2
 """Numbers of further nodes that are tried."""
 FEW = 3
-"""Components of which each alone is tried with groups over nodes, at most."""
+"""Components of which each alone is tried, at most."""
 OVER_NODES = "keep: {tp: {level: node, required: false}}"
 
 
@@ -79,15 +79,9 @@ def over_nodes(problem: Problem, tried: Tried) -> Change | None:
     names = [each.name for each in problem.hinted if cut(each) != each and _has_groups(problem, each)]
     if workload is None or not names or len(problem.cluster.nodes) < 2:
         return None
-    found = names
-    for its in [names, *([name] for name in (names[:FEW] if len(names) > 1 else []))]:
-        components = tuple(cut(each) if each.name in its else each for each in problem.components)
-        if tried(replace(problem, job=replace(problem.job, components=components)), workload):
-            found = its
-        elif its == names:
-            return None
-        if len(found) == 1:
-            break
+    found = _fewest(problem, workload, names, cut, tried)
+    if not found:
+        return None
     told = "no counts and degrees keep to everything that is asked where each tp group lies on one node"
     of = listed([f"`{name}`" for name in found])
     return Change(told, f"let the tp groups of {of} lie over nodes: `{OVER_NODES}`", span=problem[found[0]].span("parallel"))
@@ -100,20 +94,28 @@ def of_other_models(problem: Problem, tried: Tried) -> Change | None:
     names = [each.name for each in problem.hinted if each.accelerator_model and models - {each.accelerator_model}]
     if workload is None or not names:
         return None
-    found: list[str] = []
-    for its in [names, *([name] for name in (names[:FEW] if len(names) > 1 else []))]:
-        components = tuple(replace(each, accelerator_model="") if each.name in its else each for each in problem.components)
-        if tried(replace(problem, job=replace(problem.job, components=components)), workload):
-            found = its
-        elif its == names:
-            return None
-        if len(found) == 1:
-            break
+    found = _fewest(problem, workload, names, lambda each: replace(each, accelerator_model=""), tried)
+    if not found:
+        return None
     told = "no counts and degrees keep to everything that is asked where components use one model of accelerators alone"
     of = listed([f"`{name}`" for name in found])
     return Change(
         told, f"leave out the `accelerator` of {of}, which may then be on others", span=problem[found[0]].span("accelerator_model")
     )
+
+
+def _fewest(
+    problem: Problem, workload: Workload, names: list[str], eased: Callable[[Component], Component], tried: Tried
+) -> list[str]:  # fmt: skip
+    """One of these components, or all of them, of which less is asked so that there is a plan; none where there is none even then."""
+
+    def is_enough(its: list[str]) -> bool:
+        components = tuple(eased(each) if each.name in its else each for each in problem.components)
+        return tried(replace(problem, job=replace(problem.job, components=components)), workload) is not None
+
+    if not is_enough(names):
+        return []
+    return next(([name] for name in names[:FEW] if len(names) > 1 and is_enough([name])), names)
 
 
 def _has_groups(problem: Problem, component: Component) -> bool:

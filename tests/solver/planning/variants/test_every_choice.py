@@ -10,7 +10,6 @@ from typing import Iterator
 
 import placewright as pw
 import pytest
-from placewright.models.answer import IMPOSSIBLE
 from placewright.models.planning.design import Design
 from placewright.models.planning.kind import NO_KIND
 from placewright.models.planning.limits import Common
@@ -24,6 +23,7 @@ from placewright.solver.planning.variants.every_choice import of_every_choice
 
 from ..questions import question
 from ..tried import priced
+from .every_way import planned as as_planned
 from .on_models import Instance
 
 MODELS = "H100", "A100", "L40"
@@ -104,13 +104,9 @@ def test_as_good_as_every_way_to_lay_two(first: int, tmp_path: Path) -> None:
     file = tmp_path / "job.yaml"
     for seed in range(first, first + 10):
         instance = Instance(seed)
-        file.write_text(instance.text(), encoding="utf-8")
-        answer, best = pw.solve(str(file), sandbox=False), instance.best()
-        if best is None:
-            assert answer.verdict == IMPOSSIBLE, seed
+        if (both := as_planned(instance, file, seed)) is None:
             continue
-        planned = answer.planned
-        assert planned is not None and planned.proved, seed
+        planned, best = both
         takes, used = round((planned.best.nanoseconds + planned.best.traffic) / SECOND), planned.best.design.accelerators
         assert ((used, takes) if instance.fewest else (takes, used)) == best, seed
 
@@ -120,14 +116,9 @@ def test_as_good_as_every_way_to_lay_two(first: int, tmp_path: Path) -> None:
 def test_as_good_as_every_way_to_lay_three(first: int, tmp_path: Path) -> None:
     file = tmp_path / "job.yaml"
     for seed in range(first, first + 10):
-        three = Three(seed)
-        file.write_text(three.text(), encoding="utf-8")
-        answer, best = pw.solve(str(file), sandbox=False), three.best()
-        if best is None:
-            assert answer.verdict == IMPOSSIBLE, seed
+        if (both := as_planned(Three(seed), file, seed)) is None:
             continue
-        planned = answer.planned
-        assert planned is not None and planned.proved, seed
+        planned, best = both
         assert (planned.best.nanoseconds // SECOND, planned.best.design.accelerators) == best, seed
 
 

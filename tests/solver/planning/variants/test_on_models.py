@@ -17,6 +17,7 @@ from placewright.solver.planning.variants import over_kinds
 from placewright.solver.planning.variants.choosing_models import Choosing
 from placewright.solver.planning.variants.merging import merged
 
+from .every_way import planned as as_planned
 from .on_models import Instance, Laid
 
 
@@ -25,13 +26,10 @@ def test_as_good_as_every_way_to_lay_them(first: int, tmp_path: Path) -> None:
     file = tmp_path / "job.yaml"
     for seed in range(first, first + 10):
         instance = Instance(seed)
-        file.write_text(instance.text(), encoding="utf-8")
-        answer, best = pw.solve(str(file), sandbox=False), instance.best()
-        if best is None:
-            assert answer.verdict == IMPOSSIBLE, seed
+        if (both := as_planned(instance, file, seed)) is None:
             continue
-        planned = answer.planned
-        assert planned is not None and planned.proved and not planned.ties_open, seed
+        planned, best = both
+        assert not planned.ties_open, seed
         assert planned.over_kinds is None or 2 in instance.tp.values(), seed  # with groups over nodes too, less may do
         takes, used = round((planned.best.nanoseconds + planned.best.traffic) / SECOND), planned.best.design.accelerators
         assert ((used, takes) if instance.fewest else (takes, used)) == best, seed

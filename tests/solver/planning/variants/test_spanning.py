@@ -8,9 +8,10 @@ from random import Random
 
 import placewright as pw
 import pytest
-from placewright.models.answer import IMPOSSIBLE
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
+
+from .every_way import planned as as_planned
 
 SETS = ({"a"}, {"b"}, {"a", "b"})
 
@@ -80,14 +81,11 @@ def test_as_good_as_every_way_to_lay_them(first: int, tmp_path: Path) -> None:
     file = tmp_path / "job.yaml"
     for seed in range(first, first + 10):
         instance = Instance(seed)
-        file.write_text(instance.text(), encoding="utf-8")
-        answer, best = pw.solve(str(file), sandbox=False), instance.best()
-        if best is None:
-            assert answer.verdict == IMPOSSIBLE, seed
+        if (both := as_planned(instance, file, seed)) is None:
             continue
-        assert answer.planned is not None and answer.planned.proved, seed
-        assert answer.planned.over_kinds is None or 2 in instance.tp.values(), seed  # with groups over nodes too, less may do
-        assert round(answer.planned.price[0] / 1e9) == best[0], seed
+        planned, best = both
+        assert planned.over_kinds is None or 2 in instance.tp.values(), seed  # with groups over nodes too, less may do
+        assert round(planned.price[0] / 1e9) == best[0], seed
 
 
 MIXED = "cluster: {nodes: [{accelerators: {count: 3, model: H100, memory: 40GiB}}, {accelerators: {count: 3, model: H100}}]}\n"
