@@ -11,6 +11,7 @@ from ...counting import silent
 from ..cuts.least import LeastCut
 from ..cuts.remembered import Recalled
 from ..sizes.branching import Branching
+from ..structures.at_once import Tasks
 from ..structures.structure import Structure
 from .of_cuts import OfCuts
 from .progress import Progress
@@ -38,7 +39,7 @@ class Listed(NamedTuple):
 
 def can_list(question: Question, model: CostModel) -> bool:
     """Is enough known of the cuts of this question?"""
-    return _of_cuts(question, model, Progress(question, 0.0, lambda: None, silent), Recalled(question))[1].can
+    return _asked(question, model, Progress(question, 0.0, lambda: None, silent), Recalled(question)).of_cuts.can
 
 
 def expected(question: Question, model: CostModel, limit: float, recalled: Recalled) -> tuple[float | None, float]:
@@ -46,11 +47,9 @@ def expected(question: Question, model: CostModel, limit: float, recalled: Recal
 
     Raises KeyboardInterrupt after a Ctrl-C.
     """
-    most = question.budget.nanoseconds
     with held() as interrupts:
         progress = Progress(question, limit, interrupts.look, silent)
-        cuts, of_cuts, _ = _of_cuts(question, model, progress, recalled)
-        within = cuts.within(most) if most is not None and of_cuts.can else None
+        within = _asked(question, model, progress, recalled).within(question.budget.nanoseconds)
     return None if within is None else CUT * len(within), progress.spent
 
 
@@ -62,14 +61,14 @@ def listing(question: Question, model: CostModel, limit: float, recalled: Recall
     most = question.budget.nanoseconds
     with held() as interrupts:
         progress = Progress(question, limit, interrupts.look, silent)
-        cuts, of_cuts, sight = _of_cuts(question, model, progress, recalled)
-        within = cuts.within(most) if most is not None and of_cuts.can else None
+        asked = _asked(question, model, progress, recalled)
+        within = asked.within(most)
         if most is None or within is None or progress.left < CUT * len(within):
             return Listed(None, progress.spent)
         found: dict[Structure, int | None] = {}
-        for structure in of_cuts.structures(within, lambda: most, lambda: progress.left <= 0):
+        for structure in asked.of_cuts.structures(within, lambda: most, lambda: progress.left <= 0):
             if structure not in found:
-                one, floor = sight.candidate(structure), None
+                one, floor = asked.sight.candidate(structure), None
                 if one is not None:
                     branching = Branching(one.sizing)
                     progress.spend(progress.part * (branching.parts + branching.crossing))
@@ -82,10 +81,22 @@ def listing(question: Question, model: CostModel, limit: float, recalled: Recall
     return Listed({each: floor for floor, _, each in floors}, progress.spent)
 
 
-def _of_cuts(question: Question, model: CostModel, progress: Progress, recalled: Recalled) -> tuple[LeastCut, OfCuts, Sight]:
+class _Asked(NamedTuple):
+    """What one question is listed by."""
+
+    cuts: LeastCut
+    of_cuts: OfCuts
+    sight: Sight
+
+    def within(self, most: int | None) -> list[tuple[int, tuple[Tasks, ...]]] | None:
+        """The cuts that may take no more than so many ns; None where these are very many, or nothing is known of cuts."""
+        return self.cuts.within(most) if most is not None and self.of_cuts.can else None
+
+
+def _asked(question: Question, model: CostModel, progress: Progress, recalled: Recalled) -> _Asked:
     def spend(seconds: float) -> bool:
         return progress.spend(HARDER * seconds)
 
     sight = Sight(question, model, (), None, spend, recalled)
     cuts = LeastCut(question, model, spend, recalled)
-    return cuts, OfCuts(question, model, cuts, sight, spend, recalled), sight
+    return _Asked(cuts, OfCuts(question, model, cuts, sight, spend, recalled), sight)

@@ -7,6 +7,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.planning.measured import SECOND
+from placewright.models.planning.planned import Planned
 from placewright.solver.planning.after.account import Account
 
 FILE = """
@@ -58,6 +59,14 @@ def test_ranks_whose_time_nobody_says_have_no_account(tmp_path: Path) -> None:
         pw.account(path, sandbox=False)
 
 
+def comes_back(path: Path, opened: Planned) -> Account:
+    """What is said of the plan in the file's own ranks, which is as good as it was without them."""
+    path.write_text(path.read_text().replace("rollout: {", "rollout: {placement: 0-1, ").replace("judge: {", "judge: {placement: 2, "))
+    given = pw.account(path, sandbox=False)
+    assert given.keeps and given.planned.proved and given.planned.bound == opened.bound
+    return given
+
+
 def test_what_has_no_placement_is_nothing_that_could_be_had_without_the_ranks(tmp_path: Path) -> None:
     """What `solve` proved the best and wrote was 131.5 % from the bound: nobody had looked whether better counts have a placement."""
     path = tmp_path / "train.yaml"
@@ -70,9 +79,7 @@ plan: {cost_model: steady}
 """)
     opened = pw.account(path, sandbox=False, searches=0).planned
     assert opened.proved and opened.unplaceable and opened.best.nanoseconds == 16 * SECOND
-    path.write_text(path.read_text().replace("rollout: {", "rollout: {placement: 0-1, ").replace("judge: {", "judge: {placement: 2, "))
-    given = pw.account(path, sandbox=False)
-    assert given.keeps and given.planned.proved and given.planned.bound == opened.bound
+    given = comes_back(path, opened)
     assert all(each.priced.nanoseconds >= opened.bound for each in given.others)
     path.write_text(path.read_text().replace("2: 16,", "1: 31, 2: 16,").replace("placement: 0-1", "placement: 0"))
     worse = pw.account(path, sandbox=False)
@@ -154,6 +161,4 @@ plan: {cost_model: steady, bandwidth: {node: 10GiB}}
 """)
     opened = pw.account(path, sandbox=False, searches=0).planned
     assert opened.proved and 17 * SECOND <= opened.price[0] < 17.1 * SECOND
-    path.write_text(path.read_text().replace("rollout: {", "rollout: {placement: 0-1, ").replace("judge: {", "judge: {placement: 2, "))
-    given = pw.account(path, sandbox=False)
-    assert given.keeps and given.planned.proved and given.planned.bound == opened.bound
+    comes_back(path, opened)

@@ -23,7 +23,7 @@ from placewright.solver.planning.variants.every_choice import of_every_choice
 
 from ..questions import question
 from ..tried import priced
-from .every_way import planned as as_planned
+from .every_way import each_planned
 from .on_models import Instance
 
 MODELS = "H100", "A100", "L40"
@@ -101,12 +101,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("first", range(0, 80, 10))
 def test_as_good_as_every_way_to_lay_two(first: int, tmp_path: Path) -> None:
-    file = tmp_path / "job.yaml"
-    for seed in range(first, first + 10):
-        instance = Instance(seed)
-        if (both := as_planned(instance, file, seed)) is None:
-            continue
-        planned, best = both
+    for seed, instance, planned, best in each_planned(Instance, range(first, first + 10), tmp_path / "job.yaml"):
         takes, used = round((planned.best.nanoseconds + planned.best.traffic) / SECOND), planned.best.design.accelerators
         assert ((used, takes) if instance.fewest else (takes, used)) == best, seed
 
@@ -114,11 +109,7 @@ def test_as_good_as_every_way_to_lay_two(first: int, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("first", range(0, 60, 10))
 def test_as_good_as_every_way_to_lay_three(first: int, tmp_path: Path) -> None:
-    file = tmp_path / "job.yaml"
-    for seed in range(first, first + 10):
-        if (both := as_planned(Three(seed), file, seed)) is None:
-            continue
-        planned, best = both
+    for seed, _, planned, best in each_planned(Three, range(first, first + 10), tmp_path / "job.yaml"):
         assert (planned.best.nanoseconds // SECOND, planned.best.design.accelerators) == best, seed
 
 

@@ -17,18 +17,13 @@ from placewright.solver.planning.variants import over_kinds
 from placewright.solver.planning.variants.choosing_models import Choosing
 from placewright.solver.planning.variants.merging import merged
 
-from .every_way import planned as as_planned
+from .every_way import each_planned
 from .on_models import Instance, Laid
 
 
 @pytest.mark.parametrize("first", range(0, 160, 10))
 def test_as_good_as_every_way_to_lay_them(first: int, tmp_path: Path) -> None:
-    file = tmp_path / "job.yaml"
-    for seed in range(first, first + 10):
-        instance = Instance(seed)
-        if (both := as_planned(instance, file, seed)) is None:
-            continue
-        planned, best = both
+    for seed, instance, planned, best in each_planned(Instance, range(first, first + 10), tmp_path / "job.yaml"):
         assert not planned.ties_open, seed
         assert planned.over_kinds is None or 2 in instance.tp.values(), seed  # with groups over nodes too, less may do
         takes, used = round((planned.best.nanoseconds + planned.best.traffic) / SECOND), planned.best.design.accelerators

@@ -11,7 +11,7 @@ import pytest
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
 
-from .every_way import planned as as_planned
+from .every_way import each_planned
 
 SETS = ({"a"}, {"b"}, {"a", "b"})
 
@@ -78,12 +78,7 @@ class Instance:
 
 @pytest.mark.parametrize("first", range(0, 120, 10))
 def test_as_good_as_every_way_to_lay_them(first: int, tmp_path: Path) -> None:
-    file = tmp_path / "job.yaml"
-    for seed in range(first, first + 10):
-        instance = Instance(seed)
-        if (both := as_planned(instance, file, seed)) is None:
-            continue
-        planned, best = both
+    for seed, instance, planned, best in each_planned(Instance, range(first, first + 10), tmp_path / "job.yaml"):
         assert planned.over_kinds is None or 2 in instance.tp.values(), seed  # with groups over nodes too, less may do
         assert round(planned.price[0] / 1e9) == best[0], seed
 
