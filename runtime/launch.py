@@ -6,9 +6,9 @@ from contextlib import ExitStack, contextmanager
 from typing import Collection, Iterator
 
 from ..models.placements.plan import Plan
-from ..models.placements.reserved import cpus_on_nodes
 from ..models.problem import Problem
 from ..models.reading import Reading
+from ..models.reserved import cpus_on_nodes
 from .failure import LaunchFailed, failed
 from .launched import Launch as Launch
 from .port.connection import Connection, must_be_unconnected

@@ -10,7 +10,7 @@ from typing import Any, Callable, Mapping, Sequence
 
 from .errors import AnswerFailed, Died, NameTaken, Raised, Refused, Unborn
 from .node import RayNode
-from .port import INFEASIBLE, PENDING, Actor, Bundle, Hold, Holding, Start, Ticket
+from .port import INFEASIBLE, PENDING, SHORT, Actor, Bundle, Hold, Holding, Start, Ticket
 from .ray_compat import actor_names, alive_nodes, free_resources, group_state, held_bundles, need_ray, send_by_value
 from .reach import unreachable
 
@@ -52,7 +52,7 @@ class RayPort:
     def state(self, hold: Hold) -> str:
         """See Port."""
         state, scheduling = group_state(hold)
-        return INFEASIBLE if state == PENDING and scheduling == INFEASIBLE else state
+        return scheduling if state == PENDING and scheduling in (SHORT, INFEASIBLE) else state
 
     def release(self, hold: Hold) -> None:
         """See Port."""

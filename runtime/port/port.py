@@ -14,7 +14,8 @@ Ticket = Any
 Hold = Any
 """Resources that are held, or asked for."""
 
-CREATED, PENDING, INFEASIBLE, RESCHEDULING, REMOVED = "CREATED", "PENDING", "INFEASIBLE", "RESCHEDULING", "REMOVED"
+CREATED, PENDING, RESCHEDULING, REMOVED = "CREATED", "PENDING", "RESCHEDULING", "REMOVED"
+SHORT, INFEASIBLE = "NO_RESOURCES", "INFEASIBLE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,9 @@ class Port(Protocol):
         """
 
     def state(self, hold: Hold) -> str:
-        """CREATED, PENDING, INFEASIBLE (a bundle fits no node that is there), RESCHEDULING (a node was lost) or REMOVED."""
+        """CREATED, RESCHEDULING (a node was lost) or REMOVED; before that PENDING, or why it is: SHORT (less is free than it needs),
+        INFEASIBLE (a bundle fits no node that is there).
+        """
 
     def release(self, hold: Hold) -> None:
         """Gives everything back and ends every process in it. May be called twice."""

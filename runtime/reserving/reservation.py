@@ -7,13 +7,15 @@ from typing import Sequence
 
 from ..failure import LaunchFailed, failed
 from ..port.errors import NameTaken
-from ..port.port import CREATED, INFEASIBLE, REMOVED, Hold, Port
+from ..port.port import CREATED, INFEASIBLE, PENDING, REMOVED, Hold, Port
 from ..shield import shielded
 from .shortage import is_hopeless, shortages
 from .wanted import Wanted
 
 WAIT_LIMIT = 0.6
 """Seconds after which what is short counts as short: what was just released is seen as free a little later."""
+DECISION_LIMIT = 30.0
+"""Seconds for Ray to decide on what is asked of it: where it is busy, longer than for what is short to become free."""
 ATTEMPTS = 2
 """How often what is held is given back, should that fail: whatever else went wrong, nothing may stay held."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.1
@@ -54,7 +56,7 @@ class Reservation:
                 raise failed("PW717", self.name, message, "release the other, or give another name") from None
         deadline, pause = max(deadline, self.port.now() + WAIT_LIMIT), FIRST_PAUSE
         while (state := self.port.state(self.hold)) != CREATED:
-            if state in (INFEASIBLE, REMOVED) or self.port.now() > deadline:
+            if state in (INFEASIBLE, REMOVED) or self.port.now() > deadline + (DECISION_LIMIT if state == PENDING else 0):
                 raise self._short(state, limit)
             self.port.pause(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
@@ -75,5 +77,6 @@ class Reservation:
         findings = list(shortages(self.port, self.wanted, limit))
         if findings:
             return LaunchFailed(*findings)
-        why = f"Ray calls the reservation {state.lower()} after {limit:g} s, though every node has enough"
+        after = max(limit, WAIT_LIMIT) + (DECISION_LIMIT if state == PENDING else 0)
+        why = f"Ray calls the reservation {state.lower()} after {after:g} s, though every node has enough"
         return failed("PW702", "", why, "try again: the cluster was changing")

@@ -22,7 +22,7 @@ from ..world.labels import labels_of
 from ..world.vendors import BENEATH, VARIABLES, vendor_of
 
 MOST_NODES = 64
-START_LIMIT, PER_NODE, END_LIMIT = 60.0, 10.0, 10.0
+START_LIMIT, PER_NODE, END_LIMIT = 120.0, 10.0, 10.0
 LONGEST_PATH = 80  # the path of a socket has at most 107 bytes
 _PROGRAM = Path(__file__).with_name("simulated_nodes.py")
 

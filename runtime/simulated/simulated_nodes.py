@@ -26,8 +26,12 @@ from queue import SimpleQueue
 from typing import Any
 
 OBJECT_STORE = 80 << 20
-AT_ONCE = 4
-END_LIMIT = 5.0
+AT_ONCE = min(4, os.cpu_count() or 1)
+"""A raylet ends itself when its agents, two Python processes, take more than 15 s to start. Source: Ray, node_manager.cc."""
+ATTEMPTS = 2
+END_LIMIT = 10.0
+NODE_LIMIT, PAUSE = 45.0, 0.05
+"""Seconds for a node to be known to its head, and between two questions for it: Ray itself gives up after 30, however busy the machine."""
 _PR_SET_CHILD_SUBREAPER = 36
 # A node that was killed refuses the connection, so that three questions at this pace find it within two seconds; one that is
 # only slow has as long to answer as in any cluster.
@@ -69,8 +73,9 @@ class Nodes:
         """Starts the nodes, the first as the head, and returns HOST:PORT."""
         from ray.cluster_utils import Cluster
 
+        be_patient(NODE_LIMIT)
         self._cluster = Cluster(shutdown_at_exit=False)
-        head = self._add(nodes[0], wait=True, include_dashboard=False, no_monitor=True, _system_config=_HEALTH)
+        head = self._start(nodes[0], wait=True, include_dashboard=False, no_monitor=True, _system_config=_HEALTH)
         head.start_reaper_process()  # ends this process group, should this process itself be killed
         with ThreadPoolExecutor(AT_ONCE) as pool:  # a node spends most of its start waiting for its agents
             list(pool.map(self._add, nodes[1:]))
@@ -88,16 +93,48 @@ class Nodes:
             return {"error": f"node {rank} is none that can be removed"}
         return {}
 
-    def _add(self, node: dict[str, Any], wait: bool = False, **more: Any) -> Any:
+    def _add(self, node: dict[str, Any], wait: bool = False) -> None:
+        """Starts a node that is not the first, and once again where the machine was too busy for it."""
+        for attempts_left in reversed(range(ATTEMPTS)):
+            try:
+                self._start(node, wait)
+                return
+            except Exception as problem:  # Ray has no type of its own for it
+                if not attempts_left or "timed out" not in str(problem):
+                    raise
+
+    def _start(self, node: dict[str, Any], wait: bool = False, **more: Any) -> Any:
         number = next(self._numbers)
         sockets = {name: os.path.join(self._directory, f"{name}-{number}") for name in ("raylet", "plasma")}
-        started = self._cluster.add_node(
-            wait=wait, num_cpus=node["cpus"], num_gpus=node["gpus"], resources=node["resources"], labels=node["labels"],
-            object_store_memory=OBJECT_STORE, include_log_monitor=False,
-            raylet_socket_name=sockets["raylet"], plasma_store_socket_name=sockets["plasma"], **more,
-        )  # fmt: skip
+        try:
+            started = self._cluster.add_node(
+                wait=wait, num_cpus=node["cpus"], num_gpus=node["gpus"], resources=node["resources"], labels=node["labels"],
+                object_store_memory=OBJECT_STORE, include_log_monitor=False,
+                raylet_socket_name=sockets["raylet"], plasma_store_socket_name=sockets["plasma"], **more,
+            )  # fmt: skip
+        except BaseException:
+            _kill_those_with(sockets["raylet"])
+            raise
         self._nodes[node["rank"]] = started
         return started
+
+
+def be_patient(limit: float) -> None:
+    """From now on each node that Ray starts in this process has at least so many seconds. Source: Ray, _private/node.py, `raylet_start_wait_time_s`."""
+    services: Any = importlib.import_module("ray._private.services")
+    asked = services.get_node
+
+    def get_node(*address_and_node: str) -> Any:
+        deadline = time.monotonic() + limit
+        while True:
+            try:
+                return asked(*address_and_node)
+            except RuntimeError:  # it is not known yet
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(PAUSE)
+
+    services.get_node = get_node
 
 
 def _adopt_orphans() -> None:
@@ -140,6 +177,15 @@ def _reap() -> None:
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
+
+
+def _kill_those_with(path: str) -> None:
+    """Kills every child of this process that was started with this path."""
+    psutil = _psutil()
+    for process in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if any(word.endswith(path) for word in process.cmdline()):
+                process.kill()
 
 
 def _kill(process: Any) -> None:

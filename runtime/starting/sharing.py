@@ -10,7 +10,7 @@ from ...models.findings.wording import with_noun
 from ...models.machines.node_group import ACCELERATOR
 from ...models.placements.assignment import Assignment, Run, compress
 from ...models.placements.plan import Plan
-from ...models.placements.ranks import merge, write_ranks
+from ...models.ranks import merge, write_ranks
 from ..failure import LaunchFailed
 from ..reserving.parts import accelerators_given
 from ..reserving.reservation import Reservation

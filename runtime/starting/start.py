@@ -10,7 +10,7 @@ from functools import partial
 from typing import Sequence
 
 from ...models.placements.plan import Plan
-from ...models.placements.reserved import cpus_on_nodes
+from ...models.reserved import cpus_on_nodes
 from ..port.node import RayNode
 from ..port.port import Port
 from ..progress import OnStep, Step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Iterator, Sequence
 
 from ...models.findings.finding import Finding, error
-from ...models.placements.ranks import merge, write_ranks
+from ...models.ranks import merge, write_ranks
 from .audit_row import AuditRow
 
 Planned = frozenset[tuple[int, str]]

@@ -6,7 +6,7 @@ import threading
 from typing import Callable, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
-from ...models.placements.ranks import merge, write_ranks
+from ...models.ranks import merge, write_ranks
 from ..failure import LaunchFailed
 from ..port.errors import AnswerFailed
 from ..port.port import CREATED, Hold, Port

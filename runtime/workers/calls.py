@@ -8,7 +8,7 @@ from typing import Any, Callable, Mapping, Protocol, Sequence, Union
 
 from ...models.findings.wording import with_noun
 from ...models.placements.placement import Placement
-from ...models.placements.ranks import merge, write_ranks
+from ...models.ranks import merge, write_ranks
 from ...models.text.nearest import nearest
 from ..port.port import Port, Ticket
 from .member import Member

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Iterable, Iterator, Protocol, TypeVar
 
-from ...models.placements.ranks import merge, write_ranks
+from ...models.ranks import merge, write_ranks
 from ..failure import LaunchFailed, failed
 from ..port.port import Port, Ticket
 

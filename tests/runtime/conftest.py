@@ -15,6 +15,8 @@ from placewright.runtime.port.ray_compat import actor_names, free_resources
 from placewright.runtime.simulated.simulate import SimulatedCluster
 
 NODES, ACCELERATORS = 2, 4
+PATIENCE = 60.0
+"""Seconds for Ray to see what has ended, where it is busy."""
 Planner = Callable[..., Plan]
 
 
@@ -37,7 +39,10 @@ def worker_classes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="package")
 def shared_cluster() -> Iterator[str]:
-    """HOST:PORT of a cluster of two nodes with four accelerators each, to which this process is connected until this room is done."""
+    """HOST:PORT of a cluster of two nodes with four accelerators each, to which this process is connected until this room is done.
+
+    Where processes share the tests, each has its own, and none knows of another: Ray is only ever attached to by an address.
+    """
     pytest.importorskip("ray")
     cluster = SimulatedCluster()
     try:
@@ -57,7 +62,7 @@ def shared_cluster() -> Iterator[str]:
 def address(shared_cluster: str) -> Iterator[str]:
     """The shared cluster, which must be empty again after the test."""
     yield shared_cluster
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE
     while (rest := left_over()) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert rest == {}

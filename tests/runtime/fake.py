@@ -7,7 +7,7 @@ from typing import Any, Callable, Mapping, Sequence
 
 from placewright.runtime.port.errors import AnswerFailed, Died, NameTaken
 from placewright.runtime.port.node import RayNode
-from placewright.runtime.port.port import CREATED, INFEASIBLE, PENDING, REMOVED, RESCHEDULING, Bundle, Holding, Start
+from placewright.runtime.port.port import CREATED, INFEASIBLE, PENDING, REMOVED, RESCHEDULING, SHORT, Bundle, Holding, Start
 from placewright.runtime.reserving.probe import accelerator_ids
 from placewright.runtime.workers.inside.host import BORN, CONSTRUCT, INVOKE, REPORT, SETTLE
 
@@ -62,6 +62,8 @@ class FakePort(FakeCluster):
             self.give(hold)
         elif hold.state == PENDING and any(bundle.node_id not in self.alive for bundle in hold.bundles):
             return INFEASIBLE
+        elif hold.state == PENDING:
+            return SHORT
         return hold.state
 
     def release(self, hold: FakeHold) -> None:

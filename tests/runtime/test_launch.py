@@ -16,6 +16,7 @@ from placewright.models.placements.plan import Plan
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import launch
 
+from ..unhindered import unhindered
 from .conftest import Planner
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("worker_classes")]
@@ -92,14 +93,14 @@ def test_a_worker_that_is_killed_during_start_is_reported_at_once(plan: Planner,
         mark = tmp_path / "actor-1"
         while not (mark.exists() and mark.read_text()):
             time.sleep(0.01)
-        killed.append(time.monotonic())
+        killed.append(unhindered())
         os.kill(int(mark.read_text()), signal.SIGKILL)
 
     thread = threading.Thread(target=kill_rank_1, daemon=True)
     thread.start()
     made = with_variables(plan("2x4", actor=(Run(range(2), 1),)), TEST_DIRECTORY=str(tmp_path))
     problem = failure(made, address, "workers:Sleeper")
-    assert time.monotonic() - killed[0] < 10  # rank 0 would have slept for ten minutes
+    assert unhindered() - killed[0] < 10  # rank 0 would have slept for ten minutes
     (finding,) = problem.findings
     assert (finding.code, finding.witnesses) == ("PW704", (1,))
     assert "rank 1 of `actor` on `node-1` died while it was starting" in finding.message
@@ -143,7 +144,7 @@ def test_a_cluster_that_another_job_uses_is_told_with_what_is_free(plan: Planner
 
     other = ray.util.placement_group([{"GPU": 3}], bundle_label_selector=[{"placewright.node-rank": "1"}])
     try:
-        assert other.wait(10)
+        assert other.wait(60)
         both = plan("2x4", actor=(Run(range(4), 0), Run(range(4, 8), 1)))
         problem = failure(both, address, timeout=1)
     finally:

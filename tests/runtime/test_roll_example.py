@@ -13,7 +13,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "roll" / "worker_gr
 
 @pytest.mark.ray
 def test_the_example_runs_on_simulated_nodes() -> None:
-    done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=110)
+    done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=280)
     assert done.stdout.splitlines() == [
         "2 + 2 = -> actor_infer 0 on node 0, sees 0,1",
         "2 + 2 = -> actor_infer 1 on node 1, sees 0,1",

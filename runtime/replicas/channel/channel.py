@@ -15,7 +15,7 @@ import zmq
 import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
-from ....models.placements.ranks import merge, write_ranks
+from ....models.ranks import merge, write_ranks
 from .endpoint import ANSWER, ERROR, LARGEST
 from .wire import Malformed, decode, encode
 

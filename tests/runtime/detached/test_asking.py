@@ -24,6 +24,7 @@ from placewright.runtime.detached.messages import Request
 from placewright.runtime.detached.record import FAILED, FILE, RECOVERING, RUNNING, Record, State, Trouble, Unseen, record_of
 from placewright.runtime.failure import LaunchFailed, failed
 
+from ...unhindered import unhindered
 from ..fake import FakePort
 from ..faults.everywhere import brought_up
 
@@ -67,7 +68,7 @@ class Keepers:
         process = self._context.Process(target=hold, args=(name, ready, stubborn, again), daemon=True)
         process.start()
         self.processes.append(process)
-        assert ready.wait(20)
+        assert ready.wait(60)
         return process.pid or 0
 
 
@@ -122,10 +123,10 @@ def test_a_taken_name_is_told_at_once_and_no_keeper_is_started(keepers: Keepers,
     request = Request(
         name="one", file="job.yaml", plan="", address=None, worker=None, method=None, timeout=1, wait=1, restarts=0, trusted_env=()
     )  # fmt: skip
-    began = time.monotonic()
+    began = unhindered()
     with pytest.raises(LaunchFailed, match="a launch named `one` is there already") as caught:
         detach(request, 1)
-    assert time.monotonic() - began < 0.1
+    assert unhindered() - began < 0.1
     assert caught.value.findings[0].code == "PW731"
     assert launch_named("one").alive
 
@@ -161,7 +162,7 @@ def test_it_is_asked_to_end_and_waited_for(keepers: Keepers, directory: Path) ->
 def test_a_keeper_that_does_not_heed_is_killed(keepers: Keepers, directory: Path) -> None:
     keepers.start("one", stubborn=True)
     assert stop("one", limit=0.2).alive
-    keepers.processes[0].join(5)
+    keepers.processes[0].join(60)
     assert keepers.processes[0].exitcode == -signal.SIGKILL
     assert list(directory.iterdir()) == []
 

@@ -16,9 +16,9 @@ from placewright.runtime.detached.asking import stop
 from placewright.runtime.simulated.simulate import SimulatedCluster
 
 from ...test_refused_by_every_way import HINTED
-from ..test_command import PROGRAM, wait_until
+from ..test_command import PATIENCE, PROGRAM, wait_until
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(150)]
+pytestmark = pytest.mark.ray
 MACHINES = "2x4xH100"
 
 
@@ -36,13 +36,13 @@ def cluster() -> Iterator[tuple[SimulatedCluster, str]]:
 def test_it_is_placed_anew_as_roll_takes_it(cluster: tuple[SimulatedCluster, str], tmp_path: Path, directory: Path) -> None:
     (tmp_path / "train.yaml").write_text(HINTED)
     words = ["launch", "train.yaml", "--cluster", MACHINES, "--address", cluster[1], "--restarts", "1", "--detach", "job"]
-    done = subprocess.run([sys.executable, "-c", PROGRAM, *words], cwd=tmp_path, text=True, capture_output=True, timeout=90)
+    done = subprocess.run([sys.executable, "-c", PROGRAM, *words], cwd=tmp_path, text=True, capture_output=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     record = directory / "job" / "launch.json"
     try:
         assert {worker["node"] for worker in json.loads(record.read_text())["workers"]} == {"node-0"}
         cluster[0].remove_node(0)
-        wait_until(lambda: bool(json.loads(record.read_text())["recoveries"]), 60)
+        wait_until(lambda: bool(json.loads(record.read_text())["recoveries"]))
         its = json.loads(record.read_text())
         assert its["state"] == "running"
         assert {worker["node"] for worker in its["workers"]} == {"node-1"}

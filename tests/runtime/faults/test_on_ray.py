@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from contextlib import ExitStack
 
 import pytest
@@ -22,6 +21,7 @@ from placewright.runtime.workers.member import members_of
 from placewright.runtime.world.inventory import inventory
 from placewright.runtime.world.matching import match
 
+from ...unhindered import unhindered
 from ..conftest import Planner
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("worker_classes")]
@@ -30,10 +30,10 @@ pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("worker_classes")]
 def test_a_worker_that_is_killed_while_nobody_calls_is_seen_by_who_watches(plan: Planner, address: str) -> None:
     with launch(plan("2x4", actor=(Run(range(2), 0),)), address=address) as running:
         os.kill(running.audit[1].pid, signal.SIGKILL)
-        began = time.monotonic()
+        began = unhindered()
         with pytest.raises(LaunchFailed, match="rank 1 of `actor` on `node-0` died") as caught:
-            running.watch(10)
-        assert time.monotonic() - began < 2
+            running.watch(60)
+        assert unhindered() - began < 2
     assert caught.value.findings[0].code == "PW704"
 
 

@@ -6,13 +6,15 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Callable, Iterator
 
 import pytest
 from placewright.runtime.failure import LaunchFailed
+from placewright.runtime.port import connection
 from placewright.runtime.port.connection import Connection, parse_address, probe, same_address
+
+from ...unhindered import unhindered
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ def server() -> Iterator[Callable[[bytes], str]]:
 
     yield answering
     for thread in serving:  # each is asked by its test: one that still waited to accept would fail at a closed socket
-        thread.join(10)
+        thread.join(60)
     listener.close()
 
 
@@ -48,9 +50,9 @@ def reason(address: str) -> str:
 
 
 def test_a_closed_port_is_known_at_once() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        address = f"127.0.0.1:{listener.getsockname()[1]}"
-    assert reason(address) == "Connection refused"
+    with socket.socket() as deaf:  # it does not listen, and nobody else can take its port meanwhile
+        deaf.bind(("127.0.0.1", 0))
+        assert reason(f"127.0.0.1:{deaf.getsockname()[1]}") == "Connection refused"
 
 
 def test_a_silent_port_is_given_up_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +67,8 @@ def test_another_server_is_told_from_ray(server: Callable[[bytes], str], answer:
 
 
 def test_a_server_that_opens_as_ray_does_is_taken_for_it(server: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("placewright.runtime.port.connection.PROBE_LIMIT", 0.2)
+    asked = connection.is_another_service
+    monkeypatch.setattr(connection, "is_another_service", lambda address, limit: asked(address, 0.2))  # which it does not answer
     probe(server(b"\0\0\x06\x04\0\0\0\0\0\0\0\0\0\0\0"))
 
 
@@ -75,9 +78,9 @@ def test_a_grpc_server_that_is_no_head_is_told_at_once() -> None:
     address = f"127.0.0.1:{other.add_insecure_port('127.0.0.1:0')}"
     other.start()
     try:
-        before = time.monotonic()
+        before = unhindered()
         assert reason(address).startswith("what answers is not the head of a cluster")
-        assert time.monotonic() - before < 2
+        assert unhindered() - before < 2
     finally:
         other.stop(None).wait()
 
@@ -145,5 +148,5 @@ except KeyboardInterrupt:
 
 @pytest.mark.ray
 def test_sigterm_while_ray_connects_is_heard_when_it_has(address: str) -> None:
-    done = subprocess.run([sys.executable, "-c", _INTERRUPTED, address], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", _INTERRUPTED, address], capture_output=True, text=True, timeout=280)
     assert (done.returncode, done.stdout) == (0, "heard True\n"), done.stderr

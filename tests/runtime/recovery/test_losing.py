@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.ray
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +19,8 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the program found."""
     pytest.importorskip("ray")
     mark = tmp_path_factory.mktemp("losing") / "mark"
-    program = [sys.executable, str(Path(__file__).with_name("losing.py")), str(mark)]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=220)
+    program = [sys.executable, "-m", "tests.runtime.recovery.losing", str(mark)]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr[-2000:]
     found: dict[str, Any] = json.loads(done.stdout)
     return found

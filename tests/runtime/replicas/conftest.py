@@ -39,7 +39,7 @@ class Replica:
         return f"http://{host_port(*self.servers[0].get_server_address())}"
 
     def client(self, key: str = "any") -> openai.OpenAI:
-        return openai.OpenAI(base_url=f"{self.url}/v1", api_key=key, max_retries=0, timeout=20)
+        return openai.OpenAI(base_url=f"{self.url}/v1", api_key=key, max_retries=0, timeout=60)
 
 
 Maker = Callable[..., Replica]

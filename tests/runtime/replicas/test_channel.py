@@ -17,6 +17,7 @@ from placewright.runtime.replicas.channel.address import bound, host_port, own_a
 from placewright.runtime.replicas.channel.channel import Channel, ChannelFailed, Peer
 from placewright.runtime.replicas.channel.endpoint import Endpoint
 
+from ...unhindered import unhindered
 from .conftest import process
 
 Serve = Callable[..., Endpoint]
@@ -89,12 +90,12 @@ def test_the_first_error_is_raised_though_others_take_long(serve: Serve) -> None
     def fail(method: str) -> None:
         raise KeyError("no such layer")
 
-    slow = serve(lambda method: time.sleep(1.0))
-    began = time.monotonic()
+    over = threading.Event()
+    slow = serve(lambda method: over.wait(60) and None)
     with pytest.raises(ChannelFailed, match="rank 1 answered with an error: KeyError: 'no such layer'") as caught:
         on(peers(slow, serve(fail)), lambda channel: channel.collective_rpc("step"))
     assert not caught.value.lost
-    assert time.monotonic() - began < 0.9
+    over.set()
 
 
 def test_after_an_error_the_channel_goes_on(serve: Serve) -> None:
@@ -114,15 +115,17 @@ def test_an_answer_that_is_no_plain_data_is_an_error(serve: Serve) -> None:
 
 
 def test_a_worker_that_is_silent_for_too_long_ends_the_channel(serve: Serve) -> None:
-    quick, slow = serve(lambda method: None), serve(lambda method: time.sleep(1))
+    over = threading.Event()
+    quick, slow = serve(lambda method: None), serve(lambda method: over.wait(60) and None)
 
     async def work(channel: Channel) -> None:
         with pytest.raises(ChannelFailed, match="rank 1 did not answer `step` in time"):
-            await channel.collective_rpc("step", limit=0.2)
+            await channel.collective_rpc("step", limit=1.0)
         with pytest.raises(ChannelFailed, match="rank 1 did not"):
             await channel.collective_rpc("step")
 
     on(peers(quick, slow), work)
+    over.set()
 
 
 def killed(kind: int, within: float) -> None:
@@ -132,18 +135,18 @@ def killed(kind: int, within: float) -> None:
 
         async def work(channel: Channel) -> float:
             assert await channel.collective_rpc("identify") == [{"host": os.uname().nodename, "pid": worker.pid}]
-            began = time.monotonic()
+            began = unhindered()
 
             async def ask_until_it_fails() -> None:
-                while time.monotonic() - began < 10:  # a signal takes a moment, in which a worker may still answer
-                    await channel.collective_rpc("identify", limit=10)
+                while unhindered() - began < 10:  # a signal takes a moment, in which a worker may still answer
+                    await channel.collective_rpc("identify", limit=60)
 
             os.kill(worker.pid, kind)
             with pytest.raises(ChannelFailed, match="rank 0 died, or cannot be reached any more") as caught:
                 await ask_until_it_fails()
             assert caught.value.lost
             assert channel.broken.is_set()
-            return time.monotonic() - began
+            return unhindered() - began
 
         assert on([Peer(address, key, (0,))], work) < within
 
@@ -157,10 +160,10 @@ def test_a_worker_that_stands_still_is_lost_when_its_heart_stops() -> None:
 
 
 def test_nobody_behind_an_address_is_noticed() -> None:
-    with bound("127.0.0.1") as nobody:
-        port = nobody.getsockname()[1]
-    with pytest.raises(ChannelFailed, match="rank 0 died, or cannot be reached"):
-        on([Peer(f"tcp://127.0.0.1:{port}", "key", (0,))], lambda channel: channel.collective_rpc("step", limit=5))
+    with bound("127.0.0.1") as nobody:  # it does not listen, and nobody else can take its port meanwhile
+        peer = Peer(f"tcp://127.0.0.1:{nobody.getsockname()[1]}", "key", (0,))
+        with pytest.raises(ChannelFailed, match="rank 0 died, or cannot be reached"):
+            on([peer], lambda channel: channel.collective_rpc("step", limit=60))
 
 
 def test_a_call_without_the_key_is_not_answered(serve: Serve) -> None:

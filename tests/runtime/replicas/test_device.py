@@ -75,7 +75,7 @@ def test_more_than_there_are_is_counted_in_their_own_resource() -> None:
 @pytest.mark.ray
 def test_workers_and_servers_see_ascends_accelerators_through_ascends_variable() -> None:
     program = Path(__file__).with_name("on_ascend.py")
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=110)
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr
     assert [json.loads(line) for line in done.stdout.splitlines()] == [
         ["hi", [None, "0"], [None, "1"], [None, "0,1"]],

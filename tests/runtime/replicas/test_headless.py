@@ -21,6 +21,7 @@ from placewright.runtime.replicas.server.server import ReplicaServer
 from placewright.runtime.replicas.server.settings import ServerSettings
 from placewright.runtime.replicas.worker import ReplicaWorker
 
+from ...unhindered import unhindered
 from .conftest import KEY, MODEL, Maker
 
 LIBRARY = """
@@ -102,7 +103,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def gone(pid: int) -> bool:
-    deadline = time.monotonic() + 8
+    deadline = time.monotonic() + 60
     while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     return not Path(f"/proc/{pid}").exists()
@@ -122,11 +123,11 @@ def test_the_replica_has_failed_when_the_process_of_the_other_node_dies(replica:
     made = replica("vllm", 2, 2, model=PLAIN)
     told = json.loads(made.client().completions.create(model=MODEL, prompt="?", max_tokens=500).choices[0].text)
     os.kill(told["pid"], signal.SIGKILL)
-    killed = time.monotonic()
+    killed = unhindered()
     while True:
         try:
-            with urlopen(f"{made.url}/health", timeout=2):
-                assert time.monotonic() - killed < 2
+            with urlopen(f"{made.url}/health", timeout=30):
+                assert unhindered() - killed < 2
         except HTTPError as problem:
             assert problem.code == 503
             assert "rank 1 died" in json.load(problem)["reason"]
@@ -157,7 +158,7 @@ def test_a_process_that_does_not_start_says_why() -> None:
             )
             stack.callback(servers[-1].shutdown)
         meeting = servers[0].get_master_address()
-        joined = threading.Thread(target=servers[0]._meeting.others, args=(1, 5))  # type: ignore[union-attr]
+        joined = threading.Thread(target=servers[0]._meeting.others, args=(1, 60))  # type: ignore[union-attr]
         joined.start()
         with pytest.raises(RuntimeError, match="the engine's process ended with 1: there is no such dtype"):
             servers[1].launch_server(*meeting)

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import openai
 import pytest
 
+from ...unhindered import rest, unhindered
 from .conftest import MODEL, Maker, Replica
 
 LONG = "x" * 100_000
@@ -27,7 +28,7 @@ def raw(made: Replica, **body: Any) -> socket.socket:
     """A client that has asked, and reads nothing of itself."""
     text = json.dumps({"model": MODEL, **body})
     host = urlsplit(made.url)
-    client = socket.create_connection((str(host.hostname), int(host.port or 0)), timeout=20)
+    client = socket.create_connection((str(host.hostname), int(host.port or 0)), timeout=60)
     client.sendall(
         f"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()
     )
@@ -35,9 +36,9 @@ def raw(made: Replica, **body: Any) -> socket.socket:
 
 
 def nothing_is_held(made: Replica, within: float = 5.0) -> bool:
-    deadline = time.monotonic() + within
+    deadline = unhindered() + within
     while any(worker._engine_worker._held for worker in made.workers):
-        if time.monotonic() > deadline:
+        if unhindered() > deadline:
             return False
         time.sleep(0.02)
     return True
@@ -89,14 +90,14 @@ def test_a_client_that_leaves_before_the_first_token_ends_its_generation_too(rep
 
     def slow(sequence: int, position: int) -> int | None:
         seen.set()
-        go.wait(10)
+        go.wait(60)
         steps.append(position)
         return int(step(sequence, position))
 
     half.step = slow
     with raw(made, prompt=LONG, max_tokens=len(LONG), stream=stream):
-        assert seen.wait(5)
-    time.sleep(0.3)  # the server sees that the client is gone while the first token is not there yet
+        assert seen.wait(60)
+    rest(0.3)  # the server sees that the client is gone while the first token is not there yet
     go.set()
     assert nothing_is_held(made)
     assert len(steps) <= 2
@@ -106,7 +107,7 @@ def test_a_client_that_does_not_read_holds_up_nobody_else(replica: Maker) -> Non
     made = replica("echo", 1)
     with raw(made, prompt=LONG, max_tokens=len(LONG), stream=True):
         time.sleep(0.5)
-        began = time.monotonic()
+        began = unhindered()
         assert made.client().completions.create(model=MODEL, prompt="quick", max_tokens=5).choices[0].text == "quick"
-        assert time.monotonic() - began < 2
+        assert unhindered() - began < 2
     assert nothing_is_held(made)

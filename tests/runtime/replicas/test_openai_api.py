@@ -16,6 +16,7 @@ import openai
 import pytest
 from placewright.runtime.replicas.limits import Limits
 
+from ...unhindered import unhindered
 from .conftest import MODEL, Maker, Replica
 
 HELLO = [{"role": "user", "content": "Grüß dich, 世界!"}]
@@ -34,7 +35,7 @@ def curl(replica: Replica, path: str, body: Any = None, *more: str) -> tuple[int
     data = ["-d", body if isinstance(body, str) else json.dumps(body)] if body is not None else []
     header = ["-H", "Content-Type: application/json"]
     done = subprocess.run(
-        ["curl", "-sN", "-w", "\n%{http_code}", f"{replica.url}{path}", *header, *data, *more], capture_output=True, text=True, timeout=30
+        ["curl", "-sN", "-w", "\n%{http_code}", f"{replica.url}{path}", *header, *data, *more], capture_output=True, text=True, timeout=120
     )
     text, _, status = done.stdout.rpartition("\n")
     return int(status), text
@@ -42,11 +43,11 @@ def curl(replica: Replica, path: str, body: Any = None, *more: str) -> tuple[int
 
 def wait_until_forgotten(replica: Replica) -> float:
     """Seconds until no worker holds anything of an answer."""
-    began = time.monotonic()
+    began = unhindered()
     while any(worker._engine_worker._held for worker in replica.workers):
-        assert time.monotonic() - began < 5
+        assert unhindered() - began < 5
         time.sleep(0.01)
-    return time.monotonic() - began
+    return unhindered() - began
 
 
 def test_models(echo: Replica) -> None:
@@ -187,7 +188,7 @@ def test_a_token_outside_the_vocabulary_and_too_many_answers_are_refused(echo: R
 
 def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(echo: Replica) -> None:
     address = urlsplit(echo.url)
-    with closing(HTTPConnection(address.hostname or "", address.port, timeout=10)) as client:
+    with closing(HTTPConnection(address.hostname or "", address.port, timeout=60)) as client:
         client.putrequest("POST", "/v1/completions")
         client.putheader("Content-Type", "application/json")
         client.putheader("Content-Length", str(Limits().max_body_bytes + 1))

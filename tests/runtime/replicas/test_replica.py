@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import time
 from typing import Any, Iterator
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -24,7 +23,9 @@ from placewright.runtime.verl.groups.ray_class import RayClassWithInitArgs
 from placewright.runtime.verl.groups.worker_group import RayWorkerGroup
 from placewright.runtime.verl.pools.pool import RayResourcePool
 from placewright.runtime.verl.pools.split import split_resource_pool
+from placewright.runtime.workers.inside.host import meeting_port
 
+from ...unhindered import unhindered
 from ..engines.local import generated
 
 pytestmark = pytest.mark.ray
@@ -40,7 +41,7 @@ def half_free(address: str) -> Iterator[str]:
     labels = [{"placewright.node-rank": str(rank)} for rank in range(2)]
     other = ray.util.placement_group([{"GPU": 2}] * 2, bundle_label_selector=labels)
     try:
-        assert other.wait(10)
+        assert other.wait(60)
         yield address
     finally:
         ray.util.remove_placement_group(other)
@@ -54,7 +55,7 @@ def expected() -> str:
 
 
 def client(replica: Replica) -> openai.AsyncOpenAI:
-    return openai.AsyncOpenAI(base_url=f"http://{replica.server_address}/v1", api_key="any", max_retries=0, timeout=20)
+    return openai.AsyncOpenAI(base_url=f"http://{replica.server_address}/v1", api_key="any", max_retries=0, timeout=60)
 
 
 async def completed(replica: Replica) -> str:
@@ -84,10 +85,10 @@ def test_a_replica_over_two_nodes_has_a_master_and_a_headless_server_and_answers
             assert await completed(replica) == expected
             (worker,) = [await worker._placewright_report.remote() for worker in replica.workers[3:]]
             os.kill(worker["pid"], signal.SIGKILL)
-            began = time.monotonic()
+            began = unhindered()
             with pytest.raises(openai.InternalServerError, match="died, or cannot be reached"):
                 await completed(replica)
-            assert time.monotonic() - began < 2
+            assert unhindered() - began < 2
         await replica.close()
 
     asyncio.run(run())
@@ -107,19 +108,19 @@ def test_a_worker_killed_while_it_streams_ends_the_stream_with_an_error_and_the_
                     said.append(chunk.choices[0].text)
 
             os.kill(worker["pid"], signal.SIGKILL)
-            killed = time.monotonic()
+            killed = unhindered()
             with pytest.raises(openai.APIError, match="died, or cannot be reached"):
                 await listen()
-            assert time.monotonic() - killed < 2
+            assert unhindered() - killed < 2
             assert 0 < len("".join(said)) < len(long)
             with pytest.raises(HTTPError) as health:
-                await asyncio.to_thread(urlopen, f"http://{replica.server_address}/health", timeout=2)
-            assert time.monotonic() - killed < 2
+                await asyncio.to_thread(urlopen, f"http://{replica.server_address}/health", timeout=30)
+            assert unhindered() - killed < 2
             assert (health.value.code, json.load(health.value)["status"]) == (503, "failed")
             servers = [await server._placewright_report.remote() for server in replica.servers]
         left = [each["pid"] for each in servers]
         while any(os.path.exists(f"/proc/{pid}") for pid in left):
-            assert time.monotonic() - killed < 10
+            assert unhindered() - killed < 10
             await asyncio.sleep(0.05)
 
     asyncio.run(run())
@@ -133,9 +134,9 @@ def test_more_replicas_than_fit_are_refused_at_once_with_the_arithmetic(address:
                 pytest.fail("they were launched")
         return caught.value
 
-    began = time.monotonic()
+    began = unhindered()
     (finding,) = asyncio.run(run()).findings
-    assert time.monotonic() - began < 1
+    assert unhindered() - began < 1
     assert (finding.code, finding.amount) == ("PW702", 2)
     assert finding.message.startswith("5 replicas of 2 need 10 accelerators: pool `rollout_pool` needs 10 accelerators, the cluster has 8")
     assert finding.notes[0] == "8 accelerators // 2 for each = 4 replicas"
@@ -147,12 +148,12 @@ def test_replicas_that_start_alone_at_the_same_time_share_what_there_is_and_the_
         replicas = [EchoReplica(rank, TWO, {}, gpus_per_node=2) for rank in range(3)]
 
         async def refused_after(replica: Replica) -> float:
-            began = time.monotonic()
+            began = unhindered()
             try:
                 await replica.init_standalone()
             except LaunchFailed as problem:
                 assert problem.findings[0].code == "PW702"
-                return time.monotonic() - began
+                return unhindered() - began
             return 0.0
 
         try:
@@ -221,10 +222,10 @@ def test_a_second_replica_of_the_same_rank_is_told_so_at_once(address: str) -> N
         async with EchoReplica(0, {}, {}, gpus_per_node=4) as first:
             await first.init_standalone()
             second = EchoReplica(0, {}, {}, gpus_per_node=4)
-            began = time.monotonic()
+            began = unhindered()
             with pytest.raises(LaunchFailed, match="there is a replica 0 already") as caught:
                 await second.init_standalone()
-            assert time.monotonic() - began < 1
+            assert unhindered() - began < 1
             assert (await client(first).completions.create(model="echo", prompt="hi")).choices[0].text == "hi"
             return caught.value
 
@@ -234,17 +235,17 @@ def test_a_second_replica_of_the_same_rank_is_told_so_at_once(address: str) -> N
 
 def test_a_headless_server_that_is_killed_fails_the_replica_and_the_next_has_its_port(half_free: str) -> None:
     async def run() -> None:
-        async with EchoReplica(0, TWO, {}, gpus_per_node=1) as replica:
+        port = meeting_port(os.getpid())  # one that nobody is given by chance before the next asks for it
+        async with EchoReplica(0, {"port": port, **TWO}, {}, gpus_per_node=1) as replica:
             await replica.init_standalone()
-            port = int(replica.server_address.rpartition(":")[2])
             headless = await replica.servers[1]._placewright_report.remote()
             stream = await client(replica).completions.create(model="echo", prompt="x" * 50_000, max_tokens=50_000, stream=True)
             await anext(stream)
             os.kill(headless["pid"], signal.SIGKILL)
-            killed = time.monotonic()
+            killed = unhindered()
             with pytest.raises(openai.APIError, match="rank 1 died, or cannot be reached"):
                 [chunk async for chunk in stream]
-            assert time.monotonic() - killed < 2
+            assert unhindered() - killed < 2
         async with EchoReplica(0, {"port": port, **TWO}, {}, gpus_per_node=1) as again:
             await again.init_standalone()
             assert again.server_address.endswith(f":{port}")

@@ -8,13 +8,14 @@ import pytest
 from placewright.models.machines.cluster import Node
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.port.port import Bundle
+from placewright.runtime.port.port import PENDING, Bundle
 from placewright.runtime.reserving.reservation import Reservation
 from placewright.runtime.reserving.wanted import Wanted, wanted_of
 from placewright.runtime.world.inventory import RayNode
 from placewright.runtime.world.matching import Match
 
 from ..fake import FakePort
+from ..fake_cluster import FakeHold
 
 
 def matched(cluster: str, total: int, taken: int = 0, resource: str = "GPU") -> Match:
@@ -91,6 +92,32 @@ def test_a_node_that_has_gone_is_said_to_be_gone() -> None:
     port = FakePort(8, 8)
     port.lose_node(1)
     assert refused(port, wanted(1, GPU=8)) == [("PW702", "node 1 is gone", 1)]
+
+
+class Busy(FakePort):
+    """Ray has not yet looked at what is asked of it, for so many seconds."""
+
+    seconds = 5.0
+
+    def state(self, hold: FakeHold) -> str:
+        return PENDING if self.time < self.seconds else super().state(hold)
+
+
+def test_what_ray_has_not_decided_yet_is_waited_for_and_not_called_short() -> None:
+    port = Busy(8)
+    mine = Reservation(port, "mine", [wanted(0, GPU=8)])
+    mine.acquire()
+    assert 5 <= port.time < 6
+    mine.release()
+    assert port.left_over() == {}
+
+
+def test_what_ray_never_decides_ends_with_an_error() -> None:
+    port = Busy(8)
+    port.seconds = 1000.0
+    with pytest.raises(LaunchFailed, match=r"Ray calls the reservation pending after 30\.6 s, though every node has enough"):
+        Reservation(port, "mine", [wanted(0, GPU=8)]).acquire()
+    assert 30 < port.time < 31
 
 
 def test_what_becomes_free_in_time_is_taken() -> None:

@@ -23,5 +23,5 @@ SAID = {
 @pytest.mark.ray
 @pytest.mark.parametrize("name", SAID)
 def test_the_example_runs_on_simulated_nodes(name: str) -> None:
-    done = subprocess.run([sys.executable, str(EXAMPLES / name)], capture_output=True, text=True, timeout=110)
+    done = subprocess.run([sys.executable, str(EXAMPLES / name)], capture_output=True, text=True, timeout=280)
     assert done.stdout.splitlines() == SAID[name], done.stderr

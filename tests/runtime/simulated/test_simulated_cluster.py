@@ -22,7 +22,7 @@ with simulated_cluster("1x4xH100+1x0") as address:
 @pytest.mark.ray
 def test_its_nodes_are_there_for_as_long_as_the_block_lasts() -> None:
     """In a process of its own: this one is connected to another cluster."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=110)
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=280)
     assert done.stdout == "[(0, 1.0), (4.0, 64.0)]\n", done.stderr
 
 

@@ -17,7 +17,7 @@ README = EXAMPLE.parents[2] / "README.md"
 def test_it_says_what_it_promises(tmp_path: Path) -> None:
     """In a process of its own, with a cluster of its own: 32 bundles on four nodes cannot be asked of the shared one."""
     pytest.importorskip("ray")
-    done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=280, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[:6] == [

@@ -45,8 +45,8 @@ print(actor.where(), actor.get_dispatch_collect())
 def test_it_knows_who_it_is_without_placewright(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     file = str(tmp_path / "sent")
-    subprocess.run([sys.executable, "-c", SENDS, file], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", SENDS, file], check=True, timeout=280)
     said = subprocess.run(
-        [sys.executable, "-c", RECEIVES, file], check=True, timeout=60, capture_output=True, text=True, cwd=tmp_path
+        [sys.executable, "-c", RECEIVES, file], check=True, timeout=280, capture_output=True, text=True, cwd=tmp_path
     ).stdout
     assert said == "(3, ('6', '7'), ('10.0.0.7', '1234')) {'dispatch_dp_rank': {'train': 1}, 'collect_dp_rank': {'train': True}}\n"

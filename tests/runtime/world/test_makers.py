@@ -12,7 +12,7 @@ import pytest
 
 from .makers import MODELS
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(200)]
+pytestmark = pytest.mark.ray
 VARIABLES = (
     "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "ASCEND_RT_VISIBLE_DEVICES", "HABANA_VISIBLE_MODULES", "TPU_VISIBLE_CHIPS",
     "NEURON_RT_VISIBLE_CORES",
@@ -24,7 +24,7 @@ def said() -> dict[str, Any]:
     """What the program found, on a cluster of its own: the one of the other tests has one maker's accelerators."""
     pytest.importorskip("ray")
     program = [sys.executable, str(Path(__file__).with_name("makers.py"))]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=180)
+    done = subprocess.run(program, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr[-2000:]
     found: dict[str, Any] = json.loads(done.stdout)
     return found

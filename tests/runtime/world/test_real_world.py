@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Iterator
@@ -21,6 +20,7 @@ from placewright.models.placements.plan import Plan
 from placewright.models.placements.plan_file import plan_to_json
 from placewright.runtime.simulated import simulate
 
+from ...unhindered import unhindered
 from ..conftest import Planner
 
 pytestmark = pytest.mark.ray
@@ -41,7 +41,7 @@ def unlabelled() -> Iterator[str]:
 
 
 def placewright(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", PROGRAM, *words], capture_output=True, text=True, timeout=100)
+    return subprocess.run([sys.executable, "-c", PROGRAM, *words], capture_output=True, text=True, timeout=280)
 
 
 def launched(plan: Plan, address: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -57,9 +57,9 @@ def with_ids(plan: Plan, *ids: str) -> Plan:
 
 def test_discover_writes_a_cluster_file_on_which_a_plan_is_launched(unlabelled: str, plan: Planner, tmp_path: Path) -> None:
     file = tmp_path / "cluster.yaml"
-    before = time.monotonic()
+    before = unhindered()
     done = placewright("discover", "--address", unlabelled, "-o", str(file))
-    assert time.monotonic() - before < 60
+    assert unhindered() - before < 60
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1].startswith("found 1 node, 2 accelerators; wrote ")
     cluster = read_cluster(file)

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from placewright.runtime.world.on_node.interpreter import difference, fault, tried
 
+from ....unhindered import unhindered
+
 ray = pytest.importorskip("ray")
 
 
@@ -43,9 +45,9 @@ def test_the_last_line_of_its_complaint_is_the_reason(tmp_path: Path) -> None:
 def test_one_that_takes_too_long_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     mark = tmp_path / "late"
     slow = program(tmp_path / "slow", f"(sleep 3; touch {mark}) &", "sleep 60")
-    before = time.monotonic()
+    before = unhindered()
     assert fault(slow, {}, 0.5) == "it did not import Ray within 0.5 s"
-    assert time.monotonic() - before < 3
+    assert unhindered() - before < 3
     time.sleep(3.2)
     assert not mark.exists()
 
