@@ -41,6 +41,7 @@ def whatif(
     """
     from .solver.pricing.changes import dropped, each_dropped, on_other_machines
     from .solver.pricing.price import price
+    from .solver.sandbox.keeping import kept
 
     question = question_of(file, cluster, dialect, **options)
     words = [[str(each)] if isinstance(each, (str, int)) else [str(node) for node in each] for each in lose]
@@ -58,7 +59,8 @@ def whatif(
         asked = changed if problem is changed.problem else question
         return asked.told(searching(limit, seed, sandbox, reading=asked.reading)(problem))
 
-    return price(question.problem, changes or each_dropped(question.problem), solve)
+    with kept():
+        return price(question.problem, changes or each_dropped(question.problem), solve)
 
 
 def replan(
@@ -104,13 +106,15 @@ def alternatives(
     from .models.findings.finding import UnusableInput
     from .solver.alternatives.top import alternatives as found
     from .solver.planning.placing.decided import decided
+    from .solver.sandbox.keeping import kept
 
     question = question_of(file, cluster, dialect, **options)
     search = searching(limit, seed, sandbox, reading=question.reading)
-    best = question.told(search(question.problem))
-    if best.plan is None:
-        raise UnusableInput(best.findings)
-    return found(decided(question.problem, best), best.plan, count, search)
+    with kept():
+        best = question.told(search(question.problem))
+        if best.plan is None:
+            raise UnusableInput(best.findings)
+        return found(decided(question.problem, best), best.plan, count, search)
 
 
 def account(

@@ -20,7 +20,6 @@ PROCESSES = 3
 LONG = 10.0
 QUICK = (
     ("examples", "native/hints.yaml", LONG, 5),
-    ("family", "family/64/1", LONG, 5),
     ("cut short", "family/512/1", 0.002, 2),
     ("impossible", "too much, family/64/1", LONG, 2),
 )

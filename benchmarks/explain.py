@@ -22,7 +22,7 @@ from placewright.solver.searching.search import solve
 from placing.broken import CAUSES, broken, can_be, certificate
 from study import Rows, Study, plotting
 
-QUICK, FULL = (512, 1024), (512, 1024, 4096, 16384)
+QUICK, FULL = (512,), (512, 1024, 4096, 16384)
 QUICK_SEEDS, SEEDS = 1, 5
 LIMIT = 1.0
 """Deterministic seconds for each check by solving; an answer is enough, the best one is not asked for."""

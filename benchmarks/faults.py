@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 from faulting import workers
-from faulting.scenes import ACCELERATORS, FULL, NODES, QUICK, Stage, held, plan_on, wait_for
+from faulting.scenes import FULL, QUICK
+from faulting.stage import ACCELERATORS, NODES, Stage, held, plan_on, wait_for
 from placewright.runtime.port.connection import Connection
 from placewright.runtime.port.ray_compat import send_by_value
 from placewright.runtime.simulated.simulate import SimulatedCluster

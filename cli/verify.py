@@ -9,8 +9,8 @@ import click
 
 from ..models.dialects.load import load_all, load_settings
 from ..models.findings.finding import Finding, UnusableInput
-from ..models.model_cards.resolve import with_models
 from ..models.report import EXIT_CODES, UNUSABLE, Report
+from ..models.resolving.resolve import with_models
 from ..report.terminal import wants_colour
 from ..solver.verify import verify as verdict_on
 from .asking.inputs import Inputs

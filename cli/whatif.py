@@ -11,7 +11,7 @@ import click
 from ..models.answer import IMPOSSIBLE, UNDECIDED
 from ..models.dialects.load import load
 from ..models.findings.finding import UnusableInput
-from ..models.model_cards.resolve import with_models
+from ..models.resolving.resolve import with_models
 from ..report.terminal import wants_colour
 from .asking.further import solver
 from .asking.options import (
@@ -112,6 +112,7 @@ def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Probl
     """Solves, prints, and gives the exit code: that of the changes that were asked for, else that of the file as it is."""
     from ..report.whatif import render, to_json
     from ..solver.pricing.price import price
+    from ..solver.sandbox.keeping import kept
 
     if reading.problem is None:
         raise ValueError("a file that could not be read has no price")
@@ -121,7 +122,8 @@ def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Probl
         answer = solve(problem)
         return replace(answer, findings=environment.concealed(answer.findings))
 
-    pricing, name = price(reading.problem, changes, solved), reading.source.name
+    with kept():
+        pricing, name = price(reading.problem, changes, solved), reading.source.name
     click.echo(to_json(name, pricing) if form == "json" else render(name, pricing, wants_colour(sys.stdout)), color=True)
     verdicts = [each.answer.verdict for each in pricing.after] if asked else [pricing.before.verdict]
     return UNDECIDED_CODE if UNDECIDED in verdicts else FINDINGS if IMPOSSIBLE in verdicts else OK

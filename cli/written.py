@@ -34,12 +34,14 @@ def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Findin
     if errors := verify(after).errors:
         message = f"the answer cannot be written into this file: with it, {errors[0].message} ({errors[0].code})"
         return [], (error("PW603", errors[0].subject, message, help="use the plan itself"),)
+    if not after.times_of_ranks:
+        return edits, ()
     return edits, tuple(_other_times(reading, after.to_solve, answer.plan.degrees if answer.plan else {}))
 
 
 def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Parallel]) -> Iterator[Finding]:
     """Times that mean something else once the plan is in the file, as what was measured can depend on the ranks that it has."""
-    from ..models.planning.times_with import times_with
+    from ..models.times.times_with import times_with
 
     before, now = (times_with(its.problem.job, degrees) if its.problem else {} for its in (reading, after))
     from ..solver.wording import listed

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import lcm
 from typing import Mapping, Sequence
 
+from .counts import Counts, holds, in_both
+from .estimate import Estimate
 from .findings.fix import Fix
 from .findings.span import Span
 from .locality import Keep, Pin, Spread
 from .machines.node_group import CLUSTER_LABEL
-from .memory.estimate import Estimate
+from .on_size import OnSize
 from .parallel import UNDIVIDED
 from .parallel import Parallel as Parallel
 from .placements.assignment import Run
@@ -29,12 +31,14 @@ class Component:
     name : its name in the file.
     node_groups : labels of the groups whose resources it may use, in the written order.
     least, most : how many resources it asks for: accelerators, robots, or processes where nodes are the resource.
+    counts : where it asks for some of the numbers between these alone, which; none where for any. Of one number nothing is left to say.
     per_process : resources of one process.
     parallel : its degrees of parallelism.
     memory : MiB that one process needs on each of its accelerators; 0 if not said.
     cpus : CPUs that are reserved for one process.
     phases : when it needs them. Components without a phase in common take turns; none means always resident.
     offloaded : MiB that one process keeps on each of its accelerators while another phase runs.
+    on_sizes : both where they depend on the memory of its accelerators: then `memory` and `offloaded` are the least of these.
     host_memory : MiB of its node that one process needs; 0 if not said.
     keep, spread, pins : what of it stays together, in which failure domains it lies, which of its ranks are on which nodes.
     excluded : ranks of nodes that it must not use.
@@ -81,6 +85,17 @@ class Component:
     timed: Timed | None = None
     estimate: Estimate | None = None
     shards: int = 0
+    on_sizes: tuple[OnSize, ...] = ()
+    counts: Counts = ()
+
+    def may_have(self, amount: int) -> bool:
+        """Is it one of the numbers of resources that it asks for?"""
+        return self.least <= amount <= self.most and (not self.counts or self.least == self.most or holds(self.counts, amount))
+
+    def between(self, least: int, most: int) -> Component:
+        """The same with no fewer and no more resources than that, as far as it may have so many."""
+        kept = in_both(self.counts, ((least, most),)) or ((least, most),)
+        return replace(self, least=kept[0][0], most=kept[-1][1], counts=kept if self.counts else ())
 
     @property
     def group_size(self) -> int:
@@ -114,6 +129,11 @@ class Component:
         used = tuple(dict.fromkeys(run.node_group for repeat in repeats for run in repeat.runs))
         return self.node_groups if set(used) <= set(self.node_groups) else used
 
+    def needs(self, capacity: int | None) -> tuple[int, int]:
+        """MiB of an accelerator with so many while it works, and those that stay while another phase does."""
+        its = next((each for each in self.on_sizes if each.capacity == capacity), None)
+        return (self.memory, self.offloaded) if its is None else (its.memory, its.kept)
+
     def fix(self, code: str, otherwise: str) -> Fix:
         """What mends it where it breaks a rule; only the words `otherwise` where the dialect knows nothing better."""
         return self.fixes.get(code) or Fix(otherwise)
@@ -121,6 +141,10 @@ class Component:
     def span(self, name: str) -> Span | None:
         """Where a field was written; where the component was written if the field was not."""
         return self.spans.get(name) or self.spans.get("name")
+
+    def is_written(self, name: str) -> bool:
+        """Does the file say a field? Where there is no file, everything is as it was asked for."""
+        return not self.spans or name in self.spans
 
 
 @dataclass(frozen=True, slots=True)

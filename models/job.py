@@ -9,13 +9,13 @@ from .component import Component, Parallel, Relation
 from .link import Link
 from .model_cards.use import ModelUse
 from .placements.assignment import Run
-from .placements.ranks import write_range
 from .planning.followed import Followed
 from .planning.way import Shape, Way
 from .planning.workload import Workload
 from .pools.laying import Laying
 from .pools.pool import Pool
 from .preference import Preference
+from .ranks import write_range
 from .share import Share
 
 
@@ -62,8 +62,10 @@ class Job:
     `overlaps` holds, of components whose ranks are given, the planned ones that may use accelerators of theirs too. Those of `in_turn`
     are dealt out to all nodes up to the last one whose accelerators are used: their runs are what that is until more is placed.
     `tied` are planned components whose degrees follow from another one's, with its name: they are the same, or where `followed` says of
-    every choice what follows from it, those. Of the pairs `in_step` the first, where both
+    every choice what follows from it, those; of `not_read` choices nobody knows what does, since there are very many;
+    of `sizes_not_read` of its pools nobody knows what the framework makes. Those `by_size` have degrees that only some sizes of a pool give. Of the pairs `in_step` the first, where both
     share accelerators, shares whole processes of the second: it has whole groups as large as these, and begins where one of them does.
+    Two components of `one_at_a_time` never work at the same time, though they lie on different accelerators (cost model `stream`).
     """
 
     components: tuple[Component, ...]
@@ -87,7 +89,11 @@ class Job:
     in_turn: frozenset[str] = frozenset()
     tied: Mapping[str, str] = field(default_factory=dict)
     followed: tuple[Followed, ...] = ()
+    not_read: int = 0
+    sizes_not_read: int = 0
+    by_size: frozenset[str] = frozenset()
     in_step: frozenset[tuple[str, str]] = frozenset()
+    one_at_a_time: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def leaders(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from .locality import Keep, Pin, Spread
 from .machines.cluster import Cluster
 from .machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from .placements.assignment import Assignment
-from .placements.ranks import write_range
+from .ranks import write_range
 from .roles import SERVED
 from .share import Share
 from .structure import Structure
@@ -130,7 +130,13 @@ class Problem:
     def own_degrees(self, component: Component) -> Parallel:
         """The degrees that a component has in its own file, as they stand among its choices: hints leave out what follows from the others."""
         shapes = self.job.shapes.get(component.name, {})
-        return next((its for its, shape in shapes.items() if shape.parallel == component.parallel), component.parallel)
+        known = ((its, shape) for its, shape in shapes.items() if not shape.least)  # else they are what divides nothing
+        return next((its for its, shape in known if shape.parallel == component.parallel), component.parallel)
+
+    def divided(self, component: str, parallel: Parallel) -> Parallel:
+        """The degrees that divide its work where these were chosen for a component: none, where its framework divides nothing by them."""
+        shape = self.job.shapes.get(component, {}).get(parallel)
+        return shape.parallel if shape is not None and shape.least else parallel
 
     def alternatives(self) -> Iterator[Problem]:
         """This question once for every choice of parallel degrees that it leaves open, the preferred ones first."""
@@ -162,7 +168,7 @@ class Problem:
         changes: dict[str, dict[str, object]] = {}
         for demand in given_up:
             if demand.field == AMOUNT:
-                changes.setdefault(demand.component, {}).update(least=1, most=UNBOUNDED)
+                changes.setdefault(demand.component, {}).update(least=1, most=UNBOUNDED, counts=())
             elif demand.field in _NEUTRAL:
                 changes.setdefault(demand.component, {})[demand.field] = _NEUTRAL[demand.field]
         components = tuple(replace(c, **changes.get(c.name, {})) for c in self.components)  # type: ignore[arg-type]

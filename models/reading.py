@@ -19,10 +19,12 @@ class Reading:
     """A file, read. `problem` is None where the findings left nothing to reason about.
 
     `anew` reads the file once more with the ranks of the components left open that are planned by their times, whose own ranks then are in
-    `Job.own`; None where no component has both. `taken_on` reads it on other machines, and gives the job there, of
-    whose `Job.accepted` and what follows from degrees that is another; None
-    where that is the same. `again` reads another text of the same file as this one was read, on other machines where these are named;
-    None where nobody knows how that was. `derivations` say how the numbers of the job come about. Its cluster is the one that reasoning may use: the given machines with the node groups and hardware of the file.
+    `Job.own`; None where no component has both. With `times_of_ranks` the times that it then has can depend on the ranks of the file.
+    `choices_refused` tells whether the framework refuses every choice of degrees that hints leave open; None where it was told already.
+    `taken_on` reads it on other machines, and gives the job there, of whose `Job.accepted` and what follows from degrees that is another;
+    None where that is the same. `again` reads another text of the same file as this one was read, on other machines where these are named;
+    None where nobody knows how that was. `derivations` say how the numbers of the job come about. Its cluster is the one that reasoning may
+    use: the given machines with the node groups and hardware of the file.
     """
 
     document: Document
@@ -32,6 +34,8 @@ class Reading:
     unchecked: tuple[Unchecked, ...] = ()
     derivations: tuple[Derivation, ...] = ()
     anew: Callable[[], Reading] | None = field(default=None, compare=False, repr=False)
+    choices_refused: Callable[[], tuple[Finding, ...]] | None = field(default=None, compare=False, repr=False)
+    times_of_ranks: bool = field(default=False, compare=False, repr=False)
     taken_on: Callable[[Cluster], Job | None] | None = field(default=None, compare=False, repr=False)
     again: Callable[[str, Cluster | None], Reading] | None = field(default=None, compare=False, repr=False)
 

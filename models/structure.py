@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .component import Parallel
+from .parallel import Parallel
 
 AMOUNT, DOMAINS, SHARED = "amount", "domains", "shared"
 """How many resources a component has; in how many domains of a kind it is; in how many of them two components both are."""

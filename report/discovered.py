@@ -10,8 +10,8 @@ from ..models.findings.finding import Finding, Unchecked
 from ..models.machines.cluster import Cluster
 from ..models.machines.node import Node
 from ..models.machines.topology import LEVELS
-from ..models.placements.ranks import merge, write_ranks
 from ..models.quantity import write_memory
+from ..models.ranks import merge, write_ranks
 from ..models.text.dump import to_yaml
 from .json import SCHEMA, finding_to_data
 from .table import table

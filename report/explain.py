@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from dataclasses import asdict
-from typing import Iterable
+from typing import Iterable, Iterator
 
 from ..models.findings.codes import CODES
 from .page import Example, Page, family_of
@@ -23,9 +23,9 @@ def render(page: Page, colour: bool = False) -> str:
         f"{paint(page.code, 'cyan', colour)}: {paint(page.title, 'bold', colour)}",
         _prose(page.text),
         _heading("wrong", "red", asked, colour),
-        *map(_example, page.wrong),
+        *_examples(page.wrong),
         _heading("right", "green", answered if answered != asked else "", colour),
-        *map(_example, page.right),
+        *_examples(page.right),
         _titled("mend", page.mend, colour),
     ]
     if page.source:
@@ -65,8 +65,16 @@ def _heading(word: str, style: str, command: str, colour: bool) -> str:
     return f"{paint(word, style, colour)}{used}:"
 
 
-def _example(example: Example) -> str:
-    name = f"{INDENT}# {example.file}\n" if example.file and not example.command else ""
+def _examples(examples: Iterable[Example]) -> Iterator[str]:
+    """Each with its name; with its command where the heading has that of another one."""
+    first = True
+    for example in examples:
+        yield _example(example, f"placewright {example.command}" if example.command and not first else example.file)
+        first = False
+
+
+def _example(example: Example, named: str) -> str:
+    name = f"{INDENT}# {named}\n" if named and (not example.command or named != example.file) else ""
     return name + textwrap.indent(example.text.rstrip("\n"), INDENT)
 
 

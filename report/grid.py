@@ -11,7 +11,7 @@ from typing import Sequence
 from ..models.machines.cluster import Node
 from ..models.machines.node_group import ACCELERATOR, NODE
 from ..models.placements.plan import Plan
-from ..models.placements.ranks import merge, write_ranks
+from ..models.ranks import merge, write_ranks
 from .terminal import cells, escape
 
 IDLE, TAKEN = ".", "#"

@@ -4,7 +4,7 @@ A page is a small text beside this file, ``pages/PW102.md``: first the rule in w
 ``## Right``, ``## Mend``, ``## Source`` and ``## See also``. The fences of an example say what their text is:
 
 - ``yaml verify train.yaml --cluster 2x8`` is a file with the command that it is used in; ``## Right`` repeats the command
-  only where it differs;
+  only where it differs; what comes in several ways shows several such files, each with its command on both sides;
 - ``yaml file machines.yaml`` is one more file;
 - ``python`` is a program, ``console`` a command line with its output.
 

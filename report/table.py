@@ -8,7 +8,7 @@ from ..models.machines.node_group import CLUSTER_LABEL, Stretch
 from ..models.placements.assignment import Run, repeats_of
 from ..models.placements.placement import Placement
 from ..models.placements.plan import Plan
-from ..models.placements.ranks import merge, write_ranks
+from ..models.ranks import merge, write_ranks
 from .terminal import cells, escape
 
 MAX_CELL = 60

@@ -7,7 +7,7 @@ from typing import Iterable, Mapping, Sequence
 
 from ..models.findings.finding import Finding, Severity, Unchecked
 from ..models.findings.wording import with_noun
-from ..models.placements.ranks import merge
+from ..models.ranks import merge
 from ..models.report import FAULTY, OK, UNUSABLE, Report
 from .frame import frame
 from .table import components_table, placements_table

@@ -5,18 +5,19 @@ from __future__ import annotations
 from ..models.sharing import Members
 
 
-def peak(members: Members) -> int:
-    """MiB that these components need together at the worst moment.
+def peak(members: Members, capacity: int | None = None) -> int:
+    """MiB that these components need together at the worst moment, of an accelerator with so many; of any at least where that is None.
 
     That is what is always there and, in the worst phase, what its components need and those of other phases keep when they are offloaded.
     """
-    resident = sum(component.memory for component in members if not component.phases)
-    kept = sum(component.offloaded for component in members if component.phases)
+    needs = [(component, *component.needs(capacity)) for component in members]
+    resident = sum(memory for component, memory, _ in needs if not component.phases)
+    offloaded = sum(kept for component, _, kept in needs if component.phases)
     rises: dict[str, int] = {}
-    for component in members:
+    for component, memory, kept in needs:
         for phase in component.phases:
-            rises[phase] = rises.get(phase, 0) + component.memory - component.offloaded
-    return resident + kept + max(rises.values(), default=0)
+            rises[phase] = rises.get(phase, 0) + memory - kept
+    return resident + offloaded + max(rises.values(), default=0)
 
 
 def pieces(masks: list[int]) -> list[int]:

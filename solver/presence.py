@@ -8,8 +8,8 @@ from ..models.machines.cluster import Cluster, Node
 from ..models.machines.node_group import NODE
 from ..models.machines.topology import NODE_LEVEL, domain
 from ..models.placements.assignment import Assignment
-from ..models.placements.ranks import without
 from ..models.problem import Problem
+from ..models.ranks import without
 
 T = TypeVar("T")
 

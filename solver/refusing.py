@@ -18,7 +18,8 @@ from .verify import verify
 def refusing(reading: Reading | None) -> Refuses:
     """What is refused in this file with a plan and not before, on the machines that the plan is for.
 
-    Nothing where no file is known, where the plan cannot be written into it, or is what it says already. Where the problem is without
+    Nothing where no file is known, where the plan cannot be written into it, or is what it says already; but what cannot be written is
+    refused where degrees follow from sizes, as they would be others. Where the problem is without
     a demand of the file, that still stands in it: then what the framework itself says counts alone.
     """
     if reading is None or reading.again is None or reading.problem is None:
@@ -29,8 +30,8 @@ def refusing(reading: Reading | None) -> Refuses:
         placed = replace(problem, cluster=plan.cluster)
         try:
             edits = dialect_named(file.dialect).write(replace(file, problem=placed), plan.assignment, plan.degrees)
-        except UnusableInput:
-            return ()
+        except UnusableInput as refusal:
+            return refusal.findings if problem.job.by_size else ()
         if not edits:
             return ()
         machines = None if plan.cluster == its.cluster else replace(plan.cluster, declared=())

@@ -9,10 +9,10 @@ from ..models.findings.edits import go_together
 from ..models.findings.finding import Finding, Severity
 from ..models.part import explicit
 from ..models.placements.plan import VERIFIED, Plan
-from ..models.placements.reserved import cpus_of
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.report import Report
+from ..models.reserved import cpus_of
 from .advice import ADVICE
 from .given import check_given
 from .rules.amounts.model_divides import ModelDivides, in_no_choice, is_open, of_hints
@@ -60,6 +60,8 @@ def verify(reading: Reading, open_too: bool = True) -> Report:
     plan, pending, problem = None, tuple[str, ...](), reading.problem
     if problem is not None:
         findings += reading.document.environment.concealed((*check_given(problem), *check_degrees(problem)))
+        if reading.choices_refused is not None and not any(finding.severity is Severity.ERROR for finding in findings):
+            findings += reading.document.environment.concealed(reading.choices_refused())
         if not any(finding.severity is Severity.ERROR for finding in findings):
             findings += reading.document.environment.concealed((*advise(problem), *(_impossible(problem) if open_too else ())))
         not_judged += unchecked(explicit(problem), problem.given())

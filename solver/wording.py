@@ -7,7 +7,7 @@ from typing import Iterable
 from ..models.component import Relation
 from ..models.findings.wording import plural
 from ..models.machines.cluster import Cluster
-from ..models.placements.ranks import merge, write_ranks
+from ..models.ranks import merge, write_ranks
 
 MAX_NAMES = 6
 """So many nodes are named in one sentence."""

@@ -124,7 +124,7 @@ def test_the_two_set_up_commands_are_those_of_a_fresh_machine() -> None:
     assert len(commands) == 2
     assert commands[0].endswith('-e ".[ray]" && .venv/bin/placewright launch examples/quickstart.yaml --simulate')
     assert commands[1].endswith(
-        '-e ".[ray,serve,test]" && .venv/bin/pytest -n auto --dist worksteal -m "not ray" && .venv/bin/pytest -m ray'
+        '-e ".[ray,serve,test]" && .venv/bin/pytest -n auto --dist worksteal -m "not ray" && .venv/bin/pytest -n 2 --dist loadfile -m ray'
     )
     assert all(" -c constraints.txt " in command for command in commands)
 
@@ -172,3 +172,17 @@ def test_every_link_to_a_file_leads_somewhere() -> None:
     for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"):
         for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / name).read_text("utf-8")):
             assert "://" in target or (ROOT / target).exists(), f"{name}: {target}"
+
+
+def test_every_key_of_hints_is_told_of() -> None:
+    """So that what the schema completes is explained."""
+    from placewright.models.dialects.rlinf.planning.form import MeasuredOnForm
+    from placewright.models.hints.block_form import BlockForm
+    from placewright.models.hints.forms import ComponentForm, EstimateForm, ParallelForm, PlacedForm
+    from placewright.models.hints.plan import BudgetForm, PlanForm
+    from placewright.models.hints.relations import LinkForm, RelationForm
+
+    forms = (ComponentForm, ParallelForm, PlacedForm, EstimateForm, PlanForm, BudgetForm, RelationForm, LinkForm, BlockForm, MeasuredOnForm)
+    keys = {its.alias or name for form in forms for name, its in form.model_fields.items()}
+    told = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`\n]+`", README))))
+    assert keys <= told, sorted(keys - told)

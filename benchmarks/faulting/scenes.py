@@ -7,105 +7,31 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable
 
 from placewright.models.machines.node_group import EnvConfig, NodeGroup
-from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Assignment, Run
-from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan_file import plan_to_json
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.launch import launch
 from placewright.runtime.port.on_ray import RayPort
-from placewright.runtime.port.ray_compat import actor_names, free_resources, need_ray
-from placewright.runtime.progress import OnStep, Step, silent
+from placewright.runtime.progress import Step
 from placewright.runtime.reserving.reservation import Reservation
 from placewright.runtime.reserving.wanted import wanted_of
-from placewright.runtime.simulated.simulate import SimulatedCluster
 from placewright.runtime.workers.gang import Gang
 from placewright.runtime.workers.group import WorkerGroup
 from placewright.runtime.workers.member import members_of
 from placewright.runtime.world.inventory import inventory
 from placewright.runtime.world.matching import match
 
+from .stage import ACCELERATORS, LIMIT, PATIENCE, Stage, held, plan_on, wait_for
 from .workers import Crowded, Sleeper, Trainer, Unconstructible
 
-NODES, ACCELERATORS, LOSABLE = 3, 2, 2
-LIMIT, PATIENCE = 60.0, 30.0
+LOSABLE = 2
 COMMAND = "import sys; sys.argv[0] = 'placewright'; from placewright.cli.main import main; main()"
-
-
-@dataclass
-class Stage:
-    """The cluster on which scenes are played. `began` is when the fault of the present one came."""
-
-    cluster: SimulatedCluster
-    address: str
-    began: float = 0.0
-
-    def failed(
-        self,
-        plan: Plan,
-        worker: type,
-        then: Callable[[Any], object] = lambda running: None,
-        progress: OnStep = silent,
-        trusted: Sequence[str] = (),
-    ) -> str:
-        """What a launch says that must fail: while it starts, or in what is done with it then."""
-        self.began = time.monotonic()
-        try:
-            with launch(plan, address=self.address, worker=worker, timeout=LIMIT, progress=progress, trusted_env=trusted) as running:
-                self.began = time.monotonic()
-                then(running)
-        except LaunchFailed as problem:
-            first = problem.findings[0]
-            return f"{first.code}: {first.message}"
-        except KeyboardInterrupt:
-            return "KeyboardInterrupt"
-        return "nothing"
-
-    @contextmanager
-    def killing(self, rank: int, worker: type[Sleeper] | type[Trainer]) -> Iterator[None]:
-        """While the block lasts, the worker of a rank is killed as soon as it has left word."""
-        with tempfile.TemporaryDirectory() as directory:
-            worker.directory = directory
-
-            def kill() -> None:
-                mark = Path(directory, str(rank))
-                wait_for(lambda: mark.exists() and bool(mark.read_text()))
-                self.began = time.monotonic()
-                os.kill(int(mark.read_text()), signal.SIGKILL)
-
-            thread = threading.Thread(target=kill, daemon=True)
-            thread.start()
-            yield
-            thread.join()
-
-
-def wait_for(condition: Callable[[], bool], limit: float = PATIENCE) -> None:
-    """Returns when it holds. Raises TimeoutError if that takes too long."""
-    deadline = time.monotonic() + limit
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError
-        time.sleep(0.01)
-
-
-def held() -> int:
-    """How many named actors, placement groups and accelerators are held in the cluster."""
-    groups = [group for group in need_ray().util.placement_group_table().values() if group["state"] != "REMOVED"]
-    there = [resources.get("GPU", 0.0) for resources in free_resources().values()]
-    return len(actor_names("placewright")) + len(groups) + round(sum(ACCELERATORS - free for free in there))
-
-
-def plan_on(node: int = 1) -> Plan:
-    """Two processes on one node."""
-    return Plan(read_shorthand(f"{NODES}x{ACCELERATORS}"), Assignment({"actor": (Run(range(2), node),)}), VERIFIED)
 
 
 def killed_before_ready(stage: Stage) -> str:

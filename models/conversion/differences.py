@@ -96,6 +96,8 @@ def _hints(before: Problem, component: Component, after: Problem, other: Compone
     """What a search would be told otherwise."""
     if _members(before, component) != _members(after, other):
         yield Difference(component.name, "may use other nodes", True)
+    if component.counts != other.counts:
+        yield Difference(component.name, "has other counts to choose from", True)
     for what in ("least", "most", "per_process", "contiguous", "stride", "accelerator_model"):
         if getattr(component, what) != getattr(other, what):
             yield Difference(component.name, f"has another {what.replace('_', ' ')}", True)

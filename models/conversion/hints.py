@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import product
 
 from ..component import UNBOUNDED, Component, Parallel
+from ..estimate import said_of
 from ..findings.finding import Finding
 from ..machines.node_group import CLUSTER_LABEL, NODE
-from ..memory.estimate import said_of
 from ..memory.shards import are_whole
 from ..problem import Problem
 from ..quantity import memory_text, write_range
@@ -49,7 +49,9 @@ def asked(problem: Problem, component: Component) -> Data:
     least, most = component.least, min(component.most, UNBOUNDED - 1)
     if (component.least, component.most) != (1, UNBOUNDED):
         key = "processes" if problem.kind(component) == NODE else "accelerators"
-        data[key] = least if least == most else write_range((least, most))
+        ranges = component.counts if least < most else ()
+        written = [low if low == high else write_range((low, high)) for low, high in ranges or ((least, most),)]
+        data[key] = written if ranges else written[0]
     if component.per_process > 1:
         data["accelerators_per_process"] = component.per_process
     return data

@@ -43,6 +43,16 @@ def unsaid_demands(problem: Problem) -> Iterator[Finding]:
             yield moved(share.component, f"{message}, is not said any more")
 
 
+def unsaid_times(problem: Problem) -> Iterator[Finding]:
+    """What was measured of components, by which counts and degrees are chosen: no conversion carries it over."""
+    timed = [component for component in problem.components if component.timed is not None]
+    if timed:
+        names = " and ".join(filter(None, (", ".join(f"`{each.name}`" for each in timed[:-1]), f"`{timed[-1].name}`")))
+        message = f"the times of {names}, and what `plan` says of these, are not carried over"
+        loss = moved if any(component.runs is None for component in timed) else dropped
+        yield loss("", message, "add them to the new file, where counts and degrees are to be chosen by them")
+
+
 def _said(relation: Relation) -> str:
     names = [f"`{name}`" for name in relation.components]
     if relation.kind == NOT_FEWER:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ..placements.ranks import merge, write_ranks
+from ..ranks import merge, write_ranks
 from ..text.dump import number_or_text
 
 

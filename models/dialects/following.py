@@ -8,24 +8,23 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from math import prod
-from typing import Callable, Iterator, Sequence, Union
+from typing import Iterator, Sequence, Union
 from typing import Mapping as MappingType
 
 from ..component import Component, Parallel
-from ..findings.finding import Finding, error
+from ..findings.finding import Finding
 from ..job import Job
 from ..parallel import DEGREES
 from ..planning.followed import FIELDS, Changed, Followed
+from ..planning.workload import Workload
 from ..text.changed import number, with_value
 from ..text.tree import Mapping, Value, find, leaves
+from ..times.times_with import shortest
+from .all_refused import Chosen, JobWith, none_left
 
-Chosen = MappingType[str, Parallel]
-JobWith = Callable[[Chosen], Union[Job, str]]
-"""The job of the file with these degrees of some components; why, where its framework refuses it."""
 MOST_READ = 256
-"""Choices of several components together that are read where one is refused by itself; of more, what is refused is told when it is written."""
-MOST_TOLD = 4
-"""Choices of which it is told why they are refused."""
+"""Choices of several components together that are read; of more, those of the shortest times. Where nothing follows and one is refused by
+itself, of more none is read: what is refused is told when it is written."""
 _TELLING = ("least", "parallel", "timed")
 """Fields of a component that tell of one that follows: how it is packed may follow without that, and is told with each choice anyway."""
 
@@ -61,25 +60,45 @@ def following(job: Job, leaders: Sequence[str], job_with: JobWith) -> tuple[Job,
     refused = any(isinstance(its, str) for choices in alone.values() for its in choices.values())
     if refused and prod(map(len, job.choices.values())) <= MOST_READ:
         leading = list(job.choices)  # what is refused by itself may go together with another choice of another component
-    found, why = list[Followed](), dict[str, str]()
-    for chosen in product(*(job.choices[name] for name in leading)) if tied or refused else ():
+    found, tried = list[Followed](), list[tuple[Chosen, Union[Job, str]]]()
+    offered = _soon_read(job, leading)
+    for chosen in product(*offered.values()) if leading and (tied or refused) else ():
         degrees = dict(zip(leading, chosen))
         its = job_with(degrees) if len(leading) > 1 else alone[leading[0]][chosen[0]]
+        tried.append((degrees, its))
         if isinstance(its, Job):
-            found.append(Followed(degrees, _changes(job, its), its.ways, job.shapes, its.accepted or job.accepted))
-        else:
-            why[" and ".join(f"{each} of `{name}`" for name, each in degrees.items())] = its
+            found.append(Followed(degrees, _changes(job, its), its.ways, its.accepted or job.accepted))
+    left = prod(len(job.choices[name]) for name in offered) - prod(map(len, offered.values()))
     if found:
-        return replace(job, tied={**job.tied, **tied}, followed=tuple(found)), ()
-    return job, (_none_left(job, leading[0], why),) if why else ()
+        return replace(job, tied={**job.tied, **tied}, followed=tuple(found), not_read=left, workload=_told(job, offered)), ()
+    if tried and left:  # which of the others is refused nobody knows, nor what follows from it
+        return replace(job, not_read=left, workload=_told(job, offered)), ()
+    return job, none_left(job, tried)
 
 
-def _none_left(job: Job, name: str, why: MappingType[str, str]) -> Finding:
-    told = "; ".join(f"with {chosen}, {its}" for chosen, its in list(why.items())[:MOST_TOLD])
-    more = f"; and so on, {len(why)} in all" if len(why) > MOST_TOLD else ""
-    message = f"every choice of degrees that the hints leave open is refused: {told}{more}"
-    span = next((each.span("parallel") for each in job.components if each.name == name), None)
-    return error("PW121", name, message, span, help="offer degrees that go with the rest of the file")
+def _soon_read(job: Job, names: Sequence[str]) -> dict[str, Sequence[Parallel]]:
+    """The choices of some components, all of them together at most `MOST_READ`: of the longest lists those of the longest times are left out.
+
+    The degrees of the file itself stay.
+    """
+    own = {each.name: each for each in job.components}
+    found = {name: list(job.choices[name]) for name in names}
+    while prod(map(len, found.values())) > MOST_READ:
+        name = max(found, key=lambda each: len(found[each]))
+        its, timed = own[name].parallel, own[name].timed
+        left = [each for each in found[name] if each != its]
+        found[name].remove(max(left, key=lambda each: shortest(timed, each) if timed else 0))
+    return {name: tuple(its) for name, its in found.items()}
+
+
+def _told(job: Job, offered: MappingType[str, Sequence[Parallel]]) -> Workload | None:
+    """The workload, with what was not read."""
+    every, read = prod(len(job.choices[name]) for name in offered), prod(map(len, offered.values()))
+    if job.workload is None or read == every:
+        return job.workload
+    kept = "; ".join(f"`{name}` {', '.join(map(str, its))}" for name, its in offered.items() if len(its) < len(job.choices[name]))
+    said = f"degrees: {read} of {every:,} choices of all components together are planned, of the shortest times: {kept}"
+    return replace(job.workload, assumed=(*job.workload.assumed, said))
 
 
 def _followers(job: Job, its: Job) -> Iterator[str]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Callable, Iterator, Sequence, cast
 
 from ..composition import Composer
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
-from ..model_cards.resolve import with_models
 from ..reading import Reading
+from ..resolving.resolve import with_models
 from ..text.document import Document
 from ..text.source import Source
 from ..text.tree import Mapping

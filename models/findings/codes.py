@@ -93,7 +93,7 @@ CODES = {
     "PW502": "the CPUs of a node are exceeded",
     "PW503": "the memory of a node is exceeded",
     "PW601": "what is asked for is impossible",
-    "PW602": "undecided within the limit",
+    "PW602": "undecided, as not all was searched",
     "PW603": "the answer cannot be written in this dialect",
     "PW604": "this is not searched",
     "PW605": "a conversion does not carry everything over",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, Collection, NamedTuple
 from typing import Mapping as MappingType
 
 from ..component import UNBOUNDED, Component, Parallel, Relation
 from ..findings.finding import Finding, UnusableInput, error
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE
+from ..parallel import UNDIVIDED
 from ..roles import ROLES
 from ..text.forms import fill
 from ..text.tree import Mapping, Value, find, kind_of, leaves
@@ -18,6 +19,7 @@ from .amount import amount
 from .consistent import consistent
 from .estimate import unlikely
 from .forms import ComponentForm
+from .listed import never
 from .times.by_model import by_model, misspelt_models
 from .times.phases import misspelt_phases
 from .times.timed import contradicted, countless, example, timed
@@ -42,8 +44,9 @@ class Hinted(NamedTuple):
 
 
 def add_hints(
-    inner: Mapping, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: Relations = ()
-) -> Hinted:
+    inner: Mapping, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: Relations = (),
+    undivided: Collection[str] = (),
+) -> Hinted:  # fmt: skip
     """The components that are already known with what hints say of them, and those that the hints add.
 
     Parameters
@@ -52,6 +55,7 @@ def add_hints(
     components : components whose ranks were given elsewhere; hints about them are checked, not searched.
     findings : gets every fault of the block.
     further : relations that are said elsewhere in the file.
+    undivided : components of which their framework divides nothing by their degrees, so that these ask for no multiple.
     """
     known = {component.name: component for component in components}
     found, relations, choices = dict(known), list(further), dict[str, tuple[Parallel, ...]]()
@@ -79,6 +83,9 @@ def add_hints(
         found[name] = replace(component, spans=spans)
         faulty.remove(name)
         relations += relations_of(form, name, entry.value)
+        groups = component.node_groups
+        degrees = (UNDIVIDED,) if name in undivided else form.parallel.choices()
+        findings += never(component, degrees, entry.value, _room(cluster, groups), cluster.kind(groups))
         if len(form.parallel.choices()) > 1:
             choices[name] = form.parallel.choices()
     count = 1
@@ -92,7 +99,7 @@ def add_hints(
     unjudged = faulty.union(*(relation.components for relation in relations if not faulty.isdisjoint(relation.components)))
     gone = faulty - found.keys()
     relations = [relation for relation in relations if gone.isdisjoint(relation.components)]
-    kept = tuple(consistent(tuple(found.values()), relations, choices, cluster, findings, further, unjudged))
+    kept = tuple(consistent(tuple(found.values()), relations, choices, cluster, findings, further, unjudged, undivided))
     return Hinted(kept, tuple(relations), choices, frozenset(faulty))
 
 
@@ -115,21 +122,22 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     if fault := _group_fault(form, name, groups, cluster):
         raise UnusableInput([error("PW121", name, fault, spans.get("node_group"), help="name groups that go together")])
     for asked in (form.accelerators, form.processes):
-        if asked and asked[1] >= UNBOUNDED:
-            message = f"`{name}` asks for {asked[1]:,}; {UNBOUNDED - 1:,} is the most that is read"
+        if asked and asked[-1][1] >= UNBOUNDED:
+            message = f"`{name}` asks for {asked[-1][1]:,}; {UNBOUNDED - 1:,} is the most that is read"
             raise UnusableInput([error("PW121", name, message, spans.get("amount"), label="too many", help="ask for less")])
-    each, least, most = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
+    each, least, most, counts = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
     room = min(most, _room(cluster, groups))
     if form.seconds and countless(form, least, room):
         what = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
         message = f"nobody says on how many {what} the seconds of `{name}` were measured"
-        help_ = f"write `seconds: {example(least, room, form.parallel.choices()[0].replica)}`"
+        first = counts[0] if counts else (least, room)
+        help_ = f"write `seconds: {example(*first, form.parallel.choices()[0].replica)}`"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="on how many?", help=help_)])
     if (times := timed(form, least)) and (twice := contradicted(times)):
         message = f"`{name}` has two times for {twice}"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])
     if known and "amount" not in spans:
-        least, most = known.least, known.most
+        least, most, counts = known.least, known.most, known.counts
         each = each if form.accelerators_per_process else known.per_process
     known = known or Component(name, role=name if name in ROLES else "")
     own = {field: read(form) for field, read in _READ.items() if field in spans}
@@ -139,6 +147,7 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
         own["phases"] = tuple(dict.fromkeys(row.phase for row in form.seconds if row.phase))
     if place := find(value, "estimate.shards"):
         spans["shards"] = place.span
+    own["counts"] = counts
     found = replace(known, node_groups=groups, least=least, most=most, per_process=each, spans={**known.spans, **spans}, **own)
     if wrong := unlikely(found, form.parallel.choices()):
         place = find(value, f"estimate.{wrong[1]}")

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple, Sequence
+
 from ..component import UNBOUNDED
+from ..counts import Counts, in_both, is_one_range, times, write_counts
 from ..findings.finding import UnusableInput, error
 from ..findings.span import Span
 from ..findings.wording import do, with_noun
 from ..machines.node_group import CLUSTER_LABEL
-from ..quantity import write_range
 from .forms import ComponentForm
 
 
-def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> tuple[int, int, int]:
-    """(resources per process, least, most). Raises UnusableInput where they contradict each other."""
+class Asked(NamedTuple):
+    """Resources per process, the least and the most of all its processes, and which of the numbers between (none: all)."""
+
+    each: int
+    least: int
+    most: int
+    counts: Counts = ()
+
+
+def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> Asked:
+    """How much it asks for. Raises UnusableInput where `accelerators` and `processes` contradict each other."""
 
     def refuse(message: str, help_text: str) -> UnusableInput:
         return UnusableInput([error("PW121", name, message, span, help=help_text)])
@@ -25,21 +36,30 @@ def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> tuple[
             )
         if accelerators or each:
             raise refuse(f"`{name}` asks for accelerators in a group that numbers nodes", "write `processes:`, or name another node group")
-        least, most = processes or (1, UNBOUNDED)
-        return 1, least, most
-    if accelerators and processes and each is None and accelerators[0] == accelerators[1] and processes[0] == processes[1]:
-        if accelerators[0] % processes[0]:
+        return _asked(1, processes)
+    if accelerators and processes and each is None and (one := _number(accelerators)) and (other := _number(processes)):
+        if one % other:
             raise refuse(
-                f"{with_noun(accelerators[0], 'accelerator')} of `{name}` {do(accelerators[0])} not divide among {processes[0]} processes",
+                f"{with_noun(one, 'accelerator')} of `{name}` {do(one)} not divide among {other} processes",
                 "make one a multiple",
             )
-        each = accelerators[0] // processes[0]
+        each = one // other
     each = each or 1
-    by_process = (processes[0] * each, processes[1] * each) if processes else None
+    by_process = times(processes, each) if processes else None
     if accelerators and by_process:
-        least, most = max(accelerators[0], by_process[0]), min(accelerators[1], by_process[1])
-        if least > most:
-            asked = f"{write_range(accelerators)} accelerators and for {write_range(by_process)} in processes of {each}"
+        if not (both := in_both(accelerators, by_process)):
+            asked = f"{write_counts(accelerators)} accelerators and for {write_counts(by_process)} in processes of {each}"
             raise refuse(f"`{name}` asks for {asked}", "write one of the two, or `accelerators_per_process` too")
-        return each, least, most
-    return (each, *(accelerators or by_process or (1, UNBOUNDED)))
+        return _asked(each, both)
+    return _asked(each, accelerators or by_process)
+
+
+def _asked(each: int, counts: Counts | None) -> Asked:
+    if not counts:
+        return Asked(each, 1, UNBOUNDED)
+    return Asked(each, counts[0][0], counts[-1][1], () if is_one_range(counts) else counts)
+
+
+def _number(counts: Sequence[tuple[int, int]]) -> int:
+    """The only count; 0 where there are several."""
+    return counts[0][0] if counts[0][0] == counts[-1][1] else 0

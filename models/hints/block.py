@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Collection
 
 from ..component import Component, Relation
 from ..findings.finding import Finding, error, warning
@@ -26,9 +27,13 @@ KEYS = (COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN, MODEL)
 
 
 def add_block(
-    block: Value, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: tuple[Relation, ...] = ()
-) -> Said:
-    """As `add_hints`, from the whole block, whose keys are `KEYS`; `components` may be left out where another key is there."""
+    block: Value, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: tuple[Relation, ...] = (),
+    undivided: Collection[str] = (),
+) -> Said:  # fmt: skip
+    """As `add_hints`, from the whole block, whose keys are `KEYS`; `components` may be left out where another key is there.
+
+    `undivided`: those of which the framework divides nothing by their degrees.
+    """
     keys = list(block) if isinstance(block, Mapping) else []
     for entry in keys:
         if entry.key.text not in KEYS:
@@ -47,7 +52,7 @@ def add_block(
     names = list(dict.fromkeys([*(component.name for component in components), *(entry.key.text for entry in hinted)]))
     further += tuple(read_relations(block.get(RELATIONS), names, findings, f"{NAME}.{RELATIONS}"))
     links = tuple(read_links(block.get(LINKS), names, findings, f"{NAME}.{LINKS}"))
-    known, relations, choices, faulty = add_hints(hinted, cluster, components, findings, further)
+    known, relations, choices, faulty = add_hints(hinted, cluster, components, findings, further, undivided)
     for name, its in ((entry.key.text, entry.value) for entry in hinted):
         if name not in faulty and isinstance(its, Mapping) and (ranks := its.get("placement")) is not None:
             message = f"the ranks of `{name}` belong into the framework's own section, not into its hints"

@@ -6,12 +6,15 @@ from dataclasses import replace
 from typing import Collection, Iterator, Mapping, Sequence
 
 from ..component import BETWEEN_DOMAINS, KEYS, NOT_FEWER, TOGETHER, UNBOUNDED, ZERO_COPY, Component, Parallel, Relation
+from ..counts import write_counts
 from ..findings.finding import Finding, Severity, error, warning
 from ..findings.span import Edit
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
+from ..parallel import UNDIVIDED
 from ..text.nearest import nearest
 from ..text.scalar_text import in_flow_map
+from .multiples import multiples
 from .topology import levels_of, topology_of, without_meaning
 
 
@@ -23,11 +26,13 @@ def consistent(
     findings: list[Finding],
     further: Sequence[Relation] = (),
     unjudged: Collection[str] = (),
+    undivided: Collection[str] = (),
 ) -> Iterator[Component]:
     """The components; `findings` gets what is wrong with them, and relations to components that do not exist are removed.
 
     `further` are those of the relations that are no key of a component; `unjudged` are components of which a fault of their own
-    hints, or of those of a component that they are related to, hides how large they are.
+    hints, or of those of a component that they are related to, hides how large they are;
+    `undivided` those of which their framework divides nothing by their degrees.
     """
     by_name = {component.name: component for component in components}
     wrong = []
@@ -41,7 +46,8 @@ def consistent(
     sizes = _sized(components, relations, unjudged)
     for component in components:
         sized = component.name in sizes or any(r.kind in TOGETHER and component.name == r.components[0] for r in wrong)
-        findings += _component(component, choices.get(component.name, (component.parallel,)), sized, cluster)
+        degrees = (UNDIVIDED,) if component.name in undivided else choices.get(component.name, (component.parallel,))
+        findings += _component(component, degrees, sized, cluster)
         yield component
 
 
@@ -156,16 +162,14 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
             return
     least, most = component.least, component.most
     steps = [_step(component, parallel) for parallel in choices]
-    if most < UNBOUNDED and all(-(-least // step) * step > most for step in steps):
+    counts = component.counts or ((least, most),)
+    if most < UNBOUNDED and not any(-(-low // step) * step <= high for low, high in counts for step in steps):
         step = steps[0]
-        asked = str(least) if least == most else f"{least}-{most}"
-        lower, upper = least // step * step, -(-least // step) * step
-        fit = f"{lower} or {upper}" if lower else str(upper)
+        asked = write_counts(counts)
         its = "accelerator, which holds" if most == 1 else "accelerators, which hold"
         message = f"`{name}` asks for {asked} {its} no multiple of {step} ({choices[0]}, {component.per_process} a process)"
-        yield error(
-            "PW208", name, message, component.span("amount"), label=f"no multiple of {step}", help=f"ask for {fit}", amount=least % step
-        )
+        advice = multiples(component, choices[0], step, cluster)
+        yield error("PW208", name, message, component.span("amount"), label=f"no multiple of {step}", help=advice, amount=least % step)
 
 
 def _timed_elsewhere(component: Component) -> Iterator[Finding]:

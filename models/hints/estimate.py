@@ -10,11 +10,11 @@ from typing import Annotated, Sequence
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSchema
 
 from ..component import Component, Parallel
+from ..counts import write_counts
+from ..estimate import BITS, FULL, MEGATRON, NONE, OPTIMIZERS, RECOMPUTED, SHARDINGS, TRAINABLE, Estimate
 from ..findings.wording import with_noun
-from ..memory.estimate import BITS, FULL, MEGATRON, NONE, OPTIMIZERS, RECOMPUTED, SHARDINGS, TRAINABLE, Estimate
 from ..memory.optimizer import optimizer_of
 from ..memory.shards import fitting, not_whole, whole_groups
-from ..quantity import write_range
 from ..text.values import Count, OneOf, Percent, Word, shown, whole_schema
 
 MOST = 10**14
@@ -146,7 +146,7 @@ def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, st
         shards, ranks = estimate.shards, component.least // (choices[0].tp * choices[0].pp)
         if component.least == component.most and len(choices) == 1:
             return not_whole(component.name, ranks, shards), "shards", fitting(ranks, shards)
-        counts = write_range((component.least, component.most))
+        counts = write_counts(component.counts or ((component.least, component.most),))
         message = f"with none of {counts} accelerators the ranks of `{component.name}` divide into groups of {shards} shards"
         return message, "shards", "write a number that divides the ranks of one of these counts, or widen the range"
     if optimizer_of(component) != NONE and estimate.precision not in TRAINABLE and not (estimate.trainable or estimate.lora_rank):
@@ -159,4 +159,4 @@ def _some_count(component: Component, shards: int, parallel: Parallel) -> bool:
     """Is there a count of those that it may have with which its ranks divide into whole groups?"""
     step = lcm(component.per_process, parallel.replica)
     counts = range(-(-component.least // step) * step, component.most + 1, step)
-    return not counts or any(whole_groups(shards, count, parallel) for count in counts)
+    return not counts or any(whole_groups(shards, count, parallel) for count in counts if component.may_have(count))

@@ -11,10 +11,10 @@ from ..component import Parallel
 from ..machines.node_group import CLUSTER_LABEL
 from ..planning.measured import POWER, SCALINGS
 from ..roles import ROLES
-from ..text.values import LIST, TEXT, Amount, Count, Degrees, Labels, Mebibytes, Name, Names, Numbers, OneOf, RankTexts, Word, text_or_list
+from ..text.values import LIST, TEXT, Amounts, Count, Degrees, Labels, Mebibytes, Name, Names, Numbers, OneOf, RankTexts, Word, text_or_list
 from .estimate import EstimateForm
 from .locality import KeepForm, Others, Pins, Spreads
-from .times.seconds import Seconds
+from .seconds.seconds import Seconds
 
 _Role = Annotated[str, OneOf("role", ROLES)]
 _OTHERS = "the name of a component such as `actor`, or a list of names"
@@ -54,6 +54,10 @@ _DEGREE_WORDS = {
 _OTHER_WORDS = {
     **{word: f"write `parallel: {{{degree}: ...}}`" for word, degree in _DEGREE_WORDS.items()},
     **dict.fromkeys(("time", "times", "duration", "profile", "iteration_time"), "write `seconds`"),
+    **dict.fromkeys(
+        ("min_accelerators", "max_accelerators", "min_gpus", "max_gpus", "least", "most", "min", "max"),
+        "write a range, such as `accelerators: 2-8`",
+    ),
     **dict.fromkeys(("count", "size", "world_size"), "write `accelerators`, or `processes`"),
     **dict.fromkeys(
         ("after", "before", "depends_on", "needs", "requires"), "write what works on what in `plan: {workflow: rollout -> actor}`"
@@ -62,13 +66,17 @@ _OTHER_WORDS = {
     **dict.fromkeys(("must_split", "split", "split_from", "separate", "separate_from"), "write `disjoint_from`"),
     "offload": "write `offloaded`, how much stays on an accelerator while another phase runs, or `estimate: {offload: true}`",
     "resident": "write `offloaded`: what is never offloaded keeps as much as its `memory`",
+    **dict.fromkeys(
+        ("taken", "unavailable", "unusable", "avoid", "not_on", "except", "excluded"),
+        "write `exclude` for nodes that it must not use; single accelerators that nobody may use are `taken` in `cluster`",
+    ),
     "measured_on": "write `seconds` by count, such as `{8: 120}`; only a cost in `profile_data` of an RLinf file may need it",
     **dict.fromkeys(("nodes", "num_nodes", "hosts"), "write `accelerators`; on which nodes say `node_group`, `exclude` and `pin`"),
 }
 
 
 class HintForm(_Strict):
-    """Hints about one component of the job: how much it asks for, and how it is run. `accelerators` and `processes` are a number or a range."""
+    """Hints about one component of the job: how much it asks for, and how it is run. `accelerators` and `processes` are a number, a range or a list."""
 
     other_words: ClassVar[Mapping[str, str]] = _OTHER_WORDS
     """What people write for a key -> what is advised then."""
@@ -76,13 +84,15 @@ class HintForm(_Strict):
     role: _Role | None = Field(
         default=None, description=f"one of {', '.join(f'`{role}`' for role in ROLES)}", title="what it does, if its name does not say it"
     )
-    accelerators: Amount | None = Field(
+    accelerators: Amounts | None = Field(
         default=None,
-        description="a number such as `16`, or a range such as `8-32`; with `scaling: table` none but the counts in `seconds` are planned",
+        description="a number such as `16`, a range such as `8-32`, or a list of them such as `[2, 4, 8-16]`",
         title="how many accelerators it asks for",
     )
-    processes: Amount | None = Field(
-        default=None, description="a number such as `16`, or a range such as `8-32`", title="how many processes it has"
+    processes: Amounts | None = Field(
+        default=None,
+        description="a number such as `16`, a range such as `8-32`, or a list of them such as `[2, 4, 8-16]`",
+        title="how many processes it has",
     )
     accelerators_per_process: Count | None = Field(default=None, description="a whole number such as `1`")
     parallel: ParallelForm = Field(default=ParallelForm.model_construct(), description="degrees such as `{tp: 8, pp: 2}`")
@@ -179,7 +189,7 @@ _Placement = Annotated[
 
 
 class ComponentForm(HintForm):
-    """One component of the job: how much it asks for, or where it is. `accelerators` and `processes` are a number or a range."""
+    """One component of the job: how much it asks for, or where it is. `accelerators` and `processes` are a number, a range or a list."""
 
     placement: _Placement | None = Field(
         default=None,

@@ -8,3 +8,5 @@ DOMAINS = (*LEVELS, NODE_LEVEL)
 """The levels whose domains are nodes or made of nodes: what can fail at once."""
 RACK = LEVELS[1]
 """The level that is meant where none is written."""
+OVER_NODES = "keep: {tp: {level: node, required: false}}"
+"""The hint that lets tensor parallel groups lie over nodes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Collection, Iterator, Mapping
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 from ..component import UNBOUNDED, Component
 from ..findings.finding import Finding, Severity, UnusableInput, error, warning
@@ -12,18 +12,26 @@ from ..findings.span import Span
 from ..machines.cluster import Cluster
 from ..machines.topology import LEVELS
 from ..planning.workload import AIMS, LOOKED_AT, MODELS, PHASES, SECONDS, STAGES, STEADY, STREAM, Budget, Workload
+from ..quantity import Advised
 from ..text.forms import fill
 from ..text.tree import Mapping as Map
 from ..text.tree import Value, leaves
 from ..text.unresolved import UNRESOLVED
 from ..text.values import Count, OneOf, Rate, Word, or_list, several
 from .circles import ARROW, WHOLE
-from .times.duration import Duration
+from .seconds.duration import Duration
 from .times.timed import example
 from .topology import UNNAMED, named
 from .workflow import read_workflow
 
 _Chains = Annotated[tuple[Word, ...], BeforeValidator(several), Field(max_length=256), or_list({"type": "string"}, maxItems=256)]
+
+
+def _once(phases: tuple[str, ...]) -> tuple[str, ...]:
+    """Phases of which each is one stage. Raises Advised."""
+    if twice := next((each for each in phases if phases.count(each) > 1), None):
+        raise Advised(f"`{twice}` stands twice", "write each phase once")
+    return phases
 
 
 class _Strict(BaseModel):
@@ -76,7 +84,7 @@ class PlanForm(_Strict):
         default=STREAM, description="one of " + ", ".join(f"`{name}`" for name in MODELS)
     )
     batches: Count = Field(default=1, title="in how many batches an iteration is handed on", description="a whole number such as `32`")
-    phases: Annotated[tuple[Word, ...], BeforeValidator(several), Field(min_length=1)] = Field(
+    phases: Annotated[tuple[Word, ...], BeforeValidator(several), AfterValidator(_once), Field(min_length=1)] = Field(
         default=PHASES, title="the order of the phases", description="names such as `[generate, infer, train]`"
     )
     nested: StrictBool = Field(

@@ -11,8 +11,8 @@ from ..findings.wording import with_noun
 from ..locality import WHOLE, Pin
 from ..machines.cluster import Cluster
 from ..machines.topology import LEVELS, NUMA
-from ..placements.ranks import write_range
 from ..quantity import write_memory
+from ..ranks import write_range
 
 UNNAMED = "PW127"
 

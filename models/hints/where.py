@@ -9,7 +9,7 @@ from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from ..locality import EP, KEPT, TP, WHOLE, Keep, Pin, Spread
 from ..machines.cluster import Cluster
-from ..placements.ranks import CODES_BY_REASON, RankError, parse_ranks
+from ..ranks import CODES_BY_REASON, RankError, parse_ranks
 from ..text.nearest import nearest
 from ..text.scalar_text import in_flow_map
 from ..text.tree import Sequence, Value, find

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Iterable, Iterator, Sequence
 
-from ..placements.ranks import merge
+from ..ranks import merge
 from .node import Hardware, Node
 from .node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, NodeGroup, Numbering, Stretch
 from .nodes import Alike, Nodes, parts, stretches_of

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Sequence, Union
+from typing import Annotated, ClassVar, Mapping, Sequence, Union
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from ..findings.wording import are, with_noun
-from ..placements.ranks import RankError, parse_ranks
+from ..ranks import RankError, parse_ranks
 from ..text.values import LIST, TEXT, Count, Index, Mebibytes, Name, RankText, Word, text_or_list, whole, whole_schema
 from .accelerators import GENERIC, accelerators
 from .cluster import Cluster
@@ -27,11 +27,21 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
+_NOT_TO_BE_USED = (
+    "unavailable", "unusable", "unhealthy", "broken", "faulty", "bad", "used", "in_use", "busy", "occupied", "reserved", "exclude", "excluded",
+    "blocked", "disabled",
+)  # fmt: skip
+"""What people write for accelerators that may not be used."""
+
+
 class AcceleratorsForm(_Strict):
     """The accelerators of one node: `count` of one `model`; `memory` each; physical `ids`; local indices that are `taken`.
 
     In order they belong to `numa` NUMA domains, as evenly as can be.
     """
+
+    other_words: ClassVar[Mapping[str, str]] = dict.fromkeys(_NOT_TO_BE_USED, "write `taken`, a list of local indices such as `[6, 7]`")
+    """What people write for a key -> what is advised then."""
 
     count: _PerNode = Field(description="how many, such as `8`")
     model: Name = Field(default=GENERIC, description="a model such as `H100`, or with its vendor `NV_GPU:H100`")
@@ -71,6 +81,11 @@ class TopologyForm(_Strict):
 
 class NodeForm(_Strict):
     """One node, or `repeat` equal nodes (then `name` is a prefix)."""
+
+    other_words: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        _NOT_TO_BE_USED, "write `taken` among its `accelerators`, such as `{count: 8, taken: [6, 7]}`"
+    )
+    """What people write for a key -> what is advised then."""
 
     name: Name | None = Field(default=None, description="a name such as `gpu-a`; `node-` and the rank if it is not said")
     repeat: _Repeat = Field(default=1, description="how many nodes are like this one, such as `4`")

@@ -37,6 +37,12 @@ def looks_like_shorthand(text: str) -> bool:
     return bool(_AS_DECLARED.fullmatch(text)) or all(re.match(r"[0-9]+x[0-9]", part.strip()) for part in text.split("+"))
 
 
+def meant(text: str) -> str | None:
+    """The shorthand that was probably meant: `1x8xH100` by `8xH100`, `2x8` by `2*8`, `2x8xH100` by `2 x 8 x H100`; None where nothing says it."""
+    joined = re.sub(r"\s*[*X\u00d7]\s*|\s+x\s*|\s*x\s+", "x", text.strip())
+    return next((each for each in (joined, f"1x{joined}") if re.fullmatch(SHORTHAND_PATTERN, each)), None) if "x" in joined else None
+
+
 def read_shorthand(text: str) -> Cluster | AsDeclared:
     """The cluster that a shorthand describes. Raises ValueError with a sentence for a person."""
     if match := _AS_DECLARED.fullmatch(text.strip()):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Iterator
 
+from ..estimate import FULL, NONE
 from ..findings.wording import plural
-from .estimate import FULL, NONE
 from .term import Term
 from .work import Work
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from .estimate import Estimate
+from ..estimate import Estimate
 
 _KEYS = tuple(each.name for each in fields(Estimate) if each.compare)
 

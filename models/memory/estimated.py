@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ..component import Component
+from ..estimate import FULL, NONE, Estimate
 from ..model_cards.card import ModelCard
 from ..parallel import Parallel
 from ..roles import ROLLOUT, role_of
 from .activations import activations
-from .estimate import FULL, NONE, Estimate
 from .optimizer import optimizer_of
 from .serving import cache
 from .shape import Shape, shape_of

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from ..component import Component
+from ..estimate import NONE
 from ..job import Job
 from ..model_cards.card import NUMBERS, ModelCard
 from ..model_cards.use import DEGREES, ESTIMATE, ModelUse, Split, engine_splits, megatron_splits
 from ..roles import ROLLOUT, role_of
 from .as_run import as_run
-from .estimate import NONE
 from .optimizer import optimizer_of
 
 

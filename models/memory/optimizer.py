@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..component import Component
+from ..estimate import NONE
 from ..roles import ACTOR, CRITIC, STUDENT, role_of
-from .estimate import NONE
 
 TRAINED = (ACTOR, CRITIC, STUDENT)
 

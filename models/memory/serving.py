@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator, Sequence
 
-from .estimate import BITS
+from ..estimate import BITS
 from .term import MEBIBYTE, Term
 from .work import Work
 

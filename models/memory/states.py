@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from .estimate import BITS, DISTRIBUTED, FSDP, MEGATRON, NONE, OPTIMIZERS, ZERO1, ZERO2, ZERO3
+from ..estimate import BITS, DISTRIBUTED, FSDP, MEGATRON, NONE, OPTIMIZERS, ZERO1, ZERO2, ZERO3
 from .term import Term
 from .work import Parts, Work
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..estimate import BITS, FSDP, ZERO3, Estimate
 from ..parallel import Parallel
-from .estimate import BITS, FSDP, ZERO3, Estimate
 from .shape import Shape
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Mapping
 
-from ..component import Parallel
+from ..estimate import Estimate
 from ..findings.span import Span
-from ..memory.estimate import Estimate
+from ..parallel import Parallel
 from .card import ModelCard
 
 WORDS = {

@@ -15,8 +15,8 @@ from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE
 from ..placements.assignment import Run, Runs, Seat, compress, seats
-from ..placements.ranks import CODES_BY_REASON, RankError, parse_ranks
 from ..placements.run import Repeat
+from ..ranks import CODES_BY_REASON, RankError, parse_ranks
 
 MAX_PROCESSES = 1 << 20
 HELPS = {

@@ -6,7 +6,7 @@ from typing import Iterator, Sequence
 
 from ..machines.node_group import ACCELERATOR, NODE
 from ..placements.assignment import Run, repeats_of
-from ..placements.ranks import write_ranks
+from ..ranks import write_ranks
 from .neighbours import joined
 
 Data = dict[str, object]

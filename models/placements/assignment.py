@@ -8,7 +8,7 @@ from typing import Iterable, Iterator, Mapping, Sequence
 from ..machines.cluster import Cluster
 from ..machines.node import Node
 from ..machines.node_group import ACCELERATOR, CLUSTER_LABEL
-from .ranks import merge
+from ..ranks import merge
 from .run import Repeat, Run, Runs, repeats_of
 
 __all__ = ["Assignment", "Run", "Runs", "Seat", "compress", "met", "repeats_of", "seats"]

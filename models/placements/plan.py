@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Mapping
 
-from ..component import Parallel
 from ..machines.cluster import Cluster
+from ..parallel import Parallel
 from .assignment import Assignment, Run
 from .placement import Placement, placements
 

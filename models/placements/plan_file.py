@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ..component import Parallel
 from ..findings.finding import UnusableInput, error
 from ..machines.cluster_file import ClusterForm
+from ..parallel import Parallel
 from .assignment import Assignment, Run
 from .plan import Plan, Term
 from .sound import must_be_sound

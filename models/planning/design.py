@@ -74,12 +74,16 @@ class Design:
                 return way
         return None
 
-    def degrees(self, question: Question, component: str) -> Parallel:
-        """The degrees with which its work is run: those of what does it where the framework does not start the component itself."""
+    def option_of_work(self, question: Question, component: str) -> Option:
+        """The option with whose degrees its work is run: that of what does it where the framework does not start the component itself."""
         way = self.way(question)
         pairs = way.together if way is not None and component in way.without else ()
         others = (name for pair in sorted(pairs) if component in pair for name in pair if name != component and name in self.options)
-        return self.options[next(others, component)].parallel
+        return self.options[next(others, component)]
+
+    def degrees(self, question: Question, component: str) -> Parallel:
+        """The degrees with which its work is run."""
+        return self.option_of_work(question, component).parallel
 
     def structure(self) -> tuple[frozenset[tuple[str, str]], tuple[int, ...]]:
         """What is left when counts and degrees are not told apart: who lies on accelerators of whom alone, and what runs at the same time."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Mapping
 
+from ..counts import Counts
 from ..parallel import Parallel
-from .way import Shape, Way
+from .way import Way
 from .workload import Timed
 
 
@@ -16,13 +17,14 @@ class Changed:
 
     least: int | None = None
     most: int | None = None
+    counts: Counts | None = None
     per_process: int | None = None
     parallel: Parallel | None = None
     stride: int | None = None
     timed: Timed | None = None
 
     @property
-    def named(self) -> dict[str, int | Parallel | Timed]:
+    def named(self) -> dict[str, int | Counts | Parallel | Timed]:
         """Those that are others, by their names."""
         return {name: its for name in FIELDS if (its := getattr(self, name)) is not None}
 
@@ -38,11 +40,10 @@ class Followed:
     ----------
     degrees : of the components that others follow.
     changes : component -> what of it is another with this choice.
-    ways, shapes, accepted : those of the job (see Job) with this choice.
+    ways, accepted : those of the job (see Job) with this choice.
     """
 
     degrees: Mapping[str, Parallel]
     changes: Mapping[str, Changed] = field(default_factory=dict)
     ways: tuple[Way, ...] = ()
-    shapes: Mapping[str, Mapping[Parallel, Shape]] = field(default_factory=dict)
     accepted: Mapping[str, frozenset[tuple[int, Parallel]]] = field(default_factory=dict)

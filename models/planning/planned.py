@@ -17,6 +17,7 @@ class Priced:
 
     `traffic` are those that its placement takes besides, where what crosses the topology counts as time. `counts` : how many
     accelerators of each model its components hold in its placement, where the design does not say it and it is told beside the plan.
+    `models` : those that its components are on, where the question of the plan beside which it is told does not say it.
     """
 
     design: Design
@@ -24,14 +25,16 @@ class Priced:
     segments: tuple[int, ...] = ()
     traffic: int = 0
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict, compare=False)
+    models: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
 class Unplaceable:
-    """A design that no placement has, and why."""
+    """A design that no placement has, and why; `question` is what it is a design of, where that is another question than that of the plan."""
 
     priced: Priced
     reason: tuple[Finding, ...] = field(compare=False)
+    question: Question | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,8 @@ class Planned:
     proved : is what is as small as possible proved to be no smaller in any design that has a placement?
     others : the best designs of other structures that have a placement, the best first.
     unplaceable : designs that no placement has and that would be better, or among the others, in the order they were found.
-    without_estimates : the best design where estimates of memory are left out, if that is another and better one; it was not placed.
+    without_estimates : the best design where estimates of memory are left out, if that is another and better one.
+    without_question : what that is a design of, where that is another question than that of the plan.
     structures : how many structures there are, and of how many the counts were searched.
     not_placed : those of `others` of which nobody knows whether they have a placement.
     is_own : is it the file's own placement, which nothing beats?
@@ -129,7 +133,10 @@ class Planned:
     lean : the best design as it was compared with others, without this; None where nothing is filled.
     ties_open : may there be one with as much of what is as small as possible, proved, and less of what comes second?
     spent : deterministic seconds that were searched for it.
+    others_open : may designs of other structures be better than `others` with choices of degrees that were not planned, or with components
+        on several kinds of accelerators, as none of these can be better than the best?
     seen : designs of other structures that the searches for it came by, which nobody placed.
+    hurried : was there no time left to plan what nobody asked for? Then it is told of that what it costs at least.
     """
 
     question: Question
@@ -141,6 +148,7 @@ class Planned:
     unplaceable: tuple[Unplaceable, ...] = ()
     structures: tuple[int, int] = (0, 0)
     without_estimates: Priced | None = None
+    without_question: Question | None = None
     not_placed: tuple[Priced, ...] = ()
     is_own: bool = False
     filled: Mapping[str, Filled] = field(default_factory=dict)
@@ -148,11 +156,13 @@ class Planned:
     parts: tuple[Question, ...] = ()
     over_nodes: OverNodes | None = None
     ties_open: bool = False
+    others_open: bool = False
     over_kinds: int | None = None
     nested: Nested | None = None
     at_once: AtOnce | None = None
     spent: float = field(default=0.0, compare=False)
     seen: tuple[Design, ...] = field(default=(), compare=False, repr=False)
+    hurried: bool = field(default=False, compare=False)
 
     @property
     def in_part(self) -> bool:

@@ -54,6 +54,7 @@ class Question:
     whole : pairs on exactly the same accelerators, or on none in common.
     not_fewer : pairs of which the first has at least as many processes as the second.
     in_step : pairs of which the first, where both share accelerators, has a multiple of those of a process of the second.
+    one_at_a_time : pairs that never work at the same time, wherever they are, in a cost model that has those on the same accelerators do so.
     filling : sets of components, all `apart`, that use all accelerators between them.
     alone : components that share accelerators with those alone that they are `together` with or `within`.
     ways : a design keeps to what one of them says; none: nothing more is asked of it.
@@ -65,7 +66,9 @@ class Question:
     held : accelerators of components whose ranks are given and that are not planned. They are in no kind, and `budget` is what they leave.
     crossing : what crosses the topology, where that counts as time; the price of a design has the least of it.
     on_models : components with times that name models -> those that each is on, where it may be on several at once: the slowest decides.
+    confined : other components that may be on only some of the models of a kind, whatever is chosen -> these.
     common : kinds that have accelerators in common, where each set of models is a kind.
+    leading : components whose degrees others follow -> the degrees with which this is asked; the options say these, where there are any.
     """
 
     kinds: tuple[Kind, ...]
@@ -81,6 +84,7 @@ class Question:
     whole: frozenset[tuple[str, str]] = frozenset()
     not_fewer: frozenset[tuple[str, str]] = frozenset()
     in_step: frozenset[tuple[str, str]] = frozenset()
+    one_at_a_time: frozenset[tuple[str, str]] = frozenset()
     filling: tuple[frozenset[str], ...] = ()
     alone: frozenset[str] = frozenset()
     ways: tuple[Way, ...] = ()
@@ -94,7 +98,9 @@ class Question:
     held: int = 0
     crossing: Crossing | None = None
     on_models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    confined: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     common: tuple[Common, ...] = ()
+    leading: Mapping[str, Parallel] = field(default_factory=dict, compare=False)
 
     @cached_property
     def accelerators(self) -> int:

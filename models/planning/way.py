@@ -10,18 +10,27 @@ from ..parallel import UNDIVIDED, Parallel
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How the accelerators of a component become its processes."""
+    """How the accelerators of a component become its processes.
+
+    Attributes
+    ----------
+    per_process, stride : accelerators of a process, and how far apart they are.
+    parallel : the degrees that divide its work.
+    least : where the degrees that were chosen divide nothing, and its framework only wants as many accelerators: that many; else 0.
+    """
 
     per_process: int = 1
     stride: int = 1
     parallel: Parallel = UNDIVIDED
+    least: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Multiple:
-    """Where two components have different numbers of accelerators, `one` has a multiple of `step`, and no more than `other` or whole times as many.
+    """Of two components `one` has a multiple of `step` accelerators, and no more than `other`, or whole times as many where that has a multiple too.
 
-    `with_one`, `with_other`: this is so where they have these degrees; whatever they have where that is None.
+    `with_one`, `with_other`: this is so where they have these degrees; whatever they have where that is None. `equal`: it is so where
+    they have as many as each other, and of other numbers nothing is known.
     """
 
     one: str
@@ -29,6 +38,7 @@ class Multiple:
     step: int = 1
     with_one: Parallel | None = None
     with_other: Parallel | None = None
+    equal: bool = False
 
     @property
     def meant(self) -> tuple[tuple[str, Parallel | None], ...]:
@@ -37,7 +47,9 @@ class Multiple:
 
     def holds(self, one: int, other: int) -> bool:
         """Does it, of so many accelerators?"""
-        return one == other or (one % self.step == 0 and (one <= other or one % other == 0))
+        if self.equal and one != other:
+            return True
+        return one % self.step == 0 and (one <= other or (one % other == 0 and other % self.step == 0))
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,24 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, Any, Collection, Union
 
-from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, PlainValidator, StrictBool, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainValidator,
+    StrictBool,
+    WithJsonSchema,
+)
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, read_memory, read_range, read_rate
+from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, Advised, read_memory, read_range, read_rate, write_range
+from .other_amounts import meant
 
 __all__ = [
-    "ALONE", "INSIDE", "LIST", "MAP", "TEXT", "UNKNOWN_WORD", "WORD", "Amount", "Count", "Degrees", "Index", "Labels", "Mebibytes", "Name", "Names", "Numbers",
-    "OneOf", "Percent", "Rate", "RankText", "RankTexts", "StrictBool", "Word", "or_list", "several", "text_or_list", "whole", "whole_schema", "word_or_map",
+    "ALONE", "INSIDE", "LIST", "MAP", "TEXT", "UNKNOWN_WORD", "WORD", "Amounts", "Count", "Degrees", "Index", "Labels", "Mebibytes", "Name", "Names", "Numbers",
+    "OneOf", "Percent", "Rate", "RankText", "RankTexts", "StrictBool", "Word", "amount", "or_list", "several", "text_or_list", "whole", "whole_schema", "word_or_map",
 ]  # fmt: skip
 
 TEXT, LIST, MAP, WORD = TAGS = "(text)", "(list)", "(map)", "(word)"
@@ -27,7 +37,7 @@ INSIDE = "inside"
 """The type of pydantic's error of what stands inside a value that is read as a whole; its context holds all `faults`, each with its
 `message`, its `place` there and what that `takes`, and `of_key` where it is the key there that is wrong."""
 MAX_TEXT, MAX_DIGITS, LARGEST = 256, 9, 10**9 - 1
-MAX_DEGREES = 8
+MAX_DEGREES, MAX_COUNTS = 8, 64
 
 
 def shown(value: object) -> str:
@@ -68,12 +78,31 @@ def _text(value: object) -> object:
     return str(value)
 
 
-def _range(value: object) -> object:
+def amount(value: object) -> tuple[int, int]:
+    """(least, most) of a number, or of a text such as `8-32`. Raises ValueError with a sentence for a person."""
+    if isinstance(value, (str, dict)) and (advice := meant(value)):
+        raise Advised(f"{shown(value)} is neither a number nor a range", advice)
     if isinstance(value, str):
         return read_range(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"{shown(value)} is neither a number nor a range")
     return read_range(str(whole(value)))
+
+
+def _disjoint(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """Ranges in ascending order, of which no two have a count in common."""
+    faults: list[dict[str, object]] = []
+    for place, (low, high) in enumerate(ranges):
+        if met := next((each for each in ranges[:place] if low <= each[1] and each[0] <= high), None):
+            message = (
+                f"`{write_range(met)}` stands twice"
+                if met == (low, high)
+                else f"`{write_range((low, high))}` and `{write_range(met)}` overlap"
+            )
+            faults.append({"message": message, "place": (place,), "takes": "each count once"})
+    if faults:
+        raise PydanticCustomError(INSIDE, "{message}", {"message": faults[0]["message"], "faults": faults})
+    return tuple(sorted(ranges))
 
 
 def _memory(value: object) -> object:
@@ -152,12 +181,12 @@ Index = Annotated[int, BeforeValidator(whole), Field(ge=0), WithJsonSchema(whole
 """A whole number from 0."""
 Percent = Annotated[int, BeforeValidator(whole), Field(ge=1, le=100), WithJsonSchema(whole_schema(1, 100))]
 """A whole number from 1 to 100."""
-Amount = Annotated[
-    tuple[int, int],
-    BeforeValidator(_range),
-    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": LARGEST}, {"type": "string", "pattern": RANGE_PATTERN}]}),
-]
-"""(least, most) of a number or a range such as ``8-32``."""
+_RANGE: dict[str, Any] = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": LARGEST}, {"type": "string", "pattern": RANGE_PATTERN}]}
+Amounts = Annotated[
+    tuple[Annotated[tuple[int, int], BeforeValidator(amount)], ...],
+    BeforeValidator(several), Field(min_length=1, max_length=MAX_COUNTS), AfterValidator(_disjoint), or_list(_RANGE, minItems=1, maxItems=MAX_COUNTS, uniqueItems=True),
+]  # fmt: skip
+"""(least, most) of a number or a range such as ``8-32``, or of each of several, ascending; no count is in two of them."""
 Degrees = Annotated[
     tuple[Count, ...], BeforeValidator(several), Field(min_length=1, max_length=MAX_DEGREES), or_list(_COUNT, minItems=1, maxItems=MAX_DEGREES)
 ]  # fmt: skip

@@ -31,6 +31,7 @@ def explanation_to_data(explanation: Explanation) -> dict[str, object]:
         "needs": {
             "accelerators": needs.accelerators,
             "accelerators_to_solve": needs.open,
+            "choices_not_read": needs.not_read or None,
             "nodes": needs.nodes,
             "cpus": needs.cpus or None,
             "idle_accelerators": needs.idle if explanation.known else None,
@@ -54,8 +55,14 @@ def _need(need: Need) -> dict[str, object]:
         "layout": [{"nodes": nodes, "each": each} for nodes, each in need.layout],
         "cpus": need.cpus or None,
         "written": need.written or None,
-        "asks_for": {"least": need.asked[0], "most": need.asked[1]} if need.asked else None,
+        "asks_for": _amount(need) if need.asked else None,
     }
+
+
+def _amount(need: Need) -> dict[str, object]:
+    """How much a component asks for that is left to solve, with the ranges of a list where not all between is asked for."""
+    least, most = need.asked or (0, 0)
+    return {"least": least, "most": most, "counts": [{"least": low, "most": high} for low, high in need.counts]}
 
 
 def _shared(sharing: Sharing) -> list[dict[str, object]]:

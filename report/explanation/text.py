@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Iterable
 
 from ...models.component import APART, COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, NEAR, RANK_ALIGNED, SUBSET, UNBOUNDED, ZERO_COPY
+from ...models.counts import write_counts
 from ...models.derivation import Derivation
 from ...models.findings.wording import with_noun
 from ...models.level import PLACEMENT
@@ -87,7 +88,9 @@ def _asked(need: Need) -> str:
     if need.asked is None or need.kind != ACCELERATOR:
         return "-"
     least, most = need.asked
-    return f"{least}" if least == most else f"{least} or more" if most >= UNBOUNDED else f"{least}-{most}"
+    if most >= UNBOUNDED:
+        return f"{least} or more"
+    return write_counts(need.counts or (need.asked,))
 
 
 def layout(its: Layout) -> str:
@@ -186,9 +189,8 @@ def _told(explanation: Explanation, needs: Needs) -> list[str]:
     cpus = f" and {with_noun(needs.cpus, 'CPU', ',')}" if needs.cpus else ""
     told = [f"needs {with_noun(needs.accelerators, 'accelerator', ',')}{cpus} on {with_noun(needs.nodes, 'node', ',')}"]
     if needs.open:
-        told = [
-            f"needs at least {with_noun(needs.accelerators + needs.open, 'accelerator', ',')}, {needs.open} of them for what is to be solved"
-        ]
+        least = f"needs at least {with_noun(needs.accelerators + needs.open, 'accelerator', ',')}, {needs.open} of them for what is to be solved"
+        told = [f"{least} (with {needs.not_read:,} choices of degrees, which were not read, it may be fewer)" if needs.not_read else least]
     elif needs.there:
         told[0] += f", {needs.idle or 'none'} of {needs.there} idle"
     if explanation.assumed:

@@ -19,21 +19,26 @@ def alternatives(account: Account) -> str:
     lines = [f"  {number}. {_other(account, each)}" for number, each in enumerate(account.others, 1 if account.given else 2)]
     for out in planned.unplaceable[:MAX_OUT]:
         known = "has" if not any(each.code == "PW604" for each in out.reason) else "is known of"
-        lines.append(f"  no placement {known} {priced_in_words(account.planned, out.priced)}")
+        lines.append(f"  no placement {known} {priced_in_words(account.planned, out.priced, out.question)}")
         lines += [f"     {escape(out.reason[0].message)}"] if out.reason else []
     if (more := len(planned.unplaceable) - MAX_OUT) > 0:
         lines.append(f"  and of {more} more")
     if planned.without_estimates is not None:
-        lines.append(f"  without the estimates of memory: {priced_in_words(account.planned, planned.without_estimates)}")
+        lines.append(
+            f"  without the estimates of memory: {priced_in_words(account.planned, planned.without_estimates, planned.without_question)}"
+        )
     return "\n".join([f"{_title(account)}:", *lines]) if lines else ""
 
 
 def _title(account: Account) -> str:
     """What the designs are beside; of given ranks it is said here where none of them was placed."""
-    if not account.given:
-        return "other arrangements, the best of each"
+    planned = account.planned
+    if not account.given:  # choices of models or degrees that no better plan can have are not searched for these
+        in_part = planned.others_open or planned.question.on_models or any(each.kinds != planned.question.kinds for each in planned.parts)
+        return f"other arrangements, the best {'that was found ' if in_part else ''}of each"
     unknown = "; what they take for traffic is not known" if account.planned.best.traffic else ""
-    return f"without these ranks, the best of each arrangement{f' (not placed{unknown})' if _none_is_placed(account) else ''}"
+    one = " with each component on one kind of accelerators" if planned.question.of_one_kind else ""
+    return f"without these ranks, the best of each arrangement{one}{f' (not placed{unknown})' if _none_is_placed(account) else ''}"
 
 
 def _none_is_placed(account: Account) -> bool:

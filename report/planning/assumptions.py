@@ -62,9 +62,10 @@ def assumptions(account: Account) -> str:
 
 
 def _slowest(question: Question, basis: Basis) -> str:
-    """`actor on H100 and A100: as long as on the slowest, A100, each rank with the same share`."""
+    """`actor on H100 and A100: as long as on the slowest, A100, each rank with the same share`, or `as long on each of them`."""
     models = listed(list(basis.several))
-    return f"{task_name(question, basis.task)} on {models}: as long as on the slowest, {basis.slowest}, each rank with the same share"
+    how = "on each of them" if basis.alike else f"as on the slowest, {basis.slowest}"
+    return f"{task_name(question, basis.task)} on {models}: as long {how}, each rank with the same share"
 
 
 def _filled(account: Account) -> Iterator[str]:

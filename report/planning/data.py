@@ -46,7 +46,7 @@ def to_data(account: Account) -> Data:
         ],
         "not_placeable": [
             {
-                **priced_data(question, each.priced),
+                **priced_data(each.question or question, each.priced),
                 "why": [finding.message for finding in each.reason],
                 "proved": not any(finding.code == "PW604" for finding in each.reason),
             }
@@ -87,7 +87,7 @@ def to_data(account: Account) -> Data:
             name: {"needs": needs[name].amount, "asked_at_most": its.most, "proved": its.proved} for name, its in planned.filled.items()
         }
     if planned.without_estimates is not None:
-        found["without_estimates"] = priced_data(question, planned.without_estimates)
+        found["without_estimates"] = priced_data(planned.without_question or question, planned.without_estimates)
     if account.own is not None or account.given:
         found["keep"], found["is_own"] = account.keeps, account.given or planned.is_own
     if pairs := planned.best.design.overlapping:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Sequence
+from typing import Mapping, Sequence
 
 from ...models.planning.design import Block, Design
 from ...models.planning.kind import NO_KIND
 from ...models.planning.measured import SECOND
 from ...models.planning.planned import Priced
 from ...models.planning.question import Question
-from .models import models_of
+from ...solver.planning.after.models_of import models_of
 
 Data = dict[str, object]
 
@@ -18,29 +18,32 @@ Data = dict[str, object]
 def priced_data(question: Question, priced: Priced) -> Data:
     """A design with its price, in seconds."""
     design = priced.design
-    models = models_of((question,), design)
+    models = {
+        **question.confined,
+        **models_of((question,), design),
+        **{name: tuple(its) for name, its in priced.counts.items()},
+        **priced.models,
+    }
     return {
         "seconds": (priced.nanoseconds + priced.traffic) / SECOND,
         **({"traffic": priced.traffic / SECOND} if priced.traffic else {}),
         "accelerators": design.held(question),
         **({"by_given_ranks": question.held} if question.held else {}),
         "parts": [time / SECOND for time in priced.segments],
-        "components": {
-            name: _component(question, design, name, models.get(name) or tuple(priced.counts.get(name, ()))) for name in question.components
-        },
-        "blocks": [_block(question, each) for each in design.blocks],
+        "components": {name: _component(question, design, name, models.get(name, ())) for name in question.components},
+        "blocks": [_block(question, each, models) for each in design.blocks],
     }
 
 
 def _component(question: Question, design: Design, name: str, models: Sequence[str]) -> Data:
-    option, parallel = design.options[name], design.degrees(question, name)
+    option, runs = design.options[name], design.option_of_work(question, name)
     tasks = question.tasks_of[name]
     amount = "accelerators" if option.kind != NO_KIND else "resources"
     return {
         amount: option.amount,
         **(_models(models or question.kinds[option.kind].named) if option.kind != NO_KIND else {}),
-        "parallel": asdict(parallel),
-        "replicas": option.amount // parallel.replica if option.kind != NO_KIND else option.amount,
+        "parallel": asdict(runs.parallel),
+        "replicas": runs.replicas,
         "tasks": [
             {"phase": question.tasks[task].phase, "seconds": design.nanoseconds(question, task) / SECOND, "part": design.segments[task]}
             for task in tasks
@@ -49,8 +52,11 @@ def _component(question: Question, design: Design, name: str, models: Sequence[s
     }
 
 
-def _block(question: Question, block: Block) -> Data:
-    return {"components": list(block.components), "accelerators": block.accelerators, **_models(question.kinds[block.kind].named)}
+def _block(question: Question, block: Block, models: Mapping[str, tuple[str, ...]]) -> Data:
+    """A set of accelerators, of models that each of those on it may be on."""
+    named = question.kinds[block.kind].named
+    its = [model for model in named if all(model in models.get(name, named) for name in block.components)]
+    return {"components": list(block.components), "accelerators": block.accelerators, **_models(its or named)}
 
 
 def _models(names: Sequence[str]) -> Data:

@@ -38,6 +38,6 @@ def _holds(its: Wider) -> list[Data] | None:
 def _flip(question: Question, flip: Flip) -> Data:
     found: Data = {"component": flip.component, "holds": flip.holds / HUNDRED, "proved": flip.sure}
     if flip.flips is not None:
-        to = {**priced_data(question, flip.to), "placed": flip.placed} if flip.to else None
+        to = {**priced_data(flip.question or question, flip.to), "placed": flip.placed} if flip.to else None
         found |= {"flips": flip.flips / HUNDRED, "takes": flip.takes / SECOND, "to": to}
     return found

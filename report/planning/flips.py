@@ -101,7 +101,7 @@ def _flip(account: Account, flip: Flip) -> str:
     at = f"flips if {flip.component} takes {there} {(flips - step) / HUNDRED:.2f}x{sooner}: at {flips / HUNDRED:.2f}x"
     if flip.to is None:
         return f"{at} {'nothing keeps to the budget' if flip.sure else 'it breaks the budget'}"
-    words = design_in_words(planned.question, planned, flip.to.design, planned.best.design, scaled=flip.component) + (
+    words = design_in_words(flip.question or planned.question, planned, flip.to.design, planned.best.design, models=flip.to.models) + (
         "" if flip.placed else ", not placed"
     )
     enough = "" if flip.sure or not flip.exact else " or less" if planned.question.aim == SECONDS else " or fewer"

@@ -9,7 +9,7 @@ from ...solver.planning.after.account import Account
 from ...solver.planning.after.own.own import Own
 from ...solver.wording import listed
 from ..terminal import escape
-from .words import design_in_words, over, seconds, total
+from .words import design_in_words, distance, over, seconds, total
 
 
 def own_placement(account: Account) -> str:
@@ -36,16 +36,16 @@ def own_placement(account: Account) -> str:
     bound = "the bound" if planned.proved else "the plan"
     if not own.may_stay(planned.question) and yours < best:
         return f"{said}, {over(yours, best)} than the plan: {words}" + _notes(own)
-    distance = f"{100 * (yours - best) / best:.1f} % from {bound}"
+    far = f"{distance(yours, best)} from {bound}"
     more = used - its
     held = f", on {more} {plural('accelerator', more)} more" if more > 0 else ""
     if yours == best and not planned.is_own and not account.keeps:
         verdict = f"as long as the plan{held or (', and not placed as well' if own.may_stay(planned.question) else '')}"
     elif account.keeps:
         less = "as good as the plan" if yours == best else f"{over(yours, best)} than the plan"
-        verdict = f"{distance if yours > best else less}: keep it"
+        verdict = f"{far if yours > best else less}: keep it"
     else:
-        verdict = f"{distance}{held}: the plan saves {with_unit(seconds(yours - best))} of each iteration"
+        verdict = f"{far}{held}: the plan saves {with_unit(seconds(yours - best))} of each iteration"
     return f"{said}, {verdict}\n  {words}" + _notes(own)
 
 

@@ -15,7 +15,7 @@ from .memory import memory
 from .own import own_placement
 from .variants import at_once, nested, over_kinds, over_nodes
 from .words import amount, amount_on, in_nodes, proved, resources, seconds, task_name, total
-from .works import works
+from .works import models_held, works
 
 FAR = 100.0
 """Percent: more is no distance from the best possible, but a bound that is none."""
@@ -49,7 +49,7 @@ def _headline(account: Account) -> str:
     bounded = f"{shown} from the bound" if account.given else f"within {shown} of the best possible"
     proof = f"{bounded}{in_nodes(planned)}" if distance <= FAR or account.given else _far(planned)
     proof = proof if planned.bound > 0 else "not bounded"
-    if best.design.overlapping:
+    if best.design.overlapping and (account.given or not planned.proved):
         proof = f"{_as_good(account)}; plans that overlap otherwise are not searched"
     elif account.given:
         proof += ": keep it" if account.keeps else ""
@@ -95,11 +95,15 @@ def _components(account: Account) -> str:
         blocks = set(design.blocks_of(name))
         others = [other for other in question.components if other != name and blocks & set(design.blocks_of(other))]
         models = question.on_models.get(name, ())
-        held = amount(question, option.kind, option.amount) if option.accelerators else resources(account.resources[name], option)
-        held = amount_on(models, option.amount) if models else held
-        parallel = design.degrees(question, name)
-        replicas = str(option.amount // parallel.replica) if option.accelerators else str(option.amount)
-        own = [held, str(parallel), replicas, ", ".join(others) or "-"]
+        if models:
+            held = amount_on(models, option.amount)
+        elif option.accelerators:
+            bills = [its for its in account.bills if name in its.block.components]
+            held = models_held(account, bills, option.kind, option.amount) or amount(question, option.kind, option.amount)
+        else:
+            held = resources(account.resources[name], option)
+        runs = design.option_of_work(question, name)
+        own = [held, str(runs.parallel), str(runs.replicas), ", ".join(others) or "-"]
         tasks = question.tasks_of[name]
         rows += [[name, *own, "-", "-"]] if not tasks else []
         for place, number in enumerate(tasks):

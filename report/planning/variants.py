@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from ...models.hints.levels import OVER_NODES
 from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account
-from ...solver.planning.why.eased import OVER_NODES
 from ...solver.wording import listed
 from ..terminal import escape
 from .priced import cost_in_words, priced_in_words
 from .words import total
 
 NESTED = "nested: true"
+HURRIED = "there was no time left to plan one of them"
 
 
 def over_nodes(account: Account) -> str:
@@ -21,10 +22,12 @@ def over_nodes(account: Account) -> str:
     by_time = planned.question.aim == SECONDS
     least = cost_in_words(planned, its.bound)
     if its.best is None:
-        return f"with tp groups over nodes: at least {least}; no plan of them is known that is better"
+        return f"with tp groups over nodes: at least {least}; {HURRIED if planned.hurried else 'no plan of them is known that is better'}"
     value = total(its.best) if by_time else its.best.design.held(planned.question)
     more = "" if value <= its.bound else f"; none of them {'takes less' if by_time else 'has fewer'} than {least}"
     hint = f"`{OVER_NODES}` of {listed(list(its.components))} lets the plan be so"
+    if not its.components:
+        hint = "none of its tp groups lies over nodes: it needs no hint for that"
     return f"with tp groups over nodes: {priced_in_words(account.planned, its.best, its.question)}{more}\n  {escape(hint)}"
 
 
@@ -46,7 +49,8 @@ def nested(account: Account) -> str:
     least = f"at least {cost_in_words(planned, its.bound)}"
     said = "with `nested: true` in `plan`, which lets a component use only some of another's accelerators:"
     if its.best is None:
-        return f"{said} {least}{'' if account.given else '; none that is better was found in a tenth of the time'}"
+        found = HURRIED if planned.hurried else "none that is better was found in a tenth of the time"
+        return f"{said} {least}{'' if account.given else f'; {found}'}"
     value = total(its.best) if by_time else its.best.design.held(planned.question)
     return f"{said}\n  {priced_in_words(account.planned, its.best, its.question)}{'' if value <= its.bound else f'; {least}'}"
 
@@ -64,7 +68,8 @@ def at_once(account: Account) -> str:
     sorts = ", ".join(said for there, said in words if there)
     least = f"at least {cost_in_words(planned, its.bound)}"
     if its.best is None:
-        return f"with several of these at once ({sorts}): {least}{'' if account.given else '; none that is better was found'}"
+        found = HURRIED if planned.hurried else "none that is better was found"
+        return f"with several of these at once ({sorts}): {least}{'' if account.given else f'; {found}'}"
     value = total(its.best) if planned.question.aim == SECONDS else its.best.design.held(planned.question)
     hints = f"`{NESTED}` in `plan`" + (f" and `{OVER_NODES}` of {listed(list(its.components))}" if its.components else "")
     more = "" if value <= its.bound else f"; {least}"

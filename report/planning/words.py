@@ -8,6 +8,7 @@ from ...models.findings.wording import plural
 from ...models.machines.node_group import NODE
 from ...models.memory.bill import BlockBill
 from ...models.planning.design import Block, Design
+from ...models.planning.kind import NO_KIND
 from ...models.planning.measured import SECOND
 from ...models.planning.option import Option
 from ...models.planning.planned import Planned, Priced
@@ -15,8 +16,11 @@ from ...models.planning.question import Question, Task
 from ...models.planning.workload import SECONDS
 from ...models.quantity import write_memory
 from ...solver.durations import figure
+from ...solver.planning.after.models_of import models_of
 from ...solver.wording import listed
-from .models import models_of
+
+MOST_TOLD = 10_000
+"""Percent: how far what is further off is from the best says nothing any more."""
 
 
 def seconds(nanoseconds: int) -> str:
@@ -68,8 +72,14 @@ def over(nanoseconds: int, best: int) -> str:
     if nanoseconds == best:
         return "as much"
     difference = 100 * abs(nanoseconds - best) / best
-    shown = f"{difference:.1f} %" if difference >= 0.05 else "less than 0.1 %"
+    shown = distance(nanoseconds, best) if difference >= 0.05 else "less than 0.1 %"
     return f"{shown} {'more' if nanoseconds > best else 'less'}"
+
+
+def distance(nanoseconds: int, best: int) -> str:
+    """How far one time is from another: `4.0 %`; of what is out of all proportion only that it is."""
+    share = 100 * abs(nanoseconds - best) / best
+    return f"{share:.1f} %" if share <= MOST_TOLD else f"more than {MOST_TOLD:,} %"
 
 
 def parts(question: Question, planned: Planned, design: Design) -> list[str]:
@@ -119,12 +129,13 @@ def design_in_words(
     design: Design,
     beside: Design | None = None,
     counts: Mapping[str, Mapping[str, int]] | None = None,
-    scaled: str = "",
+    models: Mapping[str, tuple[str, ...]] | None = None,
 ) -> str:
     """Who is on how many accelerators with whom, and what runs after what: `rollout and actor on 108, inference on 20; ...`.
 
     Left out is what the design that is named `beside` has too: the order, and components that need no accelerators. `counts` says of
-    components that are on several kinds how many of each model they hold. The component `scaled` takes another time than was said.
+    components that are on several kinds how many of each model they hold, and `models` only on which they are, where the questions do not
+    say it.
     """
     sets: dict[tuple[int, ...], list[str]] = {}
     more = planned.filled if beside is not None else ()  # others than the plan are compared with what such components need
@@ -134,11 +145,17 @@ def design_in_words(
         sets.setdefault(design.blocks_of(name) or (-1 - question.components.index(name),), []).append(name)
     held = {name: _of_models(its) for name, its in (counts or {}).items()}
     if (question is planned.question or question.on_models) and not held:
-        its = models_of((question, *(planned.parts if question is planned.question else ())), design, scaled)
-        held = {name: amount_on(models, design.options[name].amount) for name, models in its.items()}
+        its = models or models_of((question, *(planned.parts if question is planned.question else ())), design)
+        held = {name: amount_on(on, design.options[name].amount) for name, on in {**_confined(question, design), **its}.items()}
     said = [_set(question, design, uses, names, list(sets), any(name in more for name in names), held) for uses, names in sets.items()]
     order = _order(question, planned, design) if beside is None or design.segments != beside.segments else ""
     return ", ".join(said) + (f"; {order}" if order else "")
+
+
+def _confined(question: Question, design: Design) -> Mapping[str, tuple[str, ...]]:
+    """The models of components that may be on only some of those of a kind whose models something tells apart."""
+    mixed = {name for name, option in design.options.items() if option.kind != NO_KIND and question.kinds[option.kind].mixed}
+    return {name: its for name, its in question.confined.items() if name in mixed}
 
 
 def amount_on(models: Sequence[str], count: int) -> str:

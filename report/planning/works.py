@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Sequence
 
 from ...models.memory.bill import BlockBill
 from ...models.planning.design import Block
@@ -60,15 +61,19 @@ def _place(account: Account, usage: Usage) -> str:
 
 def _block(account: Account, block: Block) -> str:
     """A set by its models as it was placed, where its kind is of several: `rollout (3 H100 and 4 L40S)`."""
-    question, bills = account.planned.question, [its for its in account.bills if its.block.components == block.components]
-    several = len({model for kind in question.kinds for model in kind.named}) > 1
-    told = several and question.kinds[block.kind].mixed and all(its.models and its.block.kind == block.kind for its in bills)
-    counts = Counter[tuple[str, ...]]()
+    bills = [its for its in account.bills if its.block.components == block.components]
+    held = models_held(account, bills, block.kind, block.accelerators)
+    return f"{', '.join(block.components)} ({held})" if held else block_name(account.planned.question, block)
+
+
+def models_held(account: Account, bills: Sequence[BlockBill], kind: int, accelerators: int) -> str:
+    """The accelerators of these bills, as many of a kind, by their models as they were placed: `3 H100 and 4 L40S`; "" where the kind says it, or it is not known."""
+    kinds, counts = account.planned.question.kinds, Counter[tuple[str, ...]]()
+    several = len({model for each in kinds for model in each.named}) > 1
+    told = several and kinds[kind].mixed and all(its.models and its.block.kind == kind for its in bills)
     for its in bills if told else []:
         counts[its.models] += its.block.accelerators
-    if sum(counts.values()) != block.accelerators:
-        return block_name(question, block)
-    return f"{', '.join(block.components)} ({listed([amount_on(*each) for each in counts.items()])})"
+    return listed([amount_on(*each) for each in counts.items()]) if sum(counts.values()) == accelerators else ""
 
 
 def _worked(question: Question, usage: Usage) -> str:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Iterator, Sequence
 
 from ...models.component import Component
+from ...models.estimate import DISTRIBUTED, FULL, MEGATRON, NONE, ZERO3
 from ...models.findings.finding import Finding, Severity
 from ...models.machines.node_group import ACCELERATOR
-from ...models.memory.estimate import DISTRIBUTED, FULL, MEGATRON, NONE, ZERO3
 from ...models.memory.estimated import SLACK, estimated, with_slack
 from ...models.memory.optimizer import optimizer_of
 from ...models.memory.term import Estimated

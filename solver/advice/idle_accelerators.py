@@ -9,9 +9,9 @@ from ...models.findings.finding import Finding, Severity
 from ...models.findings.wording import are, plural, with_noun
 from ...models.machines.node_group import ACCELERATOR
 from ...models.placements.assignment import Assignment
-from ...models.placements.ranks import merge, write_ranks
 from ...models.planning.workload import ACCELERATORS, Workload
 from ...models.problem import Problem
+from ...models.ranks import merge, write_ranks
 from ..stretches import stretches
 
 SHOWN = 6

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Iterator, Sequence
 
 from ...models.component import Component
+from ...models.estimate import said_of
 from ...models.findings.span import Span
 from ...models.link import Link
 from ...models.locality import EP, REPLICA, TP, Keep, Spread
 from ...models.machines.topology import LEVELS
-from ...models.memory.estimate import said_of
-from ...models.placements.ranks import merge, write_ranks
 from ...models.preference import WEIGHTED, Preference
 from ...models.problem import Problem
 from ...models.quantity import write_memory
+from ...models.ranks import merge, write_ranks
 from ..wording import level_name
 
 _KEPT = {TP: "each tp group", EP: "each ep group", REPLICA: "each replica"}

@@ -8,6 +8,7 @@ from typing import AbstractSet as Set
 from typing import Container
 
 from ...models.component import Component
+from ...models.counts import Counts
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
@@ -31,6 +32,7 @@ class Need:
     held : resources of its kind that it holds, one that its processes share counted once; 0 where nodes are the resource.
     cpus : CPUs that are reserved for all its processes together; 0 if that is not known.
     asked : (least, most) resources that it asks for where it is left to solve; None if it is not.
+    counts : of these, the numbers that it asks for, as ranges; none where any is as good.
     written : its ranks as they are written, where what they are cannot be told without the machines.
     """
 
@@ -41,6 +43,7 @@ class Need:
     held: int = 0
     cpus: int = 0
     asked: tuple[int, int] | None = None
+    counts: Counts = ()
     written: str = ""
 
     @property
@@ -56,7 +59,8 @@ class Needs:
     Attributes
     ----------
     accelerators : held by any component.
-    open : accelerators that those which are left to solve need besides, at the least.
+    open : accelerators that those which are left to solve need besides, at the least: with the choices of degrees that were read, where
+        nobody knows of `not_read` others what follows from them.
     nodes : on which any component is.
     there, nodes_there : accelerators and nodes of the cluster; `there` is None where nobody said how many.
     idle : accelerators that no component holds and no other job has taken.
@@ -71,6 +75,7 @@ class Needs:
     nodes_there: int
     idle: int
     cpus: int = 0
+    not_read: int = 0
 
 
 def needs_of(problem: Problem, document: Document, unknown: Container[str] = (), moved: Set[str] = frozenset()) -> Needs:
@@ -97,7 +102,9 @@ def needs_of(problem: Problem, document: Document, unknown: Container[str] = (),
     of = {need.name: need.cpus for need in each}
     cpus = sum(max(of[component.name] for component in members) for members in problem.colocated_sets)
     there = cluster.total() if counted else None
-    return Needs(each, used, touched, at_least(problem, moved), there, len(cluster.nodes), idle if counted else 0, cpus)
+    return Needs(
+        each, used, touched, at_least(problem, moved), there, len(cluster.nodes), idle if counted else 0, cpus, problem.job.not_read
+    )
 
 
 def _need(problem: Problem, component: Component, given: Assignment, layout: dict[int, int], document: Document) -> Need:
@@ -107,7 +114,7 @@ def _need(problem: Problem, component: Component, given: Assignment, layout: dic
         groups = "" if component.node_groups == (CLUSTER_LABEL,) else f"{','.join(component.node_groups)} "
         return Need(name, kind, None, written=groups + document.excerpt(span))
     if component.runs is None:
-        return Need(name, kind, None, asked=(component.least, component.most))
+        return Need(name, kind, None, asked=(component.least, component.most), counts=component.counts)
     processes = given.world_size(name)
     layout = layout or Counter(given.processes_on(name).values())
     found = tuple((nodes, count) for count, nodes in layout.items())

@@ -1,4 +1,4 @@
-"""How large a bundle may be: whole replicas, whole processes, whole groups of shards, and shares that come out even."""
+"""How large a bundle may be: as is asked for, in whole replicas, processes and groups of shards, and so that shares come out even."""
 
 from __future__ import annotations
 
@@ -19,9 +19,14 @@ def allowed(layout: Layout, bundle: Bundle, room: int) -> Sequence[int]:
     step = lcm(bundle.unit, *(component.step for component in bundle.components)) // bundle.unit
     every = range(-(-bundle.least // step) * step, min(bundle.most, room) + 1, step)
     names = {component.name for component in bundle.components}
-    if not any(share.component in names for share in layout.problem.shares) and not any(map(in_groups, bundle.components)):
+    if not any(share.component in names for share in layout.problem.shares) and not any(map(is_uneven, bundle.components)):
         return every
-    return tuple(units for units in every if all(even(layout.problem, each, units * bundle.unit) for each in bundle.components))
+    return tuple(units for units in every if all(fits(layout.problem, each, units * bundle.unit) for each in bundle.components))
+
+
+def fits(problem: Problem, component: Component, resources: int) -> bool:
+    """Does it ask for so many, and is all of it even?"""
+    return component.may_have(resources) and even(problem, component, resources)
 
 
 def even(problem: Problem, component: Component, resources: int) -> bool:
@@ -30,6 +35,11 @@ def even(problem: Problem, component: Component, resources: int) -> bool:
     if not whole_groups(component.divided_among, resources, component.parallel):
         return False
     return all(share.divides(processes) for share in problem.shares if share.component == component.name)
+
+
+def is_uneven(component: Component) -> bool:
+    """May it have some of its multiples and not others?"""
+    return bool(component.counts) or in_groups(component)
 
 
 def in_groups(component: Component) -> bool:

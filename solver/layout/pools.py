@@ -105,6 +105,6 @@ def _with_memory(parts: Parts, bundle: Bundle, node: int, mask: int) -> int:
     for index in range(mask.bit_length()) if memory is not None else ():
         there = (other for other, masks in parts.fixed.items() if other.kind == bundle.kind and masks.get(node, 0) >> index & 1)
         others = tuple(component for other in there for component in other.components)
-        if memory is not None and peak((*others, *company(parts, bundle))) > memory:
+        if memory is not None and peak((*others, *company(parts, bundle)), memory) > memory:
             mask &= ~(1 << index)
     return mask

@@ -7,15 +7,17 @@ between cells one literal says whether it has begun before, and one whether it h
 
 from __future__ import annotations
 
-from typing import Callable, Iterable, Iterator
+from typing import Callable, Iterable
 
 from ortools.sat.python import cp_model
 
+from ...models.machines.node_group import Numbering
 from ..layout.layout import Bundle, Cell, Layout
 from ..layout.ranges.fewest_nodes import fewest_nodes
-from ..layout.ranges.places import Place, Places, by_ends, lengths, whole_places
+from ..layout.ranges.places import Place, Places, by_ends
 from .amount import Amount, total
 from .edges import Edges, weighted
+from .range_literals import each_end, each_place
 
 
 class Ranges:
@@ -27,72 +29,18 @@ class Ranges:
     def __init__(self, model: cp_model.CpModel, layout: Layout, bundle: Bundle) -> None:
         self.model, self.bundle = model, bundle
         self.numbering, self.places = layout.numbering(bundle), Places(layout, bundle, layout.pool_of[bundle].free)
-        self._segments = self._cells(layout)
+        self._segments = _segments(layout, self.numbering)
         borders = sorted({edge for runs in self._segments.values() for run in runs for edge in run})
         self._begun = Edges(model, f"{bundle.name} begins", borders)
         self._ended = Edges(model, f"{bundle.name} ends", [border + 1 for border in borders])
         self._at: dict[Place, cp_model.IntVar] = {}
-        self._units: Amount = self._by_ends(layout) if by_ends(layout, bundle) else self._by_place(layout)
+        edges = self._begun, self._ended
+        if by_ends(layout, bundle):
+            self._units: Amount = each_end(model, layout, bundle, self.places, *edges)
+        else:
+            self._units = each_place(model, layout, bundle, self._at, *edges)
         self._pieces: dict[Cell, Amount] = {}
         self._interval: cp_model.IntervalVar | None = None
-
-    def _cells(self, layout: Layout) -> dict[Cell, list[tuple[int, int]]]:
-        """Cell -> from which to before which resource rank its nodes are numbered; several stretches where others are between."""
-        found: dict[Cell, list[tuple[int, int]]] = {}
-        position = 0
-        for stretch in self.numbering.stretches:
-            runs = found.setdefault(layout.cell_of[stretch.node_rank], [])
-            if runs and runs[-1][1] == position:
-                runs[-1] = (runs[-1][0], position + stretch.count)
-            else:
-                runs.append((position, position + stretch.count))
-            position += stretch.count
-        return found
-
-    def _by_place(self, layout: Layout) -> Amount:
-        """A literal for every place. Returns how many units it has."""
-        for start, units in whole_places(layout, self.bundle):
-            literal = self._at[start, units] = self.model.new_bool_var(f"{self.bundle.name} at {start}, {units} units")
-            self._begun.add(start, literal)
-            self._ended.add(start + units * self.bundle.unit, literal)
-        self.model.add_exactly_one(list(self._at.values()))
-        return weighted((literal, units) for (_, units), literal in self._at.items())
-
-    def _by_ends(self, layout: Layout) -> Amount:
-        """A literal for every beginning and one for every end; ranges inside a node that are neither at its edges are places of their own."""
-        places, unit, size = self.places, self.bundle.unit, self.numbering.size
-        every = lengths(layout, self.bundle)
-        starts = [at for at in range(size) if places.is_free(at, at + 1) and places.may_begin(at)]
-        stops = [at for at in range(1, size + 1) if places.is_free(at - 1, at) and places.may_end(at)]
-        runs: dict[tuple[int, int], list[tuple[cp_model.IntVar, int]]] = {}  # what lies in one solid stretch begins and ends in it
-        for at in starts:
-            literal = self._begun.add(at, self.model.new_bool_var(f"{self.bundle.name} from {at}"))
-            runs.setdefault(places.run_from(at), []).append((literal, 1))
-        for at in stops:
-            literal = self._ended.add(at, self.model.new_bool_var(f"{self.bundle.name} to {at}"))
-            runs.setdefault(places.run_to(at), []).append((literal, -1))
-        for start, stop in self._inside(every, set(starts), set(stops)):
-            literal = self._begun.add(start, self.model.new_bool_var(f"{self.bundle.name} from {start} to {stop}"))
-            self._ended.add(stop, literal)
-        for edges in (self._begun, self._ended):
-            self.model.add_exactly_one(edges.literals())
-        for its in runs.values():
-            self.model.add(weighted(its) == 0)
-        units = self.model.new_int_var_from_domain(cp_model.Domain.from_values(list(every)), f"units of {self.bundle.name}")
-        self.model.add(unit * units == self._ended.position() - self._begun.position())
-        return units
-
-    def _inside(self, every: Iterable[int], starts: set[int], stops: set[int]) -> Iterator[Place]:
-        """Ranges inside one node that do not both begin where one over several nodes may, and end where one may, in one run."""
-        largest = max(self.places.counts, default=0)
-        for units in (units for units in every if 0 < units * self.bundle.unit <= largest):
-            length = units * self.bundle.unit
-            for start in range(self.numbering.size - length + 1):
-                stop = start + length
-                one = self.places.nodes[start] == self.places.nodes[stop - 1]
-                edges = start in starts and stop in stops and self.places.run_from(start) == self.places.run_to(stop)
-                if one and not edges and self.places.is_free(start, stop) and self.places.is_whole(start, stop):
-                    yield start, stop
 
     @property
     def starts(self) -> list[Place]:
@@ -231,3 +179,17 @@ class Ranges:
         """The place that is taken, given a way to read one variable."""
         start, stop = self._begun.value(value), self._ended.value(value)
         return start, (stop - start) // self.bundle.unit
+
+
+def _segments(layout: Layout, numbering: Numbering) -> dict[Cell, list[tuple[int, int]]]:
+    """Cell -> from which to before which resource rank its nodes are numbered; several stretches where others are between."""
+    found: dict[Cell, list[tuple[int, int]]] = {}
+    position = 0
+    for stretch in numbering.stretches:
+        runs = found.setdefault(layout.cell_of[stretch.node_rank], [])
+        if runs and runs[-1][1] == position:
+            runs[-1] = (runs[-1][0], position + stretch.count)
+        else:
+            runs.append((position, position + stretch.count))
+        position += stretch.count
+    return found

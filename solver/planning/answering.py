@@ -33,9 +33,9 @@ def answering(
     With `answer_interrupted` the first Ctrl-C ends all searches for the answer, which is then what was found until it came. What is
     planned by time and `refuses` says something of is the answer only where nothing else is found, and nothing is proved of it.
     """
-    place = _around(place)
+    around_any = _around(place)
 
-    def answer(problem: Problem) -> Answer:
+    def answer(problem: Problem, place: Solve = around_any) -> Answer:
         from .choosing.dividing import dividing
 
         workload = problem.job.workload
@@ -43,8 +43,14 @@ def answering(
             if workload is None or not workload.bandwidth:
                 return dividing(place)(problem)
             return dividing(partial(_with_traffic, workload=workload, place=place))(problem)
+        from .variants.overlapping import around_overlapping
+
+        if (around := around_overlapping(answer, place, problem, limit, seed)) is not None:
+            return around
+
         from .choosing.nesting import nesting
         from .choosing.preferring import preferring
+        from .choosing.sizes_read import unless_all_sizes_are_read
         from .choosing.tied import tied
         from .loop.rounds import ROUNDS
         from .placing.laying import laid_out
@@ -52,9 +58,10 @@ def answering(
         from .placing.within_budget import within_budget
         from .plan import TRIED, plan
         from .variants.at_once import at_once
-        from .variants.inside import SHARE, inside, only_inside
-        from .variants.over_kinds import over_kinds
-        from .variants.over_nodes import but_for_groups, only_over_nodes, over_nodes
+        from .variants.inside import SHARE, inside
+        from .variants.only_so import only_inside, only_inside_over_nodes, only_over_nodes
+        from .variants.over_kinds import bound_over_nodes, over_kinds
+        from .variants.over_nodes import but_for_groups, over_nodes
         from .variants.unasked import unasked
 
         def refused(placed: Plan, design: Design) -> Sequence[Finding]:
@@ -88,8 +95,11 @@ def answering(
         each = over_kinds(within, unread(refused), limit, seed, settle, answer_interrupted)
         each = inside(each, unread(but_for_groups(refused), limit * SHARE), limit, seed, settle, answer_interrupted)
         each = unasked(at_once(each, limit, seed, settle, answer_interrupted), on_any)
-        chosen = tied(each, only_over_nodes(quietly), only_inside(on_any))
-        found = preferring(problem, dividing(chosen), limit, seed)
+        over = partial(bound_over_nodes, limit=limit * SHARE, seed=seed, settle=settle, answer_interrupted=answer_interrupted)
+        chosen = tied(
+            each, only_over_nodes(on_any, over), only_inside(on_any), only_inside_over_nodes(on_any, over), limit, seed, answer_interrupted
+        )
+        found = preferring(problem, dividing(unless_all_sizes_are_read(chosen)), limit, seed)
         if found.plan is not None and found.planned is not None:
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))
         return _as_proved(found)

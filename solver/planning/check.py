@@ -13,7 +13,7 @@ from ...models.quantity import write_estimate, write_memory
 from ..durations import exactly_in_seconds, in_seconds, with_unit
 from ..wording import listed
 from .checking.limited import limited
-from .checking.rounds import in_rounds
+from .checking.rounds import in_rounds, takes_turns
 from .costs.cost_model import CostModel, iteration
 
 
@@ -152,7 +152,7 @@ def _segments(question: Question, model: CostModel, design: Design) -> Iterator[
     if not model.turns:
         for one, other in combinations(range(len(segments)), 2):
             first, second = question.tasks[one].component, question.tasks[other].component
-            if segments[one] == segments[other] and (first == second or set(design.blocks_of(first)) & set(design.blocks_of(second))):
+            if segments[one] == segments[other] and takes_turns(question, design, first, second):
                 yield f"{question.tasks[one]} and {question.tasks[other]} run at the same time on the same accelerators"
         yield from in_rounds(question, design)
     if fault := model.refuses(question, [block.components for block in design.blocks], segments):

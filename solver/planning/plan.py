@@ -10,28 +10,27 @@ from ...models.answer import Answer, Solve
 from ...models.parallel import Parallel
 from ...models.planning.planned import Filled, Planned, Priced
 from ...models.planning.question import Question
-from ...models.planning.workload import SECONDS, Budget, Workload
+from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
+from ..rules.amounts.all_placed import AllPlaced
+from ..rules.groups.group_in_node import GroupInNode
 from ..sandbox.interrupts import was_heard
 from .after.own.own import Own
 from .after.own.own_ranks import own_of
 from .asking.asked import asked
-from .asking.related import overlaps
-from .asking.taking_turns import taking_turns
 from .check import faults
-from .costs import cost_model
 from .costs.cost_model import iteration
 from .counting import OnCounting, silent
 from .loop.fitting import as_written, unweighed
 from .loop.others import others
 from .loop.placed import Placed, is_where
 from .loop.rounds import ROUNDS, Refused, Rounds, nobody
-from .loop.told import not_placed, nothing, overlapping, slowly_placed, too_many, with_help
+from .loop.told import not_placed, nothing, slowly_placed, too_many, with_help
 from .placing.filling import Filling
 from .placing.placing import placing
-from .searching.search import search
 from .searching.sizes.settling import Settle
-from .variants.over_nodes import but_for_groups
+from .variants.inside import SHARE
+from .variants.over_nodes import but_for
 from .why.eased import eased
 from .why.none import that_is_none, why_none
 from .why.several_kinds import by_given_ranks
@@ -55,22 +54,12 @@ def plan(
     and `answer_interrupted` are those of searching/search.py; there are at most so many `rounds`. A placement that is `refused` is the answer only
     where no other was found, and nothing is proved of it. Only `with_reasons` it is searched why there is none, and what would help.
     """
-    if pair := overlaps(problem, [each for each in problem.components if each.timed]):
-        return overlapping(*pair, _least_in_turn(problem, workload, limit, seed))
     run = Rounds(problem, workload, solve, limit, seed, settle, answer_interrupted, counting, refused, number=ROUNDS - rounds)
     if unknown := by_given_ranks(problem, run.question):
         return unknown
     while run.goes_on():
         run.place()
     return _answer(run, with_reasons)
-
-
-def _least_in_turn(problem: Problem, workload: Workload, limit: float, seed: int) -> int | None:
-    """What an iteration takes at least around given ranks that overlap in part, ns; None where nothing is known of that."""
-    its = taking_turns(problem)
-    if its is None or workload.aim != SECONDS or workload.budget != Budget():
-        return None
-    return search(asked(its, workload), cost_model(workload.model), min(limit, EACH), seed).bound
 
 
 def _answer(rounds: Rounds, with_reasons: bool) -> Answer:
@@ -107,7 +96,7 @@ def _answer(rounds: Rounds, with_reasons: bool) -> Answer:
         question, rounds.model.name, full.priced, bound + held, proved, beside, tuple(unplaceable), rounds.structures,
         not_placed=tuple(each for each in beside if each in unsure), is_own=best.is_own, filled=filled,
         lean=best.priced.design if filled else None, ties_open=proved and (not rounds.closed or any(price < best.price for price in unknown)),
-        spent=rounds.spent, seen=tuple(rounds.seen),
+        spent=rounds.spent, seen=tuple(rounds.seen), hurried=rounds.listing > max(SHARE * rounds.limit, rounds.limit - rounds.spent),
     )  # fmt: skip
     told = dict.fromkeys((*full.answer.findings, *([stop.with_answer] if (stop := rounds.stopped) is not None else [])))
     return replace(full.answer, planned=planned, findings=tuple(told))
@@ -116,7 +105,8 @@ def _answer(rounds: Rounds, with_reasons: bool) -> Answer:
 def _tried(rounds: Rounds, problem: Problem, workload: Workload) -> tuple[int, int] | None:
     """What a changed question comes to: ns with traffic, and accelerators of all components; None where nothing was soon placed."""
     solve = rounds.solve if workload.bandwidth else lambda placed: rounds.solve(unweighed(placed))
-    refused = but_for_groups(rounds.refused)  # which the file as it is does not let lie over nodes
+    # The file as it is lets no groups lie over nodes, and asks for the counts that the question was changed from.
+    refused = but_for(rounds.refused, GroupInNode.code, AllPlaced.code)
     limit = min(EACH, rounds.limit)
     trial = Rounds(
         problem, workload, solve, limit, rounds.seed, rounds.settle, rounds.answer_interrupted, silent, refused, number=ROUNDS - TRIED

@@ -68,8 +68,11 @@ def on_other_machines(
 def _taken(job: Job, there: Job | None) -> Job:
     """The job with the counts that its framework takes of it where it is read elsewhere, of each choice of degrees."""
     if there is None:
-        return replace(job, accepted={}, followed=())
-    return replace(job, accepted=there.accepted, tied=there.tied, followed=there.followed)
+        return replace(job, accepted={}, followed=(), not_read=0, sizes_not_read=0)
+    return replace(
+        job, accepted=there.accepted, choices=there.choices, tied=there.tied, followed=there.followed, not_read=there.not_read,
+        sizes_not_read=there.sizes_not_read, by_size=there.by_size,
+    )  # fmt: skip
 
 
 def _not_known(text: str) -> Finding:

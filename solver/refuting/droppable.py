@@ -30,6 +30,8 @@ def can_be_dropped(problem: Problem, demand: Demand) -> bool:
         return "cpus" in problem[demand.component].spans
     if demand.field in ("contiguous", "per_process") and demand.field not in (spans := problem[demand.component].spans) and spans:
         return False  # the framework's own mode demands it, no key of the file
+    if demand.field in ("accelerator_model", "excluded") and not problem[demand.component].is_written(demand.field):
+        return False  # a plan chose it
     if demand.field == "contiguous":
         return problem[demand.component].stride == 1
     names = tuple(demand.component.split("+"))

@@ -48,7 +48,7 @@ def _reason(question: Question, bundle: Bundle, kind: Kind) -> str:
     members = question.company(bundle)
     groups = [labels for labels in dict.fromkeys(c.node_groups for c in members) if not kind.groups.intersection(labels)]
     models = sorted({c.accelerator_model for c in members if c.accelerator_model} - {kind.model})
-    need, free = peak(members), kind.free.get(bundle.kind, 0)
+    need, free = peak(members, kind.memory), kind.free.get(bundle.kind, 0)
     if bundle.kind == ACCELERATOR and not kind.accelerators:
         return "without accelerators"
     if groups:

@@ -12,7 +12,7 @@ from ...models.component import BETWEEN_DOMAINS, COLOCATED_OR_DISJOINT, DISJOINT
 from ...models.locality import WHOLE, Spread
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS
-from ..layout.amounts import in_groups
+from ..layout.amounts import is_uneven
 from ..layout.bundle import Bundle
 from .rows.question import Question
 
@@ -38,7 +38,7 @@ def looks(question: Question) -> bool:
 def _simple(question: Question) -> bool:
     """Has the question nothing but amounts, groups, and where they may be?"""
     problem = question.problem
-    if problem.shares or problem.job.models or any(map(in_groups, problem.components)) or any(problem.related(kind) for kind in _BEYOND):
+    if problem.shares or problem.job.models or any(map(is_uneven, problem.components)) or any(problem.related(kind) for kind in _BEYOND):
         return False
     together = [{component.name for component in bundle.components} for bundle in question.bundles]
     if any(names.issuperset(relation.components) for relation in problem.related(DISJOINT) for names in together):

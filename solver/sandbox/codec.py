@@ -9,30 +9,18 @@ from __future__ import annotations
 import collections.abc
 import types
 import typing
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Any, Callable, Mapping, Union
+from typing import Any, Mapping, Union
 
 from ...models.machines.node import Node
 from ...models.machines.nodes import Alike, Nodes
 from ...models.placements.run import Repeat, Run, Runs
+from .forms import FRACTION, RANGE, SCALARS, Form, NotOurs, enumeration, list_of, scalar
 
 COMPACT: Mapping[type, tuple[Any, str, Any]] = {Run: (Runs, "repeats", tuple[Repeat, ...]), Node: (Nodes, "alike", tuple[Alike, ...])}
 """Type of the members -> a sequence of them that is kept in a shorter form, the attribute that holds that form, and its type."""
-SCALARS = (int, float, str, bool, type(None))
-
-
-class NotOurs(ValueError):
-    """Data that is no value of the type that is expected."""
-
-
-@dataclass(frozen=True)
-class Form:
-    """How values of one type are written as JSON data and read back; `read` raises NotOurs."""
-
-    write: Callable[[Any], Any]
-    read: Callable[[Any], Any]
 
 
 class Codec:
@@ -70,7 +58,7 @@ class Codec:
             own = self._left_out[kind]
             return Form(lambda value: None, lambda data: own)
         if kind in SCALARS:
-            return _scalar(kind)
+            return scalar(kind)
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin in (Union, types.UnionType):
             return self._one_of(arguments)
@@ -81,15 +69,15 @@ class Codec:
         if origin is frozenset:
             form = self.form(arguments[0])
             # Sorted as it is written: not all that a set may hold has an order.
-            return Form(lambda value: sorted(map(form.write, value), key=repr), lambda data: frozenset(map(form.read, _list(data))))
+            return Form(lambda value: sorted(map(form.write, value), key=repr), lambda data: frozenset(map(form.read, list_of(data))))
         if origin is collections.abc.Mapping:
             return self._map(*arguments)
         if kind is range:
-            return Form(_write_range, _read_range)
+            return RANGE
         if kind is Fraction:
-            return Form(lambda value: [value.numerator, value.denominator], _read_fraction)
+            return FRACTION
         if isinstance(kind, type) and issubclass(kind, Enum):
-            return _enumeration(kind)
+            return enumeration(kind)
         if is_dataclass(kind):
             return self._dataclass(kind)
         raise TypeError(f"values of {kind} cannot cross to another process")
@@ -105,7 +93,7 @@ class Codec:
             return [form.write(getattr(value, name)) for name, form in zip(names, forms)]
 
         def read(data: Any) -> Any:
-            its = _list(data, len(names))
+            its = list_of(data, len(names))
             return kind(**{name: form.read(each) for name, form, each in zip(names, forms, its)})
 
         return Form(write, read)
@@ -114,7 +102,7 @@ class Codec:
         forms = [self.form(kind) for kind in kinds]
         return Form(
             lambda value: [form.write(each) for form, each in zip(forms, value)],
-            lambda data: tuple(form.read(each) for form, each in zip(forms, _list(data, len(forms)))),
+            lambda data: tuple(form.read(each) for form, each in zip(forms, list_of(data, len(forms)))),
         )
 
     def _sequence(self, kind: Any, plain: bool) -> Form:
@@ -127,7 +115,7 @@ class Codec:
             if its is short and self._compact and not plain:
                 return {"short": self.write(getattr(value, attribute), shorter)}
             if its is range and not plain:
-                return {"range": _write_range(value)}
+                return {"range": RANGE.write(value)}
             if its is list and not plain:
                 return {"list": [form.write(each) for each in value]}
             if its is tuple or its is short:
@@ -138,12 +126,12 @@ class Codec:
             if not plain and isinstance(data, dict) and len(data) == 1:
                 ((name, inner),) = data.items()
                 if name == "range" and kind is int:
-                    return _read_range(inner)
+                    return RANGE.read(inner)
                 if name == "list":
-                    return [form.read(each) for each in _list(inner)]
+                    return [form.read(each) for each in list_of(inner)]
                 if name == "short" and short and self._compact:
                     return short(self.read(inner, shorter))
-            return tuple(form.read(each) for each in _list(data))
+            return tuple(form.read(each) for each in list_of(data))
 
         return Form(write, read)
 
@@ -152,7 +140,7 @@ class Codec:
         keys, values = self.form(key), self.form(value)
         return Form(
             lambda its: [[keys.write(key), values.write(value)] for key, value in its.items()],
-            lambda data: {keys.read(key): values.read(value) for key, value in (_list(pair, 2) for pair in _list(data))},
+            lambda data: {keys.read(key): values.read(value) for key, value in (list_of(pair, 2) for pair in list_of(data))},
         )
 
     def _one_of(self, kinds: tuple[Any, ...]) -> Form:
@@ -181,52 +169,3 @@ class Codec:
             raise NotOurs(f"none of {kinds}")
 
         return Form(write, read)
-
-
-def _scalar(kind: type) -> Form:
-    def write(value: object) -> object:
-        if type(value) is not kind and not (kind is float and type(value) is int):
-            raise TypeError(f"{value!r} is not {kind}")
-        return value
-
-    def read(data: object) -> object:
-        if type(data) is not kind and not (kind is float and type(data) is int):
-            raise NotOurs(f"{data!r:.40} is not {kind}")
-        return data
-
-    return Form(write, read)
-
-
-def _enumeration(kind: type[Enum]) -> Form:
-    names = {member.name: member for member in kind}
-
-    def read(data: object) -> Enum:
-        if not isinstance(data, str) or data not in names:
-            raise NotOurs(f"{data!r:.40} is not {kind}")
-        return names[data]
-
-    return Form(lambda value: value.name, read)
-
-
-def _list(data: object, length: int | None = None) -> list[Any]:
-    if not isinstance(data, list) or (length is not None and len(data) != length):
-        raise NotOurs(f"{data!r:.40} is no list of {'any' if length is None else length}")
-    return data
-
-
-def _read_fraction(data: object) -> Fraction:
-    over, under = _list(data, 2)
-    if type(over) is not int or type(under) is not int or under < 1:
-        raise NotOurs(f"{data!r:.40} is no fraction")
-    return Fraction(over, under)
-
-
-def _write_range(value: range) -> list[int]:
-    return [value.start, value.stop, value.step]
-
-
-def _read_range(data: object) -> range:
-    its = _list(data, 3)
-    if not all(type(each) is int for each in its) or not its[2]:
-        raise NotOurs(f"{data!r:.40} is no range")
-    return range(*its)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from .codec import NotOurs
+from .forms import NotOurs
 
 
 def line_of(data: object) -> bytes:

@@ -6,7 +6,7 @@ import sys
 from time import monotonic
 from typing import Callable, Sequence, TypeVar
 
-from .codec import NotOurs
+from .forms import NotOurs
 from .keeping import asked, has_waiting
 from .messages import Failed
 from .process import Child, TooLate, TooMuch

@@ -6,8 +6,8 @@ from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.findings.finding import Finding, error
 from ...models.part import explicit
 from ...models.placements.plan import VERIFIED, Plan
-from ...models.placements.reserved import cpus_of
 from ...models.problem import Problem
+from ...models.reserved import cpus_of
 from ..check import check
 from ..given import check_given
 from ..refuting.contradicted import contradicted

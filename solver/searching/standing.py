@@ -10,8 +10,8 @@ from ...models.answer import Solve
 from ...models.findings.finding import Finding, Severity
 from ...models.placements.assignment import Assignment
 from ...models.placements.plan import FEASIBLE, OPTIMAL, Plan
-from ...models.placements.reserved import cpus_of
 from ...models.problem import Problem
+from ...models.reserved import cpus_of
 from ..check import check
 from ..expanding.dealing import evened
 from ..expanding.expand import ExpansionFailed, expand

@@ -45,9 +45,18 @@ def _wishes(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     if not cut or bundle.contiguous:
         return
     component, keep = cut[0]
-    if any(each.pins for each in bundle.components):
+    pinned = [each for each in bundle.components if each.pins]
+    if component in pinned:
         why = f"{component.name} has pinned ranks and groups that are better kept together; only one of these is searched"
         yield component.name, why, f"drop `pin`, or require what `keep` says of `{keep.what}`"
+    elif pinned:
+        at = pinned[0].name
+        why = f"{at} has pinned ranks, and {component.name} on the same accelerators groups that are better kept together"
+        yield (
+            component.name,
+            f"{why}; only one of these is searched",
+            f"drop `pin` of {at}, or require what `keep` of {component.name} says of `{keep.what}`",
+        )
     elif layout.problem.job.capabilities.nodes_in_order:
         why = f"the ranks of {component.name} go through the nodes in order, and how many groups that cuts is searched for ranges alone"
         yield component.name, why, f"add `contiguous: true` to {component.name}, or require what `keep` says of `{keep.what}`"

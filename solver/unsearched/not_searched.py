@@ -47,6 +47,15 @@ def _reasons(layout: Layout) -> Iterator[Reason]:
                 yield component.name, why, f"give {component.name} one number of processes"
 
 
+def _nested(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> str:
+    """What makes two of them one inside another; "" where that is no question. Ranks help only where they may overlap without it."""
+    if len(hosts) != 2 or len(layout.hosts[bundle]) != 2 or any(bundle in layout.hosts[host] for host in hosts):
+        return ""
+    inner, outer = sorted((host.components[0] for host in hosts), key=lambda host: host.least)
+    ranks = ", or give both ranks" if layout.problem.job.capabilities.shares_accelerators else ""
+    return f"put one of them inside the other, such as `within: {outer.name}` of {inner.name}{ranks}"
+
+
 def _within_searched(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> Iterator[Reason]:
     names = listed([each.name for each in layout.hosts[bundle]])
     if bundle.fixed:
@@ -54,7 +63,7 @@ def _within_searched(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> Ite
         yield bundle.name, why, f"give {hosts[0].name} its ranks too, or {bundle.name} none"
     elif innermost(layout, bundle) is None or not _nest(layout, bundle, hosts):
         why = f"{bundle.name} lies within {names}; where the place of these is open, only one inside another is searched"
-        yield bundle.name, why, f"give {listed([each.name for each in hosts])} ranks"
+        yield bundle.name, why, _nested(layout, bundle, hosts) or f"give {listed([each.name for each in hosts])} ranks"
     elif bundle.contiguous and (around := next((each for each in hosts if not _ranges_fit(layout, bundle, each)), None)):
         why = f"{bundle.name} is contiguous within {around.name}, which is so too, but not in the same node groups"
         yield bundle.name, why, f"drop `contiguous` of {around.name}, or give it its ranks"

@@ -17,7 +17,7 @@ REAL = "sys.path.pop(0); del sys.modules[__name__]; import {0}; sys.modules[__na
 def started(folder: Path, handler: str, arguments: list[str]) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
     command = [sys.executable, "-c", BEGIN.format(handler), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=280)
 
 
 @pytest.mark.parametrize("module", ["click", "yaml"])
@@ -38,6 +38,13 @@ def test_the_installed_command_begins_there() -> None:
     assert 'placewright = "placewright.cli.entry:main"' in (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text("utf-8")
 
 
+def test_a_named_interpreter_runs_the_same_command(tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text("cluster: {num_nodes: 1, component_placement: {actor: 0-2}}\n")
+    command = [sys.executable, "-m", "placewright", "verify", "job.yaml", "--cluster", "1x2"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=280)
+    assert (done.returncode, done.stderr) == (1, "") and "job.yaml:1:" in done.stdout
+
+
 def test_afterwards_it_is_heard_as_always() -> None:
     code = """\
 import signal, sys
@@ -49,5 +56,5 @@ try:
 except SystemExit:
     print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=280)
     assert done.stdout.splitlines()[-1] == "True"

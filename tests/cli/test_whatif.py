@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from placewright.cli.main import run
@@ -17,6 +18,8 @@ from placewright.solver.pricing.machines import with_machines, without_named
 from placewright.solver.pricing.named import called, names
 from placewright.solver.pricing.price import price, without
 from placewright.solver.pricing.priced import BETTER, IMPOSSIBLE_NOW, POSSIBLE_NOW, SAME, WORSE
+from placewright.solver.sandbox import keeping
+from placewright.solver.sandbox.process import Child
 from placewright.solver.searching.search import solve
 
 JOB = """\
@@ -190,3 +193,22 @@ def test_what_nobody_checked_is_said_of_the_answer_and_of_each_change(file: str,
     data = json.loads(capsys.readouterr().out)
     assert [each["subject"] for each in data["before"]["unchecked"]] == ["rollout"]
     assert [each["subject"] for each in data["changes"][0]["unchecked"]] == ["actor, rollout"]
+
+
+def test_one_process_searches_for_all_that_is_asked_and_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Child] = []
+
+    def counted(*arguments: Any) -> Child:
+        started.append(Child(*arguments))
+        return started[-1]
+
+    monkeypatch.setattr(keeping, "Child", counted)
+    racks = (
+        "nodes: [{accelerators: {count: 8}, repeat: 2, topology: {rack: a}}, {accelerators: {count: 8}, repeat: 2, topology: {rack: b}}]"
+    )
+    (tmp_path / "job.yaml").write_text(
+        f"cluster: {{{racks}}}\ncomponents:\n  actor: {{accelerators: 16, parallel: {{tp: 8}}, spread: rack}}\n  rollout: {{accelerators: 8}}\n"
+    )
+    assert run(["whatif", str(tmp_path / "job.yaml")]) == 0
+    assert len(started) == 1
+    assert not started[0].is_idle

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.component import COLOCATED, DISJOINT, UNBOUNDED, Component, Parallel, Relation
+from placewright.models.counts import Counts
 from placewright.models.findings.finding import Finding
 from placewright.models.hints.add import add_hints
 from placewright.models.hints.block import add_block
@@ -63,6 +64,54 @@ def test_everything_else_that_can_be_said() -> None:
     assert component.memory == 70 * GIB
     assert (component.phases, component.node_groups, component.accelerator_model) == (("train",), ("h100",), "H100")
     assert (component.contiguous, component.stride, component.group_size, component.unit, component.step) == (True, 2, 4, 8, 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "counts", "each"),
+    [
+        ("{accelerators: [8, 2, 4-6]}", ((2, 2), (4, 6), (8, 8)), 1),
+        ("{processes: [1, 3], accelerators_per_process: 2}", ((2, 2), (6, 6)), 2),
+        ("{accelerators: [2, 4-8, 16], processes: [2, 3, 5]}", ((2, 2), (5, 5)), 1),
+        ("{node_group: node, processes: [2, 4.0]}", ((2, 2), (4, 4)), 1),
+        ("{accelerators: [8], processes: 2}", (), 4),
+        ("{accelerators: [2-4, 5]}", (), 1),
+    ],
+)
+def test_a_list_of_counts(text: str, counts: Counts, each: int) -> None:
+    component = only(f"a: {text}")
+    assert (component.counts, component.per_process) == (counts, each)
+    may = [count for count in range(1, 20) if component.may_have(count)]
+    assert may == [count for low, high in counts or ((may[0], may[-1]),) for count in range(low, high + 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "at", "advised"),
+    [
+        ("{accelerators: [4, 2, 4]}", "`4` stands twice", "4]}", "write each count once"),
+        ("{accelerators: [2-8, 4]}", "`4` and `2-8` overlap", "4]}", "write each count once"),
+        ("{accelerators: [4, 0]}", "`0` is less than 1", "0]", "write a number such as"),
+        ("{accelerators: [4, 1.5]}", "1.5 is no whole number", "1.5", "write a number such as"),
+        ("{accelerators: [4, 8-6]}", "`8-6` runs backwards", "8-6", "write `6-8`"),
+        ("{accelerators: []}", "the list is empty", "[]", "write a number such as"),
+        ('{accelerators: "2, 4-8"}', "`2, 4-8` is neither a number nor a range", '"2', "write a list, `[2, 4-8]`"),
+        (
+            "{accelerators: [2, 4], processes: [3, 5]}",
+            "asks for 2 or 4 accelerators and for 3 or 5 in processes of 1",
+            "[3, 5]",
+            "write one of the two",
+        ),
+        ("{accelerators: [2, 6], parallel: {tp: 4}}", "`a` asks for 2 or 6 accelerators, which hold no multiple of 4", "[2", "ask for 4"),
+        ("{accelerators: [4, 6], parallel: {tp: 4}}", "`a` never has 6 accelerators: it has a multiple of 4", "6]", "leave it out"),
+        ("{accelerators: [4, 64]}", "`a` never has 64 accelerators: there are 16 accelerators", "64", "leave it out"),
+        ("{node_group: robots, processes: [1, 4]}", "`a` never has 4 processes: there are 2 Franka", "4]", "leave it out"),
+        ("{accelerators: [2, 20], seconds: 60}", "on how many accelerators", "60}", "write `seconds: {2: 120}`"),
+    ],
+)
+def test_what_is_wrong_with_a_list_of_counts(text: str, told: str, at: str, advised: str) -> None:
+    (finding,) = hints(f"a: {text}")[3]
+    assert told in finding.message
+    assert finding.span is not None and f"a: {text}"[finding.span.start :].startswith(at)
+    assert finding.help.startswith(advised)
 
 
 @pytest.mark.parametrize(("text", "mib"), [("70GiB", 71680), ("70", 71680), ("512MiB", 512), ("80GB", 76294), ("1.5 GiB", 1536), ("0", 0)])
@@ -185,3 +234,37 @@ def test_a_shorthand_cluster_has_no_other_groups() -> None:
     findings: list[Finding] = []
     add_hints(Source("x", "a: {accelerators: 1, node_group: a800}").root, machines, (), findings)  # type: ignore[arg-type]
     assert [finding.code for finding in findings] == ["PW107"]
+
+
+@pytest.mark.parametrize(
+    ("written", "advised"),
+    [
+        ("2..8", "write `2-8`"), ('"2:8"', "write `2-8`"), ("2 to 8", "write `2-8`"), ("{min: 2, max: 8}", "write `2-8`"), ("4 or 8", "write a list, `[4, 8]`"),
+        ('"2, 4-8 or 16"', "write a list, `[2, 4-8, 16]`"), ("2|4", "write a list, `[2, 4]`"), ('"[2, 4]"', "write a list, `[2, 4]`"),
+        ('">=4"', "write a range up to the most that it may have, such as `4-32`"), ("4+", "write a range up to the most that it may have, such as `4-32`"),
+        ("up to 8", "write `1-8`"), ("auto", "write a range up to the most that it may have, such as `1-16`"),
+        ("{H100: 2}", "write a number such as"), ("few", "write a number such as"), ("4,", "write a number such as"), ("0-4", "write a number such as"),
+    ],
+)  # fmt: skip
+def test_amounts_that_are_written_otherwise_are_told_as_they_are_meant(written: str, advised: str) -> None:
+    (finding,) = hints(f"a:\n  accelerators: {written}\n")[3]
+    assert finding.code == "PW105" and finding.help.startswith(advised)
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("a: {accelerators: 12, parallel: {tp: 8}}", "ask for 8 or 16"),
+        (
+            "a: {accelerators: 12, parallel: {tp: 16}}",
+            "lower its degrees, or ask for 16 and let its tp groups lie over nodes: `keep: {tp: {level: node, required: false}}`",
+        ),
+        ("a: {accelerators: 12, parallel: {tp: 16}, keep: {tp: {level: node, required: false}}}", "ask for 16"),
+        ("a: {accelerators: 12, parallel: {tp: 32}}", "lower its degrees: there are 16 accelerators"),
+        ("a: {accelerators: 17, parallel: {tp: 8}}", "ask for 16"),
+    ],
+)
+def test_only_so_many_are_advised_as_there_are(text: str, advice: str) -> None:
+    """16 in tp groups of 16 were advised on nodes of 8, and 32 on 16 accelerators."""
+    *_, findings = hints(text)
+    assert [each.help for each in findings] == [advice]

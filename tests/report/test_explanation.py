@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import partial
 
 from placewright.models.derivation import Derivation, Figure
@@ -35,6 +36,24 @@ def test_what_is_shared_is_told_in_sentences() -> None:
         "actor and rollout overlap env in part: 2 in common, of 8 and 4",
         "agent shares none: 1 accelerator of its own",
     ]
+
+
+def test_what_is_to_be_solved_has_the_counts_that_it_asks_for() -> None:
+    found = explained("  actor: {accelerators: [2, 4-8, 16]}\n  rollout: {accelerators: 4-8}\n")
+    rows = [re.split(r"  +", row)[2] for row in render(found).splitlines() if row.endswith("to solve")]
+    assert rows == ["2, 4-8 or 16", "4-8"]
+    asked = [each["asks_for"] for each in json.loads(to_json([found]))["files"][0]["components"].values()]
+    ends = [{"least": 2, "most": 2}, {"least": 4, "most": 8}, {"least": 16, "most": 16}]
+    assert asked == [{"least": 2, "most": 16, "counts": ends}, {"least": 4, "most": 8, "counts": []}]
+
+
+def test_where_not_all_choices_of_degrees_were_read_others_may_need_fewer() -> None:
+    found = explained("  actor: {accelerators: 4-8}\n")
+    assert found.needs is not None and render(found).endswith(
+        "needs at least 4 accelerators, 4 of them for what is to be solved; verify finds no error"
+    )
+    left = render(replace(found, needs=replace(found.needs, not_read=1234)))
+    assert "4 of them for what is to be solved (with 1,234 choices of degrees, which were not read, it may be fewer); verify" in left
 
 
 def test_colour_changes_nothing_but_the_colour() -> None:
@@ -95,7 +114,7 @@ def test_of_what_cannot_be_read_only_the_errors_are_told() -> None:
 def test_a_program_gets_every_field_by_name() -> None:
     (data,) = json.loads(to_json([explained(SHARED)]))["files"]
     assert data["needs"] == {
-        "accelerators": 11, "accelerators_to_solve": 0, "nodes": 2, "cpus": None, "idle_accelerators": 5,
+        "accelerators": 11, "accelerators_to_solve": 0, "choices_not_read": None, "nodes": 2, "cpus": None, "idle_accelerators": 5,
         "cluster": {"accelerators": 16, "nodes": 2},
     }  # fmt: skip
     assert data["components"]["env"]["layout"] == [{"nodes": 2, "each": 2}]

@@ -33,7 +33,7 @@ CODE = re.compile(r"(?:error|warning|note)\[(PW\d{3})\]")
 NEEDS_RAY = "needs Ray: tests/scenarios/launch and tests/runtime play it"
 NOT_RUN = {
     "PW008": "the right example makes a plan and launches it, which needs Ray",
-    "PW009": "needs a plan that was made before; tests/models/test_plan_file.py changes one",
+    "PW009": "needs a plan that was made before; tests/models/placements/test_plan_file.py changes one",
     "PW610": "no file makes a solver lie; tests/solver/sandbox/test_liars.py has solvers that do",
     **{code: NEEDS_RAY for code in CODES if code.startswith("PW7")},
 }
@@ -47,8 +47,10 @@ def read_page(name: str) -> Page:
 
 
 def play(examples: tuple[Example, ...], command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    """(exit code, all output) of the command in a folder that holds the files of the examples."""
+    """(exit code, all output) of the command in a folder that holds the files of the examples, without those of other commands."""
     for example in examples:
+        if example.command not in ("", command):
+            continue
         if name := example.file or file_of(command):
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(example.text, "utf-8")
@@ -63,6 +65,11 @@ def file_of(command: str) -> str:
 
 def command_of(*sides: tuple[Example, ...]) -> str:
     return next(example.command for examples in sides for example in examples if example.command)
+
+
+def commands_of(*sides: tuple[Example, ...]) -> list[str]:
+    """Those of the first side that has some: each file that has one is an example by itself."""
+    return next(found for examples in sides if (found := [example.command for example in examples if example.command]))
 
 
 def only_language(examples: tuple[Example, ...]) -> str:
@@ -116,7 +123,9 @@ def test_the_wrong_example_gives_exactly_its_code(
         _, text = play((), command, tmp_path, capsys)
         assert output in text
     else:
-        _, text = play(page.wrong, command_of(page.wrong), tmp_path, capsys)
+        for command in commands_of(page.wrong):
+            _, text = play(page.wrong, command, tmp_path, capsys)
+            assert set(CODE.findall(text)) == {code}
     assert set(CODE.findall(text)) == {code}
 
 
@@ -127,9 +136,10 @@ def test_the_right_example_is_clean(code: str, tmp_path: Path, monkeypatch: pyte
     if only_language(page.right) == "python":
         program(page.right, tmp_path)
         return
-    exit_code, text = play(page.right, command_of(page.right, page.wrong), tmp_path, capsys)
-    assert CODE.findall(text) == []
-    assert exit_code == 0
+    for command in commands_of(page.right, page.wrong):
+        exit_code, text = play(page.right, command, tmp_path, capsys)
+        assert CODE.findall(text) == []
+        assert exit_code == 0
 
 
 @pytest.mark.parametrize("code", PLAYED)

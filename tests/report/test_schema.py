@@ -31,7 +31,7 @@ def component(text: str) -> str:
 GOOD = [
     component(text)
     for text in (
-        "{accelerators: 8}", "{accelerators: 8-16}", '{accelerators: " 8 - 16 "}', "{accelerators: 8.0}", "{processes: 4, accelerators_per_process: 2}",
+        "{accelerators: 8}", "{accelerators: 8-16}", "{accelerators: [8]}", "{accelerators: [2, 4-8, '12']}", "{processes: [2, 4]}", '{accelerators: " 8 - 16 "}', "{accelerators: 8.0}", "{processes: 4, accelerators_per_process: 2}",
         '{processes: "4"}', "{accelerators: 8, parallel: {tp: 4}}", "{accelerators: 8, parallel: {tp: [2, 4], pp: 2, cp: 1, ep: 1, dp: 1}}",
         '{accelerators: 8, parallel: {tp: "4"}}', "{accelerators: 8, memory: 70GiB}", "{accelerators: 8, memory: 0.5 tb}", "{accelerators: 8, memory: 70}",
         "{accelerators: 8, memory: 1.5}", "{accelerators: 8, memory: 100 m}", "{accelerators: 8, cpus: 4}", "{accelerators: 8, cpus: ~}", "{accelerators: 8, role: rollout}",
@@ -75,7 +75,7 @@ GOOD = [
 BAD = [
     component(text)
     for text in (
-        "{acelerators: 8}", "{accelerators: many}", "{accelerators: 0}", "{accelerators: -1}", "{accelerators: 8.5}", "{accelerators: true}", "{accelerators: [8]}",
+        "{acelerators: 8}", "{accelerators: many}", "{accelerators: 0}", "{accelerators: -1}", "{accelerators: 8.5}", "{accelerators: true}", "{accelerators: []}", "{accelerators: [8, 8]}", "{accelerators: [4, 0]}", "{accelerators: [[8]]}", '{accelerators: "2, 4"}',
         "{accelerators: 8-}", "{accelerators: 9999999999}", "{accelerators: 8, accelerators_per_process: 0}", '{accelerators: 8, accelerators_per_process: "0"}', "{accelerators: 8, accelerators_per_process: yes}",
         "{accelerators: 8, parallel: 4}", "{accelerators: 8, parallel: {tp: 0}}", "{accelerators: 8, parallel: {tp: []}}", "{accelerators: 8, parallel: {tp: ~}}", "{accelerators: 8, parallel: {xp: 2}}",
         "{accelerators: 8, parallel: {tp: [1, 2, 3, 4, 5, 6, 7, 8, 9]}}", "{accelerators: 8, memory: lots}", "{accelerators: 8, memory: -1}", "{accelerators: 8, memory: 70KiB}", "{accelerators: 8, memory: ~}",

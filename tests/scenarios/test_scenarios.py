@@ -6,15 +6,24 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Iterator
 
 import pytest
 from placewright.cli.main import run
 from placewright.models.findings.codes import CODES
+from placewright.solver.sandbox.keeping import kept
 from scenario import Outcome, Scenario
 
 HERE = Path(__file__).parent
 PLACEWRIGHT = "from placewright.cli.main import main; main()"
 FILES = sorted(HERE.rglob("*.scenario"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_process_that_searches() -> Iterator[None]:
+    """All scenarios ask one: to start one takes longer than most of them. That a command starts its own, docs and README show."""
+    with kept():
+        yield
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(HERE).with_suffix("").as_posix())

@@ -24,25 +24,32 @@ NAMES = "abcd"
 TIMED = "seconds: {8: 90, 16: 50}, parallel: {tp: 4}"
 
 
-def related(seed: int) -> Problem:
-    """Up to four components on eight accelerators, and relations between them at random."""
+def related(seed: int, *levels: str) -> Problem:
+    """Up to four components on eight accelerators, and relations between them at random, with `levels` those between domains of these too."""
     random = Random(seed)
     words: dict[str, list[str]] = {}
     for _ in range(random.randint(2, 5)):
-        words.setdefault(random.choice(("together", "within", "apart")), []).append("+".join(random.sample(NAMES, 2)))
+        word = random.choice(("together", "within", "apart", *(("near", "near", "away", "away") if levels else ())))
+        level = f"@{random.choice(levels)}" if word in ("near", "away") else ""
+        words.setdefault(word, []).append("+".join(random.sample(NAMES, 2)) + level)
     sizes = [component(name, least := random.randint(1, 3), random.randint(least, 8)) for name in NAMES]
-    return problem(cluster({"count": 4}, {"count": 4}), *sizes, **{word: " ".join(pairs) for word, pairs in words.items()})
+    nodes = [{"count": 4}, {"count": 4}]
+    if levels:  # racks and domains may cross
+        nodes = [{"count": 2, "rack": random.choice("rs"), "nvlink_domain": random.choice("mn")} for _ in range(4)]
+    return problem(cluster(*nodes), *sizes, **{word: " ".join(pairs) for word, pairs in words.items()})
 
 
-def test_relations_that_contradict_each_other_are_impossible() -> None:
+@pytest.mark.parametrize(("levels", "seeds", "least"), [((), 150, 15), (("node", "nvlink_domain", "rack"), 60, 8)])
+def test_relations_that_contradict_each_other_are_impossible(levels: tuple[str, ...], seeds: int, least: int) -> None:
     found = 0
-    for seed in range(150):
-        asked = related(seed)
+    for seed in range(seeds):
+        asked = related(seed, *levels)
         if finding := contradicted(asked):
-            found += 1
-            assert solve(asked).verdict == IMPOSSIBLE, seed
+            answer = solve(asked)
+            found += answer.how != "given"  # what is not searched is refuted by the same words
+            assert answer.verdict == IMPOSSIBLE, seed
             assert finding.code == "PW601" and finding.help
-    assert found > 15
+    assert found > least
 
 
 def test_nothing_that_has_a_placement_is_said_to_have_none() -> None:
@@ -70,6 +77,14 @@ def judged(folder: Path, rollout: str, actor: str, plan: str = "", more: str = "
         ("accelerators: 8, colocate_with: actor, disjoint_from: actor", "accelerators: 8", "", ""),
         ("accelerators: 8, within: actor, disjoint_from: actor", "accelerators: 8-16", "", ""),
         ("accelerators: 8, disjoint_from: ref", "accelerators: 8, colocate_with: [rollout, ref]", "", "  ref: {accelerators: 8}\n"),
+        ("accelerators: 2, apart_from: {component: actor, level: node}, near: {component: actor, level: node}", "accelerators: 4", "", ""),
+        ("accelerators: 2, apart_from: {component: actor, level: node}", "accelerators: 2, colocate_with: rollout", "", ""),
+        (
+            "accelerators: 2, apart_from: {component: ref, level: node}, near: {component: actor, level: node}",
+            "accelerators: 4, within: ref",
+            "",
+            "  ref: {accelerators: 8}\n",
+        ),
         ("accelerators: 16", "accelerators: 8, disjoint_from: rollout", "", ""),
         ("accelerators: 32", "accelerators: 8", "", ""),
         (f"{TIMED}, colocate_with: actor, disjoint_from: actor", TIMED, "", ""),

@@ -12,13 +12,16 @@ from placewright.models.converted import EXACT, LOSSY, REFUSED, Converted
 from placewright.models.dialects import native
 from placewright.models.dialects.dialect import Rendering
 from placewright.models.dialects.load import read
+from placewright.models.findings.finding import Severity
 from placewright.models.problem import Problem
 from placewright.models.reading import Reading
 from placewright.models.text.environment import Environment
 from placewright.models.text.source import Source
 from placewright.solver import convert as module
 
-TEXT = "cluster: 2x8\ncomponents:\n  actor: {placement: 0-7, memory: 40GiB}\n  rollout: {accelerators: 8}\n"
+TEXT = (
+    "cluster: 2x8\ncomponents:\n  actor: {placement: 0-7, memory: 40GiB}\n  rollout: {accelerators: 8}\n  critic: {accelerators: [1, 4]}\n"
+)
 
 
 def reading() -> Reading:
@@ -47,7 +50,8 @@ def with_render(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Renderin
         ("placement: 0-7", "placement: 0-6", "`actor` has 7 processes, not 8"),
         ("placement: 0-7", "placement: 0-7:0-3", "`actor` has process 0 elsewhere"),
         ("accelerators: 8", "accelerators: 8-16", "`rollout` has another most"),
-        ("rollout:", "critic:", "`rollout` is missing"),
+        ("accelerators: [1, 4]", "accelerators: 1-4", "`critic` has other counts to choose from"),
+        ("rollout:", "reference:", "`rollout` is missing"),
         ("memory: 40GiB", "memory: 30GiB", "`actor` has another memory"),
     ],
 )
@@ -87,3 +91,12 @@ def test_a_value_of_the_environment_is_not_written() -> None:
     done = module.convert(replace(found, document=replace(found.document, environment=environment)), "native")
     assert done.verdict == REFUSED
     assert "environment variable" in done.findings[0].message
+
+
+@pytest.mark.parametrize(("placed", "severity"), [("", Severity.WARNING), (", placement: 0-3", Severity.INFO)])
+def test_times_are_not_carried_over_and_that_is_told(placed: str, severity: Severity) -> None:
+    """It was called exact, and a search for the new file has other counts."""
+    text = f"cluster: 1x8\ncomponents:\n  actor: {{accelerators: [2, 4], seconds: {{2: 9, 4: 5}}{placed}}}\n"
+    done = module.convert(read(Source("job.yaml", text), None, "native"), "native")
+    (loss,) = done.losses
+    assert done.verdict == LOSSY and loss.severity == severity and loss.message.startswith("the times of `actor`, and what `plan` says")

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 from placewright.models.component import COLOCATED, Component, Parallel, Relation
+from placewright.models.estimate import FSDP, NONE, ZERO1, ZERO3, Estimate
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.memory.estimate import FSDP, NONE, ZERO1, ZERO3, Estimate
 from placewright.models.memory.estimated import estimated, with_slack
 from placewright.models.memory.of_job import with_estimates
 from placewright.models.model_cards.known import known_model

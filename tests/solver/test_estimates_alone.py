@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import placewright as pw
 from placewright.models.component import COLOCATED, Component, Parallel, Relation
+from placewright.models.estimate import OPTIMIZERS, RECOMPUTED, SHARDINGS, Estimate
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.memory.estimate import OPTIMIZERS, RECOMPUTED, SHARDINGS, Estimate
 from placewright.models.memory.of_job import with_estimates
 from placewright.models.model_cards.known import KNOWN
 from placewright.models.problem import Problem

@@ -98,6 +98,25 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
             ),
             "a has pinned ranks, and groups that interleave may lie on several nodes; which rank is where is not searched then",
         ),
+        *(
+            (
+                problem(
+                    TWO,
+                    component("a", 4, tp=2, keep=(Keep("tp", "node", required=False),), pins=pin if both else ()),
+                    component("b", 4, tp=2, pins=pin),
+                    together="a+b",
+                ),
+                why,
+            )
+            for pin in [(Pin(range(2), (1,)),)]
+            for both, why in [
+                (True, "a has pinned ranks and groups that are better kept together; only one of these is searched"),
+                (
+                    False,
+                    "b has pinned ranks, and a on the same accelerators groups that are better kept together; only one of these is searched",
+                ),
+            ]
+        ),
     ],
 )
 def test_refused_with_a_reason(question: Problem, why: str) -> None:
@@ -106,6 +125,14 @@ def test_refused_with_a_reason(question: Problem, why: str) -> None:
     assert answer.findings[0].code == "PW604"
     assert answer.findings[0].message == f"not searched: {why}"
     assert answer.findings[0].help
+
+
+def test_of_two_that_a_third_lies_within_one_is_put_inside_the_other() -> None:
+    """Their ranks would not help: they may not overlap unless that is said."""
+    parts = component("a", 12), component("b", 4), component("c", 8)
+    (finding,) = solve(problem(NODES, *parts, within="b+a b+c")).findings
+    assert finding.help == "put one of them inside the other, such as `within: a` of c"
+    assert solve(problem(NODES, *parts, within="b+a b+c c+a")).plan is not None
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Collection, Sequence
 
 from ...component import Component
+from ...counts import Counts, holds, nearest, with_one, write_counts
 from ...findings.finding import Finding, error
 from ...findings.wording import are, plural, with_noun
 from ...machines.node_group import ACCELERATOR, NODE
 from ...placements.assignment import Assignment, Run
-from ...quantity import write_range
 
 CODE = "PW209"
 
@@ -30,28 +30,29 @@ def agreed(component: Component, runs: Sequence[Run], kind: str, sizes: Collecti
         findings.append(fault)
     amount, said = processes * each, "amount" in component.spans
     least, most = (min(component.least, amount), max(component.most, amount)) if said else (amount, amount)
-    return replace(component, per_process=each, least=least, most=most)
+    return replace(component, per_process=each, least=least, most=most, counts=with_one(component.counts, amount) if said else ())
 
 
 def _fault(component: Component, kind: str, processes: int, held: tuple[int, int], sizes: Collection[int]) -> Finding | None:
     """What the hints ask for and the placement has not; None if they agree. `held` counts shared resources once, and for each process."""
     name, spans, each = component.name, component.spans, component.per_process
     noun = "accelerator" if kind == ACCELERATOR else kind
-    if "accelerators" in spans and not any(component.least <= count <= component.most for count in held):
-        return _other(component, "accelerators", (component.least, component.most), noun, held[0])
+    asked = component.counts or ((component.least, component.most),)
+    if "accelerators" in spans and not any(map(component.may_have, held)):
+        return _other(component, "accelerators", asked, noun, held[0])
     if "accelerators_per_process" in spans and set(sizes) != {each}:
         gives = " or ".join(map(str, sorted(sizes)))
         message = f"{name} asks for {with_noun(each, noun)} a process, its placement gives {gives}"
         advice = f"place {each} a process, or {f'ask for {gives}' if len(sizes) == 1 else 'drop `accelerators_per_process`'}"
         return error(CODE, name, message, spans["accelerators_per_process"], help=advice)
-    asked = -(-component.least // each), component.most // each
-    if "processes" in spans and not asked[0] <= processes <= asked[1]:
+    asked = tuple((-(-low // each), high // each) for low, high in asked)
+    if "processes" in spans and not holds(asked, processes):
         return _other(component, "processes", asked, "process", processes)
     return None
 
 
-def _other(component: Component, key: str, asked: tuple[int, int], noun: str, placed: int) -> Finding:
-    wanted = asked[0] if placed < asked[0] else asked[1]
-    message = f"{component.name} asks for {write_range(asked)} {plural(noun, asked[1])}, {placed} {are(placed)} placed"
+def _other(component: Component, key: str, asked: Counts, noun: str, placed: int) -> Finding:
+    wanted = nearest(asked, placed)
+    message = f"{component.name} asks for {write_counts(asked)} {plural(noun, asked[-1][1])}, {placed} {are(placed)} placed"
     advice = f"place {wanted}, or ask for {placed}"
     return error(CODE, component.name, message, component.spans[key], help=advice, witnesses=(placed,), amount=abs(wanted - placed))

@@ -15,7 +15,7 @@ from ...hints.relations import read_links, read_relations
 from ...hints.times.usual_phases import with_usual_phases
 from ...job import Job
 from ...machines.cluster import Cluster
-from ...machines.shorthand import AsDeclared, read_shorthand
+from ...machines.shorthand import AsDeclared, meant, read_shorthand
 from ...part import among
 from ...problem import Problem
 from ...reading import Reading
@@ -32,6 +32,9 @@ from .placement import placed
 from .recognise import KEYS, NAME
 from .sections import read_work
 
+OF_THE_CLUSTER = ("nodes", "node_groups")
+"""Keys of a cluster file, which stand below `cluster` in a native one."""
+
 
 def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
     """The problem that a native file states; with the work that `level` judges. Raises UnusableInput where nothing is left."""
@@ -41,6 +44,7 @@ def read(document: Document, machines: Machines, level: str = "placement") -> Re
             close = nearest(entry.key.text, KEYS)
             edit = Edit(entry.key.span, close) if close else None
             advice = f"write `{close}`" if close else "its keys are " + ", ".join(f"`{key}`" for key in KEYS)
+            advice = f"write it below `cluster`, as `cluster: {{{entry.key.text}: ...}}`" if entry.key.text in OF_THE_CLUSTER else advice
             message = f"`{entry.key.text}` is no key of a native file"
             findings.append(error("PW104", "", message, entry.key.span, label="not known", help=advice, edit=edit))
     interpolator = Interpolator.of(document)
@@ -130,7 +134,8 @@ def _written(value: Value) -> Cluster:
         try:
             found = read_shorthand(value.text)
         except ValueError as problem:
-            raise UnusableInput([error("PW011", "", f"{problem}", value.span, help="write it like `cluster: 2x8xH100`")]) from None
+            advice = f"write `{better}`" if (better := meant(value.text)) else "write it like `cluster: 2x8xH100`"
+            raise UnusableInput([error("PW011", "", f"{problem}", value.span, help=advice)]) from None
         if isinstance(found, AsDeclared):
             message = f"`{value.text}` does not say how many nodes there are"
             raise UnusableInput(

@@ -8,7 +8,7 @@ from functools import partial
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...derivation import Derivation, Figure
-from ...findings.finding import Severity
+from ...findings.finding import Finding, Severity
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared
@@ -30,10 +30,11 @@ from .components.component_placement import Context, read_components
 from .components.least import accelerators_per_node
 from .components.written import component_placement, names_in
 from .modes import read_mode
+from .modes.undivided import trained_whole
 from .planning.hints import of_what_runs
 from .planning.measured_on import measured_on_of
 from .planning.opened import Opened
-from .planning.profiled import KEY, is_profiled
+from .profiled import KEY, is_profiled
 from .recognise import HINTS, NAME
 from .work.batches import batches
 from .work.environments import environments
@@ -49,13 +50,20 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
     found = read_with(document, machines, level, hints=True)
     if not is_profiled(document.root, document.root.get(HINTS)):
         return found
-    return replace(found, anew=partial(_read_anew, document, machines, level, found.problem))
+    anew = partial(_read_anew, document, machines, level, found.problem)
+    return replace(found, anew=anew, choices_refused=partial(_choices_refused, document, machines, level), times_of_ranks=True)
 
 
 def _read_anew(document: Document, machines: Cluster | AsDeclared | None, level: str, written: Problem | None) -> Reading:
     from .planning.anew import anew
 
     return anew(partial(read_with, machines=machines, level=level, hints=True, anew=True), document, written)
+
+
+def _choices_refused(document: Document, machines: Cluster | AsDeclared | None, level: str) -> tuple[Finding, ...]:
+    from .planning.anew import choices_refused
+
+    return choices_refused(partial(read_with, machines=machines, level=level, hints=True, anew=True), document)
 
 
 def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool, anew: bool = False) -> Reading:
@@ -117,7 +125,7 @@ def _problem(
         components = planned.components
     if block is not None and is_profiled(root, block):
         block = of_what_runs(notes, settings, root, block, components, planned)
-    if placed is not None and (block is not None or isinstance(root.get(KEY), Mapping)):
+    if placed is not None and (block is not None or root.get(KEY) is not None):
         from .planning.misspelt import misspelt_times
 
         task = settings.at("runner.task_type")
@@ -127,7 +135,7 @@ def _problem(
     if block is not None:
         from ...hints.block import add_block
 
-        said = add_block(block, cluster, components, notes.findings, planned.relations)
+        said = add_block(block, cluster, components, notes.findings, planned.relations, trained_whole(settings, root, hinted))
     owner = (placed or section).span
     profiled = is_profiled(root, hinted if hints else None)
     mode = read_mode(
@@ -171,7 +179,7 @@ def _workload(settings: Settings, task: str, said: Said, block: Value | None, pl
     from .planning.workload import as_rlinf
 
     workload = said.workload or read_plan(None, said.components, [])
-    return workload and as_rlinf(settings, task, workload, [each for each in said.components if each.timed], block, said.choices)
+    return workload and as_rlinf(settings, task, workload, [each for each in said.components if each.timed], block)
 
 
 def _fits(

@@ -16,9 +16,3 @@ CAPABILITIES = Capabilities(
 )
 """Overlapping `device_mapping`s are how ROLL says colocation; there is no order of nodes, and nothing keeps a group or a worker on
 one node. Source: ROLL, roll/distributed/scheduler/resource_manager.py, roll/distributed/executor/cluster.py."""
-
-ENVIRONMENT = ("NUM_NODES", "NNODES", "WORLD_SIZE", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
-"""The environment variables that an interpolation may read: the size of the job, nothing that is secret."""
-
-MAX_WORKERS = 1 << 20
-"""The most workers of one role that are read; an own limit, no job is near it."""

@@ -12,25 +12,26 @@ from ...derivation import Derivation
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import MAX_NODES, AsDeclared
-from ...planning.usual import timed_names
 from ...problem import Problem
 from ...reading import Reading
 from ...said import Said
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping
+from ...times.usual import timed_names
 from ..dialect import TRAINING
-from .capabilities import CAPABILITIES, ENVIRONMENT
+from .capabilities import CAPABILITIES
 from .machines.counts import devices_per_node, nodes_reserved
 from .machines.reserved import Reserving
 from .modes import read_modes
-from .planning.anew import anew
+from .planning.anew import anew, choices_refused
 from .recognise import HINTS, NAME
 from .roles.defaults import Defaults
 from .roles.hinted import only_roles, with_workers
 from .roles.placed import opened, placed
 from .roles.role import Role
 from .roles.setup import Setup
+from .variables import ENVIRONMENT
 from .work import read_work
 from .workers.meant import as_meant
 from .workers.read_roles import read_roles
@@ -44,7 +45,11 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
     found = read_with(document, machines, level)
     if not timed_names(document.root.get(HINTS)):
         return found
-    return replace(found, anew=lambda: anew(read_with, document, machines, level))
+    return replace(
+        found,
+        anew=lambda: anew(read_with, document, machines, level),
+        choices_refused=lambda: choices_refused(read_with, document, machines, level),
+    )
 
 
 def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool = True) -> Reading:

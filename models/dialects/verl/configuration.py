@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Mapping
+from typing import Mapping, Sequence
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Amount, Settings
+from ...findings.finding import Finding
 from ...findings.span import Span
 from ...text.interpolation import Interpolator
 from ...text.tree import Scalar, Value
@@ -35,6 +36,11 @@ class Configuration(Settings):
         program = self.notes.document.program
         return program.span if program is not None and program.name else super().top
 
+    @property
+    def unresolved(self) -> Sequence[Finding]:
+        """What cannot be resolved of all that was asked for."""
+        return self._interpolates.findings
+
     def tree(self, path: str) -> Value | None:
         """The whole value at a path, every interpolation in it resolved; None if there is none."""
         value = self.at(path)
@@ -58,9 +64,9 @@ class Configuration(Settings):
         return self.assigned(amount.name, amount.value)
 
     def meant(self, path: str) -> str:
-        """The key whose value holds: the first along its references that is written."""
+        """The key whose value holds: the first along its references that is written, or tried."""
         seen: set[str] = set()
-        while self.table and self.at(path) is None and path in self.table.same and path not in seen:
+        while self.table and path in self.table.same and path not in self.instead and self.at(path) is None and path not in seen:
             seen.add(path)
             path = self.table.same[path]
         return path
@@ -77,9 +83,10 @@ class Configuration(Settings):
         self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False
     ) -> Amount | None:
         """See `Settings.whole`."""
+        path = self.meant(path)
         if path in self.instead:
             return Amount(self.instead[path], path)
-        return super().whole(self.meant(path), rule, default, least, fits, exact)
+        return super().whole(path, rule, default, least, fits, exact)
 
     def said(self, path: str, rule: str) -> bool:
         """Is there a value, written or by default, that is not null?"""

@@ -15,11 +15,11 @@ from ...component import UNBOUNDED, Component, Parallel, Relation
 from ...configuration.settings import Amount
 from ...hints.without import without
 from ...machines.cluster import Cluster
-from ...planning.usual import timed_names
 from ...pools.pool import Pool
 from ...said import Said
 from ...text.nearest import nearest
 from ...text.tree import Mapping, Scalar, Value
+from ...times.usual import timed_names
 from .components.parallel import OWNERS
 from .configuration import Configuration
 from .planning.degrees import can_say
@@ -59,15 +59,16 @@ def _written(settings: Configuration, key: str) -> bool:
 def opened(component: Component) -> Component:
     """The component with its amount and its place left open."""
     spans = {name: span for name, span in component.spans.items() if name not in ("placement", "amount")}
-    return replace(component, runs=None, least=1, most=UNBOUNDED, spans=spans)
+    return replace(component, runs=None, least=1, most=UNBOUNDED, counts=(), spans=spans)
 
 
 def with_hints(
-    settings: Configuration, cluster: Cluster, components: tuple[Component, ...], relations: tuple[Relation, ...], own: Own
+    settings: Configuration, cluster: Cluster, components: tuple[Component, ...], relations: tuple[Relation, ...], own: Own, follow: bool
 ) -> Said:
     """The components with what hints say of them, and all relations; their degrees are those of verl's own keys.
 
-    Where a component has times, hints may leave its degrees open; `own` gives the numbers of a component that say its own.
+    Where a component has times, hints may leave its degrees open; `own` gives the numbers of a component that say its own. `follow`: these
+    may follow from the size of its pool, or from a choice of others, so that a plan judges its count with those that come out.
     """
     block = _of_components(settings, [component.name for component in components])
     if block is None:
@@ -76,7 +77,8 @@ def with_hints(
 
     findings = settings.notes.findings
     known = {component.name: component for component in components}
-    said = add_block(block, cluster, components, findings, relations)
+    tied = [name for name in timed_names(block) if _parallel(block, name) is None] if follow else []
+    said = add_block(block, cluster, components, findings, relations, tied)
     kept, choices = [], dict[str, tuple[Parallel, ...]]()
     for component in said.components:
         before = known[component.name]
@@ -107,6 +109,12 @@ def _of_components(settings: Configuration, names: Sequence[str]) -> Value | Non
         # No edit: what is said of another component may open its pool, of which something else may be missing then.
         settings.notes.error("PW121", name, f"`{name}` is no component of this job", entry.key.span, "", help_)
     return without(block, others) if others else block
+
+
+def says_degrees(settings: Configuration, name: str) -> bool:
+    """Do the hints of a component say degrees of it?"""
+    block = settings.tree(HINTS)
+    return block is not None and _parallel(block, name) is not None
 
 
 def _parallel(block: Value, name: str) -> Value | None:

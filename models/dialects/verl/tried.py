@@ -12,8 +12,8 @@ from typing import Callable, Iterable, Mapping
 
 from ...findings.finding import Finding, Severity
 from ...findings.span import Edit
+from .job.setup import Setup
 from .pools.room import ROOM
-from .setup import Setup
 
 Changes = Mapping[str, int]
 Again = Callable[[Changes], Setup]

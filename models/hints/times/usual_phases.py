@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Iterable
 
 from ...component import Component
-from ...planning.usual import usual_phase
 from ...planning.workload import PHASES, STAGES
 from ...text.tree import Mapping, Scalar, Sequence, Value
+from ...times.usual import usual_phase
 
 
 def stages_of(plan: Value | None) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Callable
 
+from .integers import NotComputed, number, operate, wrapped
+
 MAX_LENGTH = 2_048
 MAX_NESTING = 32
 _TOKEN = re.compile(
@@ -17,11 +19,6 @@ _TOKEN = re.compile(
 )
 _LEVELS = (("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<=", ">=", "<", ">"), ("<<", ">>"), ("+", "-"), ("*", "/", "%"))
 _ASSIGNING = ("=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=")
-_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ@_"
-
-
-class NotComputed(Exception):
-    """The expression has no value here; the message says why, as the end of a sentence."""
 
 
 Lookup = Callable[[str], int]
@@ -82,7 +79,7 @@ class _Expression:
         if kind == "name" and start + 1 < len(self._tokens) and self._tokens[start + 1] in {("sign", sign) for sign in _ASSIGNING}:
             self._position += 2
             sign, value = self._tokens[start + 1][1][:-1], self._assigned()
-            value = _operate(sign, self._lookup(name), value) if sign else value
+            value = operate(sign, self._lookup(name), value) if sign else value
             self._set(name, value)
         else:
             value = self._choice()
@@ -116,7 +113,7 @@ class _Expression:
                 self._store, self._lookup = store, lookup
                 value = int(sign == "||")
             else:
-                value = _operate(sign, value, self._binary(level + 1))
+                value = operate(sign, value, self._binary(level + 1))
         return value
 
     def _power(self) -> int:
@@ -130,7 +127,7 @@ class _Expression:
         self._depth -= 1
         if exponent < 0:
             raise NotComputed("an exponent is negative")
-        return _wrapped(pow(value, exponent, 1 << 64))
+        return wrapped(pow(value, exponent, 1 << 64))
 
     def _unary(self) -> int:
         self._depth += 1
@@ -141,13 +138,13 @@ class _Expression:
             kind, name = self._tokens[self._position] if self._position < len(self._tokens) else ("", "")
             if kind == "name":
                 self._position += 1
-                value = _wrapped(self._lookup(name) + (1 if sign == "++" else -1))
+                value = wrapped(self._lookup(name) + (1 if sign == "++" else -1))
                 self._set(name, value)
             else:
                 value = self._unary()
         elif sign:
             value = self._unary()
-            value = _wrapped({"+": value, "-": -value, "!": int(not value), "~": ~value}[sign])
+            value = wrapped({"+": value, "-": -value, "!": int(not value), "~": ~value}[sign])
         else:
             value = self._operand()
         self._depth -= 1
@@ -171,62 +168,13 @@ class _Expression:
             raise NotComputed("elements of arrays are not followed in arithmetic")
         value = self._lookup(text)
         if sign := self._take("++", "--"):
-            self._set(text, _wrapped(value + (1 if sign == "++" else -1)))
+            self._set(text, wrapped(value + (1 if sign == "++" else -1)))
         return value
 
     def _set(self, name: str, value: int) -> None:
         if self._store is None:
             raise NotComputed("it changes a variable where that is not followed")
         self._store(name, value)
-
-
-def number(text: str) -> int:
-    """A number as bash writes it: decimal, 0x, octal with a leading zero, or base#digits. Raises NotComputed."""
-    if len(text) > 64:
-        raise NotComputed("a number has too many digits")
-    base, digits = 10, text
-    if "#" in text:
-        written, digits = text.split("#", 1)
-        base = int(written)
-        if not 2 <= base <= 64:
-            raise NotComputed(f"`{text}` has no base from 2 to 64")
-        digits = digits.lower() if base <= 36 else digits
-    elif text[:2] in ("0x", "0X"):
-        base, digits = 16, text[2:].lower()
-    elif text[:1] == "0":
-        base = 8
-    value = 0
-    for digit in digits:
-        position = _DIGITS.find(digit)
-        if not 0 <= position < base:
-            raise NotComputed(f"`{text}` is no number of base {base}")
-        value = value * base + position
-    return _wrapped(value)
-
-
-def _operate(sign: str, left: int, right: int) -> int:
-    if sign in ("/", "%"):
-        if not right:
-            raise NotComputed("it divides by zero")
-        quotient = abs(left) // abs(right)
-        quotient = quotient if (left < 0) == (right < 0) else -quotient
-        return _wrapped(quotient if sign == "/" else left - quotient * right)
-    if sign in ("<<", ">>"):
-        return _wrapped(left << (right & 63) if sign == "<<" else left >> (right & 63))
-    compared = {"==": left == right, "!=": left != right, "<": left < right, ">": left > right, "<=": left <= right, ">=": left >= right}
-    if sign in compared:
-        return int(compared[sign])
-    if sign in ("&&", "||"):
-        return int(bool(left) and bool(right)) if sign == "&&" else int(bool(left) or bool(right))
-    return _wrapped(
-        {"+": left + right, "-": left - right, "*": left * right, "&": left & right, "|": left | right, "^": left ^ right}[sign]
-    )
-
-
-def _wrapped(value: int) -> int:
-    """As a signed number of 64 bits."""
-    value &= (1 << 64) - 1
-    return value - (1 << 64) if value >> 63 else value
 
 
 def _ignored(name: str, value: int) -> None:

@@ -9,7 +9,8 @@ from typing import Sequence
 from ..holding.state import State
 from ..holding.value import Piece, Text, derived
 from ..syntax.parts import Part, Place
-from .arithmetic import NotComputed, compute
+from .arithmetic import compute
+from .integers import NotComputed
 
 MAX_REFERENCES = 16
 

@@ -9,10 +9,10 @@ from typing import Sequence
 
 from ..holding.value import Piece, Text, bounded, derived, joined
 from ..syntax.parts import Arithmetic, Literal, Parameter, Part, Substitution, Tilde, Word
-from .arithmetic import NotComputed
 from .braces import TooMany, braced
 from .calculation import Unfit
 from .fields import Fields
+from .integers import NotComputed
 from .patterns import Pattern, TooMuch
 from .references import DEFAULTS, References
 

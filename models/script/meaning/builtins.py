@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..expanding.arithmetic import NotComputed
 from ..expanding.calculation import Unfit
 from ..expanding.expansion import Expander
+from ..expanding.integers import NotComputed
 from ..holding.state import State
 from ..holding.value import Array, Held, Keyed, Text, joined
 from ..syntax.commands import Assignment, Simple

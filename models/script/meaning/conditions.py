@@ -8,9 +8,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar, Generic, Sequence, TypeVar
 
-from ..expanding.arithmetic import NotComputed
 from ..expanding.calculation import Unfit
 from ..expanding.expansion import Expander
+from ..expanding.integers import NotComputed
 from ..expanding.patterns import TooMuch
 from ..holding.value import Text
 from ..syntax.parts import Place, Word

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..expanding.arithmetic import NotComputed
 from ..expanding.expansion import Expander
+from ..expanding.integers import NotComputed
 from ..holding.state import TooMuch
 from ..holding.value import Text
 from ..syntax.commands import Count, For, List, While

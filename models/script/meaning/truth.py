@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable
 
-from ..expanding.arithmetic import NotComputed, number
 from ..expanding.expansion import Expander
+from ..expanding.integers import NotComputed, number
 from ..holding.value import Text
 
 NUMBERS: dict[str, Callable[[int, int], bool]] = {

@@ -33,7 +33,7 @@ def _processes(component: Component, shares: Sequence[Share]) -> int:
     bounded = component.most < UNBOUNDED
     if shares:
         most = min(component.most, *(share.amount for share in shares))
-        counts = range(component.least, most + 1)
+        counts = [count for count in range(component.least, most + 1) if component.may_have(count)]
         even = (count for count in (reversed(counts) if bounded else counts) if all(share.divides(count) for share in shares))
         if (found := next(even, None)) is not None:
             return found

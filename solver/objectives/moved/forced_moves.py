@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Sequence
 
 from ....models.machines.topology import domain
 from .pieces import Piece, movable, survivors
@@ -57,12 +57,26 @@ def _torn(layout: Layout, stay: dict[Bundle, list[Piece]], left: dict[int, int])
 
 
 def _without_room(pool: Pool, stay: dict[Bundle, list[Piece]], left: dict[int, int]) -> int:
-    """Slots that large groups lack beside all that could stay: a smaller group that goes leaves one at most, a larger one takes its own."""
+    """Slots that large groups lack beside all that could stay: a smaller group that goes leaves one at most, a larger one takes its own.
+
+    Of larger ones there may be more than are asked for at least: one of these that goes leaves all of its slots.
+    """
     best = 0
     for size in sorted({bundle.unit for bundle in pool.counted}):
         larger = [bundle for bundle in pool.counted if bundle.unit >= size]
         if any(bundle.unit % size for bundle in larger):
             continue
         need = sum(bundle.unit // size * max(0, bundle.least - len(stay.get(bundle, ()))) for bundle in larger)
-        best = max(best, need - sum(free // size for free in left.values()))
+        lacks = need - sum(free // size for free in left.values())
+        spare = ((bundle.unit // size, len(stay.get(bundle, ())) - bundle.least) for bundle in larger)
+        best = max(best, _going(lacks, sorted(spare, reverse=True)))
     return best
+
+
+def _going(lacks: int, spare: Sequence[tuple[int, int]]) -> int:
+    """How many groups go at least until so many slots are there; `spare`: (slots of a group, how many could go), those with the most first."""
+    going = 0
+    for slots, count in spare:
+        some = max(0, min(count, -(-lacks // slots)))
+        going, lacks = going + some, lacks - some * slots
+    return going + max(0, lacks)

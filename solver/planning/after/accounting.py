@@ -13,6 +13,7 @@ from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.of_ties import as_asked
 from ..asking.recent import remembering
+from ..asking.taking_turns import overlapping
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..memory.beside import bills
@@ -27,6 +28,7 @@ from .flips.sensitivity import SEARCHES, SPENT, sensitivity
 from .own.fixed import without_ranks
 from .own.own_ranks import own
 from .placeable import Placeable
+from .rounded import rounded
 from .shares import shares
 from .usage import usages
 
@@ -53,7 +55,8 @@ def account(
     `placed` is where the plan lies, by which it is known what lies over it that is not planned.
 
     At most `searches` further ones say what becomes of it where a hint is wrong, none if that is 0, in what the search for the plan
-    left of `limit`, deterministic seconds, and at least in `SHARE` of it: the same input and seed give the same account.
+    left of `limit`, deterministic seconds, and at least in `SHARE` of it: the same input and seed give the same account. Nothing is said of it
+    where not every choice of degrees was planned, or not every size.
     """
     with remembering():
         return _account(problem, planned, seed, searches, limit, solve, placed)
@@ -65,6 +68,9 @@ def _account(
     found = account_of(problem, planned, placed)
     if not searches:
         return found
+    turned = any(overlapping(problem))  # the questions of the plan know nothing of ranks that overlap in part
+    if problem.job.not_read or problem.job.sizes_not_read or turned:  # what else is better nobody knows, whatever a component takes
+        return replace(found, without_ranks=without_ranks(problem, solve) if solve is not None and not was_heard() else None)
     workload = problem.job.workload
     questions = planned.parts or (planned.question,)
     its = [as_it_spans(as_asked(problem, each), each) for each in questions] if solve is not None else []
@@ -78,18 +84,18 @@ def _account(
 def account_of(problem: Problem, planned: Planned, placed: Assignment | None = None) -> Account:
     """The same without further searches."""
     question, model, best = planned.question, cost_model(planned.model), planned.best.design
-    needs = bills(problem, question, best, placed)
+    needs, rests = bills(problem, question, best, placed), bases(problem, question, best)
     return Account(
         planned,
         model.source,
         {question.tasks[task]: its for task, its in shares(question, model, best).items()},
         usages(question, model, best),
         needs,
-        bases(problem, question, best),
+        rests,
         tuple(Other(each, _adds(question, model, planned.best, each)) for each in planned.others),
         own(problem, planned),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
-        assumed=(*assumed(problem, question), *emptied(needs)),
+        assumed=(*assumed(problem, question), *rounded(question, rests), *emptied(needs)),
     )
 
 

@@ -8,16 +8,21 @@ from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ...wording import listed
+from ..asking.taking_turns import overlapping
 from ..choosing.dividing import refused_degrees
+from .never_shared import never_shared
 
 
 def assumed(problem: Problem, question: Question) -> Iterator[str]:
-    """One sentence each: what its dialect takes for granted, which degrees a model refuses, who waits for nobody, and that time does not matter."""
+    """One sentence each: what its dialect takes for granted, which degrees a model refuses, who never shares, who waits for nobody, and that time does not matter."""
     workload = problem.job.workload
     if workload is None:
         return
     yield from workload.assumed
     yield from refused_degrees(problem)
+    yield from never_shared(problem, question)
+    if any(overlapping(problem)):
+        yield "beside ranks that overlap in part it is not looked for what becomes of the plan where a hint is wrong"
     if workload.flows:
         yield from _beside(question)
     if workload.aim != SECONDS and workload.budget.nanoseconds is None:

@@ -34,7 +34,7 @@ class Basis:
     scaling : how it follows from them: `power` or `linear`; for a formula its name.
     any_degrees : which of the degrees among which was chosen it is taken for the same with, such as `ep`; `degrees` for all, "" for none.
     any_model : is it taken for the same on several models of accelerators among which was chosen?
-    slowest : the model whose time it is, of `several` that it is on at once, each rank with the same share.
+    slowest : the model whose time it is, of `several` that it is on at once, each rank with the same share; the first if they are `alike`.
     as_written : are its degrees those of a file that has ranks already? Of degrees that are as good, these are taken.
     """
 
@@ -49,6 +49,7 @@ class Basis:
     slowest: str = ""
     several: tuple[str, ...] = ()
     as_written: bool = field(default=False, compare=False)
+    alike: bool = field(default=False, compare=False)
 
     @property
     def beyond(self) -> float:
@@ -74,17 +75,20 @@ def _basis(problem: Problem, question: Question, design: Design, timed: Timed, n
     open_on = question.on_models.get(task.component, ())
     at_once = open_on if len(open_on) > 1 else evenly_on(problem, problem[task.component])
     times = times_on(timed, at_once)
-    model = slowest(times, task.phase, option.amount, option.parallel)
+    model, alike = slowest(times, task.phase, option.amount, option.parallel)
     model = model or (open_on[0] if open_on else _model(problem, task.component, on))
     timed = times.get(model, timed)
     its = points(timed.measured, task.phase, option.parallel, model)
+    if all(each.accelerators != option.amount for each in its):
+        its = points(timed.measured, task.phase, option.parallel, model, on=option.amount) or its
     kind, counts, scaling = _follows(timed, its, option.amount)
     degrees = _unsaid(problem.job.choices.get(task.component, ()), timed, its, option.parallel)
-    chosen = task.component in question.of_one_kind or (on is not None and bool(on.models))
+    bound = len(question.confined.get(task.component, ())) == 1
+    chosen = task.component in question.of_one_kind or (on is not None and bool(on.models) and not bound)
     models = chosen and not at_once and any(not each.model for each in its)
     time = design.nanoseconds(question, number)
     as_written = task.component in problem.job.own and option.parallel == problem.own_degrees(problem[task.component])
-    return Basis(task, option.amount, time, kind, counts, scaling, degrees, models, model if at_once else "", at_once, as_written)
+    return Basis(task, option.amount, time, kind, counts, scaling, degrees, models, model if at_once else "", at_once, as_written, alike)
 
 
 def _model(problem: Problem, name: str, on: Kind | None) -> str:

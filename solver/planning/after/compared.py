@@ -31,7 +31,7 @@ class Compared:
         proved any of a structure of which one was placed.
         """
         out = (
-            [each.priced.design for each in self.planned.unplaceable]
+            [each.priced.design for each in self.planned.unplaceable if each.question is None]
             if self.planned.proved and _alike(self.planned.question, question)
             else []
         )

@@ -35,13 +35,15 @@ class Ample:
     def _most(self) -> dict[tuple[str, int, int], tuple[int, int]]:
         """(component, kind, amount) -> the most MiB that it needs there, and the most that it keeps."""
         found: dict[tuple[str, int, int], tuple[int, int]] = {}
-        for name, its in self._options.items():
-            for option in its:
-                limit, full = self._limit(option.kind), max(option.memory, option.kept)
+        for name, options in self._options.items():
+            for option in options:
+                limit, full, kept = self._limit(option.kind), max(option.memory, option.kept), option.kept
                 if limit is None or full <= limit:  # what does not fit alone is in nobody's way
                     key = (name, *self._place(option))
+                    for its in option.on_sizes:
+                        full, kept = max(full, its.memory, its.kept), max(kept, its.kept)
                     most = found.get(key, (0, 0))
-                    found[key] = max(most[0], full), max(most[1], option.kept)
+                    found[key] = max(most[0], full), max(most[1], kept)
         return found
 
     def needs(self, name: str, option: Option) -> tuple[int, int]:

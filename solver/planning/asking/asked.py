@@ -7,6 +7,7 @@ from typing import Sequence
 
 from ....models.component import COLOCATED, RANK_ALIGNED, SUBSET, TOGETHER, ZERO_COPY, Component
 from ....models.parallel import Parallel
+from ....models.planning.kind import NO_KIND, Kind
 from ....models.planning.limits import Barred
 from ....models.planning.option import Option
 from ....models.planning.question import Question, Task
@@ -15,6 +16,7 @@ from ....models.planning.workload import RLINF, RLINF_EMBODIED, Budget, Timed, W
 from ....models.problem import Problem
 from .ample import Ample
 from .crossing import crossing
+from .model_of import models_there
 from .options import options, undominated
 from .ordered import ordered
 from .recent import But, recent
@@ -43,7 +45,7 @@ def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_
     barred = (*barred, *(each for each in strangers(problem, parts, every, space) if each not in barred))
     every = {name: _affordable(problem, workload.budget, held, name, its) for name, its in every.items()}
     said = related(problem, parts)
-    resident = frozenset(each.name for each in parts if _is_resident(each))
+    resident = frozenset(each.name for each in parts if is_resident(each))
     turns = {each.name: each.phases for each in parts if each.phases}
     nested = bool(said.within) or workload.nested
     ample = Ample(space.kinds, every, resident, turns, nested or workload.model in (RLINF, RLINF_EMBODIED))
@@ -65,6 +67,7 @@ def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_
         whole=said.whole,
         not_fewer=said.not_fewer,
         in_step=said.in_step,
+        one_at_a_time=frozenset(pair for pair in problem.job.one_at_a_time if every.keys() >= set(pair)),
         filling=said.filling,
         alone=frozenset(
             each.name
@@ -83,7 +86,19 @@ def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_
         held=held,
         crossing=crossing(problem, workload, parts, said.apart, space),
         on_models=workload.on_models,
+        confined={
+            each.name: its
+            for each in parts
+            if each.name not in workload.on_models and (its := _confined(problem, each, ways[each.name], space.kinds))
+        },
     )
+
+
+def _confined(problem: Problem, component: Component, its: Sequence[Option], kinds: Sequence[Kind]) -> tuple[str, ...]:
+    """The models that a component may be on, where some kind of its options has others too; none where all are open, or its ranks are given."""
+    every = {model for option in its if option.kind != NO_KIND for model in kinds[option.kind].models}
+    models = models_there(problem, component) if every and component.runs is None else ()
+    return models if set(models) < every else ()
 
 
 def _bound(ways: Sequence[Way], name: str) -> list[Parallel]:
@@ -135,7 +150,7 @@ def counted(problem: Problem, component: Component) -> Component:
     return replace(on_the_slowest(problem, component), least=amount, most=amount)
 
 
-def _is_resident(component: Component) -> bool:
+def is_resident(component: Component) -> bool:
     """Is all of its memory taken all the time? An estimate knows what is there while others work, unless nothing says when it works."""
     if component.timed and component.estimate and not (component.memory or component.offloaded):
         return False

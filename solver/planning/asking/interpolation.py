@@ -32,15 +32,18 @@ def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, mod
 def times_of(timed: Timed, phase: str, parallel: Parallel, model: str) -> Callable[[int], Time | None]:
     """The time of a phase on any number of accelerators of a model, with these degrees; None for one of which nothing measured says it.
 
-    Measurements with exactly these degrees and this model count; where there are none, those that name some of the degrees, as many
-    as any does, and else those that hold for any. Those of ``tp: 2`` and those of ``pp: 2`` are not mixed: see `points`.
+    On a count that was measured it is what was measured. Other counts follow from measurements with exactly these degrees and this
+    model; where there are none, from those that name some of the degrees, as many as any does, and else from those that hold for any.
+    Those of ``tp: 2`` and those of ``pp: 2`` are not mixed: see `points`.
     """
     if several := timed.shortest_of or timed.longest_of:
         each = ((Timed(rows, timed.scaling), next((row.model for row in rows if row.model), "")) for rows in several)
         times = [times_of(its, phase, parallel, its_model) for its, its_model in each]
         return partial(_of_several, times, bool(timed.shortest_of))
     known = {point.accelerators: point.nanoseconds for point in points(timed.measured, phase, parallel, model)}
-    return partial(_on, known, sorted(known), timed.scaling)
+    counts = {row.accelerators for row in timed.measured} - set(known)
+    exact = {count: its[-1].nanoseconds for count in counts if (its := points(timed.measured, phase, parallel, model, on=count))}
+    return partial(_on, known, sorted(known), timed.scaling, exact)
 
 
 def _of_several(times: Sequence[Callable[[int], Time | None]], shortest: bool, accelerators: int) -> Time | None:
@@ -51,10 +54,11 @@ def _of_several(times: Sequence[Callable[[int], Time | None]], shortest: bool, a
     return max(found, key=lambda time: time.nanoseconds) if len(found) == len(times) else None
 
 
-def _on(known: Mapping[int, int], counts: Sequence[int], scaling: str, accelerators: int) -> Time | None:
-    """The time on so many, by those that are known, whose counts are given in order."""
-    if accelerators in known:
-        return Time(known[accelerators], False)
+def _on(known: Mapping[int, int], counts: Sequence[int], scaling: str, exact: Mapping[int, int], accelerators: int) -> Time | None:
+    """The time on so many, by those that are known, whose counts are given in order; on others `exact` is what was measured less exactly."""
+    measured = known.get(accelerators, exact.get(accelerators))
+    if measured is not None:
+        return Time(measured, False)
     if scaling == TABLE or not known:
         return None
     outside = not counts[0] < accelerators < counts[-1]
@@ -69,12 +73,13 @@ def _on(known: Mapping[int, int], counts: Sequence[int], scaling: str, accelerat
     return Time(_grain(known[low] * (accelerators / low) ** power), outside)
 
 
-def points(measured: Sequence[Measured], phase: str, parallel: Parallel, model: str) -> list[Measured]:
-    """The measurements that say most exactly what is asked, those that name more of the degrees last.
+def points(measured: Sequence[Measured], phase: str, parallel: Parallel, model: str, on: int | None = None) -> list[Measured]:
+    """The measurements that say most exactly what is asked, those that name more of the degrees last; only those `on` a count where given.
 
     Of those that name equally many degrees, but not the same, they are the ones that name the first in the order of `DEGREES`.
     """
     its = [each for each in measured if each.phase == phase and each.model in ("", model) and each.holds_with(parallel)]
+    its = its if on is None else [each for each in its if each.accelerators == on]
     closest = max(its, key=lambda each: (_closeness(each, parallel), each.model == model, _named(each, parallel)), default=None)
     if closest is None:
         return []

@@ -24,9 +24,8 @@ def as_chosen(problem: Problem, planned: Planned) -> Problem:
 
 
 def as_asked(problem: Problem, question: Question) -> Problem:
-    """The problem with the degrees that one of the questions has which come of it."""
-    leaders = {leader: question.options.get(leader) for leader in problem.job.leaders}
-    return with_degrees(problem, {leader: its[0].parallel for leader, its in leaders.items() if its})
+    """The problem with the degrees with which one of the questions is asked that come of it."""
+    return with_degrees(problem, question.leading)
 
 
 def with_degrees(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
@@ -42,7 +41,7 @@ def with_degrees(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
     if choice := followed(problem, degrees):
         named = {name: changed.named for name, changed in choice.changes.items()}
         components = tuple(replace(each, **named.get(each.name, {})) for each in components)  # type: ignore[arg-type]
-        job = replace(job, ways=choice.ways, shapes=choice.shapes, accepted=choice.accepted)
+        job = replace(job, ways=choice.ways, accepted=choice.accepted)
     choices = {name: its for name, its in job.choices.items() if name not in degrees}
     own = job.own if all(problem.own_degrees(problem[name]) == its for name, its in degrees.items()) else {}
     return replace(problem, job=replace(job, components=components, choices=choices, own=own, tied={}, followed=()))

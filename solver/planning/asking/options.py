@@ -15,7 +15,7 @@ from ....models.planning.option import Option
 from ....models.planning.way import Shape
 from ....models.planning.workload import Timed
 from ....models.problem import Problem
-from ..memory.need import Need, least, need, unheeded
+from ..memory.need import Need, least, need_on, unheeded
 from .ample import Ample
 from .interpolation import Time, times_of
 from .recent import for_options, recent
@@ -43,7 +43,8 @@ def _options(problem: Problem, component: Component, timed: Timed | None, room: 
         most = len(problem.cluster.numbering(component.node_groups).stretches) if component.most >= UNBOUNDED else component.most
         times, takes = _times(timed, component.parallel, ""), Need(component.memory, component.offloaded)
         for amount in range(component.least, max(component.least, most) + 1):
-            found += _timed(times, NO_KIND, amount, component.parallel, batches, takes, 1, component.per_process)
+            if component.may_have(amount):
+                found += _timed(times, NO_KIND, amount, component.parallel, batches, takes, 1, component.per_process)
         return tuple(found)
     for parallel in choices:
         if not _divides(problem, component, parallel):
@@ -51,15 +52,16 @@ def _options(problem: Problem, component: Component, timed: Timed | None, room: 
         one = _shaped(component, parallel, shapes.get(parallel) or own.get(parallel))
         size = room.group(problem, one)
         for kind in range(len(room.kinds)):
-            most = min(one.most, room.most(problem, one, kind))
-            amounts = range(-(-one.least // one.step) * one.step, most + 1, one.step)
+            most, sizes = min(one.most, room.most(problem, one, kind)), room.sizes(kind)
+            amounts = [count for count in range(-(-one.least // one.step) * one.step, most + 1, one.step) if one.may_have(count)]
             times = _times(timed, parallel, room.model(problem, one, kind)) if amounts else []
             for amount in amounts:
                 if _shares(problem, one, amount, parallel) and not (
                     timed and timed.samples and timed.samples % (amount // one.parallel.replica)
                 ):
-                    takes = need(problem, one, parallel, amount, room.kinds[kind].memory)
-                    found += _timed(times, kind, amount, parallel, batches, takes, size, one.per_process)
+                    takes = need_on(problem, one, parallel, amount, sizes)
+                    whole = problem.divided(component.name, parallel) != parallel
+                    found += _timed(times, kind, amount, parallel, batches, takes, size, one.per_process, whole)
     if len(choices) > 1 and unheeded(problem, component):  # of degrees that are as good otherwise, those that need least are the first
         found.sort(
             key=lambda each: (each.kind, each.amount, *least(problem, component, each.parallel, each.amount, room.kinds[each.kind].memory))
@@ -90,12 +92,16 @@ def undominated(
         """In which of the sizes its groups come that leave something over on a node, and its processes."""
         return (*(int(option.group % size == 0) for size in sizes), *(int(option.each == size) for size in processes))
 
+    def on_sizes(option: Option) -> Figures:
+        """The memory by that of an accelerator, where it depends on that."""
+        return tuple(mebibytes for each in option.on_sizes for mebibytes in (each.memory, each.kept))
+
     def alike(option: Option) -> Figures:
-        return (*option.nanoseconds, option.memory, option.kept, *shape(option))
+        return (*option.nanoseconds, option.memory, option.kept, *on_sizes(option), *shape(option))
 
     def figures(option: Option) -> Figures:
         """The times, the memory, its shape."""
-        return (*option.nanoseconds, *ample.needs(name, option), *shape(option))
+        return (*option.nanoseconds, *ample.needs(name, option), *on_sizes(option), *shape(option))
 
     def all_figures(option: Option) -> Figures:
         """These, and its degrees that bind others, and what it is barred as."""
@@ -123,7 +129,8 @@ def _shaped(component: Component, parallel: Parallel, shape: Shape | None) -> Co
     """The component with these degrees, in the processes that are made of it then."""
     if shape is None:
         return replace(component, parallel=parallel)
-    return replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel)
+    its = replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel)
+    return replace(its, least=max(its.least, shape.least))
 
 
 def _times(timed: Timed | None, parallel: Parallel, model: str) -> Sequence[Callable[[int], Time | None]]:
@@ -133,6 +140,7 @@ def _times(timed: Timed | None, parallel: Parallel, model: str) -> Sequence[Call
 
 def _timed(
     times: Sequence[Callable[[int], Time | None]], kind: int, amount: int, parallel: Parallel, batches: int, takes: Need, group: int, each: int,
+    undivided: bool = False,
 ) -> Iterator[Option]:  # fmt: skip
     """The option with so many accelerators, if all of its times are known. `each`: accelerators of a process."""
     known = [time for its in times if (time := its(amount)) is not None]
@@ -140,7 +148,18 @@ def _timed(
         rounded = tuple([-(-time.nanoseconds // batches) * batches for time in known])
         outside = any(time.extrapolated for time in known)
         yield Option(
-            kind, amount, parallel, rounded, takes.memory, takes.kept, outside, takes.estimated, group=group, processes=amount // each
+            kind,
+            amount,
+            parallel,
+            rounded,
+            takes.memory,
+            takes.kept,
+            outside,
+            takes.estimated,
+            group=group,
+            processes=amount // each,
+            on_sizes=takes.on_sizes,
+            undivided=undivided,
         )
 
 
@@ -149,7 +168,7 @@ def _shares(problem: Problem, component: Component, amount: int, parallel: Paral
     processes, known = amount // component.per_process, problem.job.accepted.get(component.name)
     if known is not None and (amount, parallel) not in known:
         return False
-    if not whole_groups(component.divided_among, amount, parallel):
+    if not whole_groups(component.divided_among, amount, problem.divided(component.name, parallel)):
         return False
     return all(share.divides(processes) for share in problem.shares if share.component == component.name)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Iterable, Iterator, Mapping, Sequence, Union
 
-from ....models.component import Component
-from ....models.locality import TP, Keep
+from ....models.component import SUBSET, Component
+from ....models.locality import TP, WHOLE, Keep
 from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR
-from ....models.machines.topology import NODE_LEVEL
+from ....models.machines.topology import LEVELS, NODE_LEVEL, domain
 from ....models.planning.kind import Kind
 from ....models.planning.limits import Area
 from ....models.planning.option import Option
@@ -47,6 +47,11 @@ class Room:
         """Whose a kind is alone, if it is anybody's."""
         place = kind - (len(self.kinds) - len(self.owned))
         return self.owned[place] if place >= 0 else None
+
+    def sizes(self, kind: int) -> frozenset[int | None]:
+        """MiB of an accelerator of a kind: of each size where a plan may have components on several at once; None where nobody says it."""
+        its = self.kinds[kind]
+        return frozenset(node.accelerator_memory for node in self.nodes[kind]) if its.mixed else frozenset((its.memory,))
 
     def model(self, problem: Problem, component: Component, kind: int) -> str:
         """The model whose times a component has on a kind; "" where that may be several."""
@@ -87,9 +92,28 @@ class Room:
         """How many accelerators of a kind a component may use, in whole groups on each node; in one range if it is to be one."""
         if (own := self.own(kind)) is not None:
             return own.most(component)
-        most = self.in_groups(self.places(problem, component, kind), self.group(problem, component))
+        places, size = self.places(problem, component, kind), self.group(problem, component)
+        most = self.in_groups(places, size)
         searched = component.runs is None and problem.job.laying is None
+        if searched and component.least <= (kept := min(self._kept(problem, component, places, size), default=most)):
+            most = min(most, kept)  # where nothing is left, a placement says why
         return min(most, self._longest(problem, component, kind)) if component.contiguous and searched and most else most
+
+    def _kept(self, problem: Problem, component: Component, places: Iterable[Place], size: int) -> Iterator[int]:
+        """For each way in which all of a component is kept together, how many accelerators of these places it may use, around given ranks.
+
+        Elsewhere a placement of more says with its reason that there is none, and that of all such counts at once.
+        """
+        around = any(
+            each.components[-1] == component.name and problem[each.components[0]].runs is not None for each in problem.related(SUBSET)
+        )
+        for keep in component.keep if around else ():
+            if keep.what == WHOLE and keep.required and keep.level in (*LEVELS, NODE_LEVEL):
+                domains: dict[str, list[Place]] = {}
+                for place in places:
+                    node = problem.cluster.nodes[place if isinstance(place, int) else place[0]]
+                    domains.setdefault(domain(node, keep.level), []).append(place)
+                yield sum(sorted((self.in_groups(its, size) for its in domains.values()), reverse=True)[: keep.domains])
 
     def group(self, problem: Problem, component: Component) -> int:
         """How many accelerators of a component one node holds together, whatever its count is; 1 where nobody searches for its ranks."""

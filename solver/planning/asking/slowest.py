@@ -57,10 +57,11 @@ def times_on(timed: Timed, models: Sequence[str]) -> Mapping[str, Timed]:
     return dict.fromkeys(models, timed)
 
 
-def slowest(times: Mapping[str, Timed], phase: str, amount: int, parallel: Parallel) -> str:
-    """The first of several models, all of which have times, on which so many take longest; "" where there are none."""
+def slowest(times: Mapping[str, Timed], phase: str, amount: int, parallel: Parallel) -> tuple[str, bool]:
+    """The first of several models, all of which have times, on which so many take longest, "" where there are none; do all take as long?"""
     known = {model: time_of(timed, phase, amount, parallel, model) for model, timed in times.items()}
-    return max(known, key=lambda model: its.nanoseconds if (its := known[model]) else 0, default="")
+    takes = {model: its.nanoseconds if its else 0 for model, its in known.items()}
+    return max(takes, key=lambda model: takes[model], default=""), len(set(takes.values())) <= 1
 
 
 def untimed_on(problem: Problem, component: Component) -> str:

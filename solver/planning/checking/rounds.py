@@ -16,10 +16,15 @@ def in_rounds(question: Question, design: Design) -> Iterator[str]:
         names, in_turn = ", ".join(str(question.tasks[task]) for task in sorted(its)), False
         for one, other in combinations(sorted(its), 2):
             first, second = question.tasks[one].component, question.tasks[other].component
-            blocks = set(design.blocks_of(first)) & set(design.blocks_of(second))
-            in_turn |= first == second or bool(blocks) or (one, other) in wholes
+            in_turn |= takes_turns(question, design, first, second) or (one, other) in wholes
         parts = len({design.segments[task] for task in its})
         if in_turn and parts < len(its):
             yield f"{names} wait for each other and some share accelerators, so that no two of them run at the same time"
         if not in_turn and parts > 1:
             yield f"{names} wait for each other, so that they run at the same time"
+
+
+def takes_turns(question: Question, design: Design, one: str, other: str) -> bool:
+    """Does all that these components do run one after the other, in a cost model in which that holds for those that share accelerators?"""
+    shared = set(design.blocks_of(one)) & set(design.blocks_of(other))
+    return one == other or bool(shared) or not question.one_at_a_time.isdisjoint(((one, other), (other, one)))

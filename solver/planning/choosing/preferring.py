@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Callable
+from typing import Callable, NamedTuple
 
 from ....models.answer import IMPOSSIBLE, Answer
+from ....models.memory.bill import BlockBill
+from ....models.placements.assignment import Assignment
+from ....models.planning.kind import NO_KIND
 from ....models.planning.planned import Planned, Priced
+from ....models.planning.question import Question
+from ....models.planning.workload import Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import unless_heard
 from ..asking.asked import asked
@@ -15,10 +20,12 @@ from ..asking.even import as_planned
 from ..check import price
 from ..costs import cost_model
 from ..costs.cost_model import iteration, segment_times
-from ..memory.bill import bill
+from ..memory.beside import bills
 from ..memory.told import decides, none_fits
 from ..memory.without import without_estimates
 from ..searching.search import search
+from ..variants.over_kinds import SHARE, least_over_kinds
+from ..variants.spanning import may_span, spans
 
 Plan = Callable[[Problem], Answer]
 
@@ -38,26 +45,53 @@ def preferring(problem: Problem, plan: Plan, limit: float, seed: int) -> Answer:
         other = plan(open_)
         if other.planned is None:
             return other
-        bills = bill(problem, other.planned.question, other.planned.best.design)
-        return replace(other, findings=(*other.findings, none_fits(problem, bills)))
+        its = _bills(problem, _Without(other.planned.best, other.planned.question, other.plan.assignment if other.plan else None))
+        return replace(other, findings=(*other.findings, none_fits(problem, its)))
     better = unless_heard(partial(_better, open_, answer.planned, plan, limit, seed), lambda: None)
     if better is None:
         return answer
-    planned = replace(answer.planned, without_estimates=better)
-    finding = decides(problem, planned.best, better, bill(problem, planned.question, better.design))
+    planned = replace(answer.planned, without_estimates=better.priced, without_question=better.question)
+    finding = decides(problem, planned.best, better.priced, _bills(problem, better))
     return replace(answer, planned=planned, findings=(*answer.findings, finding))
 
 
-def _better(open_: Problem, planned: Planned, plan: Plan, limit: float, seed: int) -> Priced | None:
-    """What wins without estimates, if that is better than what was planned. It is placed only where traffic counts as time, or degrees follow others."""
+class _Without(NamedTuple):
+    """What wins without estimates, of which question it is a design, and where it was placed, if it was."""
+
+    priced: Priced
+    question: Question
+    placed: Assignment | None = None
+
+
+def _better(open_: Problem, planned: Planned, plan: Plan, limit: float, seed: int) -> _Without | None:
+    """What wins without estimates, if that is better than what was planned.
+
+    It is placed only where traffic counts as time, degrees follow others, or a component may be on several kinds of accelerators at once.
+    """
     workload = open_.job.workload
     if workload is None:
         return None
-    if workload.bandwidth or planned.in_part:
-        other = plan(open_).planned
-        return other.best if other is not None and other.price < planned.price else None
+    if workload.bandwidth or planned.in_part or _may_span(open_, workload, planned, limit, seed):
+        answer = plan(open_)
+        other = answer.planned
+        if other is None or answer.plan is None or other.price >= planned.price:
+            return None
+        return _Without(other.best, other.question, answer.plan.assignment)
     question, model = asked(as_planned(open_, planned), workload, planned.question.barred), cost_model(workload.model)
     found = search(question, model, limit, seed).best
     if found is None or found.price >= price(planned.question, model, planned.compared):
         return None
-    return Priced(found.design, iteration(model, question, found.design), tuple(segment_times(model, question, found.design)))
+    priced = Priced(found.design, iteration(model, question, found.design), tuple(segment_times(model, question, found.design)))
+    return _Without(priced, question)
+
+
+def _bills(problem: Problem, its: _Without) -> tuple[BlockBill, ...]:
+    """For each set that is planned, what its components need."""
+    return tuple(each for each in bills(problem, its.question, its.priced.design, its.placed) if each.block.kind != NO_KIND)
+
+
+def _may_span(open_: Problem, workload: Workload, planned: Planned, limit: float, seed: int) -> bool:
+    """May the best without estimates have a component on several kinds of accelerators at once?"""
+    if spans(planned.question):
+        return True
+    return may_span(open_, planned.question) and least_over_kinds(open_, workload, planned, limit * SHARE, seed) is not None

@@ -1,13 +1,17 @@
-"""What is told of plans that nobody asked for, beside the best plan of several choices: what the best of them comes to with any choice."""
+"""What is told of several choices: the best of the plans that nobody asked for, beside the best plan, and why none of them is possible."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Callable, Sequence, TypeVar
 
+from ....models.answer import IMPOSSIBLE, Answer
+from ....models.findings.finding import Finding, error
 from ....models.planning.planned import AtOnce, Nested, OverNodes, Planned, Priced
 from ....models.planning.workload import SECONDS
 
+MOST_TOLD = 4
+"""Reasons that are told, and choices that one of them is told of."""
 Sort = TypeVar("Sort", OverNodes, Nested, AtOnce)
 
 
@@ -45,3 +49,27 @@ def _cost(planned: Planned, told: OverNodes | Nested | AtOnce, best: Priced) -> 
 def _unknown(told: Sort) -> Sort:
     """The bound alone, where what is known of them is no better than the best plan."""
     return replace(told, best=None, question=None) if isinstance(told, Nested) else replace(told, best=None, question=None, components=())
+
+
+def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
+    """The answer where nothing is possible with any choice: the reason of each, with what helps there, unless all have the same.
+
+    What one choice needs at least says nothing of another.
+    """
+    why = dict[str, tuple[Finding, list[str]]]()
+    for name, its in zip(chosen, answers):
+        for finding in its.findings[:1]:
+            why.setdefault(finding.message, (finding, []))[1].append(name)
+    if len(why) < 2:
+        return answers[0]
+    told = [(_any_of(names), finding) for finding, names in why.values()][:MOST_TOLD]
+    more = f"; and so on, {len(chosen)} choices in all" if len(why) > MOST_TOLD else ""
+    message = "; ".join(f"with {names}, {finding.message.removeprefix('impossible: ')}" for names, finding in told)
+    helps = "; ".join(f"with {names}, {finding.help}" for names, finding in told if finding.help)
+    span = next((finding.span for _, finding in told if finding.span is not None), None)
+    return Answer(IMPOSSIBLE, findings=(error("PW601", "", f"impossible: {message}{more}", span, help=helps),), how="search")
+
+
+def _any_of(names: Sequence[str]) -> str:
+    more = len(names) - MOST_TOLD
+    return " or ".join(names[:MOST_TOLD]) + (f" or {more} more" if more > 0 else "")

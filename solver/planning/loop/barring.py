@@ -7,6 +7,7 @@ from typing import Iterable, Mapping
 
 from ....models.answer import IMPOSSIBLE, Solve
 from ....models.component import UNBOUNDED, Component
+from ....models.on_size import OnSize
 from ....models.part import among
 from ....models.planning.barring import inside_of
 from ....models.planning.design import Design
@@ -14,6 +15,7 @@ from ....models.planning.kind import NO_KIND
 from ....models.planning.limits import Barred, Use
 from ....models.planning.question import Question
 from ....models.problem import Problem
+from ..memory.need import need_on
 from ..placing.placing import placing
 
 PROBES = 12
@@ -124,11 +126,19 @@ class _Probing:
             return replace(placed, job=job)
         return replace(placed, job=replace(job, links=()), previous=None)
 
-    def _least_estimated(self, name: str) -> tuple[int, int]:
-        """(MiB while it works, MiB while others do): the least that it needs by an estimate on any number of accelerators, with the degrees that it has here."""
-        mine = self.design.options[name]
-        alike = [each for each in self.question.options[name] if (each.kind, each.parallel) == (mine.kind, mine.parallel)]
-        return min(each.memory for each in alike), min(each.kept for each in alike)
+    def _with_least_estimated(self, component: Component, amount: int) -> Component:
+        """It with the least that it needs by an estimate on so many accelerators or more, with the degrees that it has here.
+
+        Of these counts some may be no option of this question, and one of another in which that much is barred.
+        """
+        mine, its = self.design.options[component.name], self.problem[component.name]
+        sizes: set[int | None] = {each.capacity for each in mine.on_sizes} or {self.question.kinds[mine.kind].memory}
+        most = max(amount, self.question.kinds[mine.kind].accelerators)
+        every = [need_on(self.problem, its, mine.parallel, count, sizes) for count in range(amount, most + 1, mine.parallel.replica)]
+        each_size = zip(*(each.on_sizes for each in every))
+        on_sizes = tuple(OnSize(one[0].capacity, min(its.memory for its in one), min(its.kept for its in one)) for one in each_size)
+        needs = [(each.memory, each.kept) for each in on_sizes or every]
+        return replace(component, memory=min(memory for memory, _ in needs), offloaded=min(kept for _, kept in needs), on_sizes=on_sizes)
 
     def _bare(self, component: Component, amounts: Mapping[str, int], or_more: bool) -> Component:
         """Only what matters for where it can be: a demand less never makes anything impossible.
@@ -138,14 +148,16 @@ class _Probing:
         """
         bare = replace(component, host_memory=0)
         if not any(kind.mixed for kind in self.question.kinds):
-            bare = replace(bare, memory=0, offloaded=0, phases=())
+            bare = replace(bare, memory=0, offloaded=0, phases=(), on_sizes=())
         elif or_more and component.name in amounts and self.design.options[component.name].estimated:
-            memory, kept = self._least_estimated(component.name)
-            bare = replace(bare, memory=memory, offloaded=kept)
+            bare = self._with_least_estimated(bare, amounts[component.name])
         bare = bare if self.problem.caps else replace(bare, traffic=0)
         if component.name not in amounts or component.runs is not None:
             return bare
         amount, none = amounts[component.name], self.design.options[component.name].kind == NO_KIND
         return replace(
-            bare, least=amount, most=UNBOUNDED if or_more and not none else self.design.options[component.name].amount if none else amount
+            bare,
+            counts=(),
+            least=amount,
+            most=UNBOUNDED if or_more and not none else self.design.options[component.name].amount if none else amount,
         )

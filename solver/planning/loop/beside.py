@@ -27,7 +27,7 @@ class Beside:
     Attributes
     ----------
     sure : has a design a placement, as a sum shows? Then it is not placed.
-    place : places a design, in any way that holds.
+    place : places a design, in any way that holds; None where no time is left for that.
     priced : what a design costs, with its placement where it has one.
     rule_out : is told of a design that no placement has, and why.
     again : what is found without what was ruled out; nothing where no time is left.
@@ -35,7 +35,7 @@ class Beside:
 
     best: Design
     sure: Callable[[Found], bool]
-    place: Callable[[Found], Answer]
+    place: Callable[[Found], Answer | None]
     priced: Callable[[Found, Answer | None], tuple[Price, Priced]]
     rule_out: Callable[[Found, Answer], None]
     again: Callable[[], Sequence[Found]]
@@ -64,7 +64,7 @@ class Beside:
             if self.sure(each):
                 self._known.append(self.priced(each, None))
                 continue
-            answer = self.place(each) if self.tries > 0 else None
+            answer = self.place(each) if self.tries > 0 else None  # of what is not placed any more nobody knows whether it can be
             self.tries -= 1
             if answer is not None and answer.verdict == IMPOSSIBLE:
                 self.rule_out(each, answer)

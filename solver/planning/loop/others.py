@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Sequence
 
@@ -19,15 +19,47 @@ from .placed import Placed
 from .rounds import Rounds
 from .told import over_budget, refusal
 
+SEARCHED = 0.1
+"""Deterministic seconds that a placement counts for that is searched."""
+
+
+@dataclass
+class _Time:
+    """What is left for placing alternatives: as much as a search for a plan may take.
+
+    Attributes
+    ----------
+    left : deterministic seconds.
+    """
+
+    rounds: Rounds
+    left: float
+
+    def place(self, found: Found) -> Answer | None:
+        """See `_fits`; None where no time is left."""
+        if self.left <= 0:
+            return None
+        answer = _fits(self.rounds, found)
+        self.left -= SEARCHED if answer.how == "search" else 0.0
+        return answer
+
+    def rule_out(self, found: Found, answer: Answer) -> None:
+        """Rules out a design, and with it as many others as there is time for."""
+        probes = self.rounds.probes
+        self.rounds.probes = allowed = max(0, min(probes, int(self.left / SEARCHED)))
+        self.rounds.bar(found, answer)
+        self.left -= SEARCHED * (allowed - self.rounds.probes)
+
 
 def others(rounds: Rounds, best: Placed) -> tuple[tuple[Priced, ...], Sequence[Priced]]:
     """These designs, the best first, and those of them of which nobody knows whether they have a placement."""
+    time = _Time(rounds, rounds.limit)
     beside = Beside(
         best.priced.design,
         partial(_is_sure, rounds),
-        partial(_fits, rounds),
+        time.place,
         partial(_priced, rounds),
-        rounds.bar,
+        time.rule_out,
         partial(_again, rounds),
     )
     found = beside.look(((each.price, each.priced) for each in rounds.placed), rounds.searched.found)

@@ -91,10 +91,12 @@ class Rounds:
         """Is all that is better ruled out?"""
         self.first: Question | None = None
         """The question without what is ruled out."""
+        self.listing = 0.0
+        """Deterministic seconds that it takes to list what is asked."""
         self.is_small = self.number == 0 and self.problem.cluster.total() <= SMALL
         """Are there more rounds, and more designs that are placed?"""
         self.ended = False
-        """Was what a search had found until a Ctrl-C placed, or tried to be?"""
+        """Was what a search had found until a Ctrl-C, or until the time was over, placed, or tried to be?"""
         self.search()
 
     @property
@@ -115,7 +117,10 @@ class Rounds:
         return self.number < ROUNDS * more and len(self.placed) < PLACED * more
 
     def place(self) -> None:
-        """Places what was found, the best first; then searches for what is left. After a Ctrl-C it is placed as far as no search is needed."""
+        """Places what was found, the best first; then searches for what is left, if there is time or nothing was placed.
+
+        After a Ctrl-C it is placed as far as no search is needed.
+        """
         self.number += 1
         first = self.searched.found[0]
         for found in self.searched.found:
@@ -126,7 +131,7 @@ class Rounds:
                 break  # others like it can be better than what comes next
             if was_heard() and self.best is not None:
                 break
-        self.ended = was_heard()
+        self.ended = was_heard() or (self.best is not None and self.spent >= self.limit)
         if not self.ended and (self.best is None or self.traffic.costs):
             self.search()
 
@@ -134,7 +139,8 @@ class Rounds:
         """The question without what is ruled out, and the best designs of it."""
         self.question: Question = asked(self.problem, self.workload, (*self.out, *self.done))
         least = 0.0 if self.first else FIRST * self.limit
-        self.spent += ASKED * sum(map(len, self.question.options.values()))
+        self.listing = ASKED * sum(map(len, self.question.options.values()))
+        self.spent += self.listing
         left = max(self.limit - self.spent, least)
         self.searched: Searched = search(
             self.question,

@@ -38,6 +38,18 @@ def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
     return Answer(UNDECIDED, findings=(found, *reason), how="search")
 
 
+def not_all_read(count: int) -> Answer:
+    """The answer where nothing is possible with the choices of degrees that were planned, and so many others were not."""
+    message = f"undecided: with no choice of degrees that was planned a plan is possible, and {count:,} others were not planned"
+    return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer degrees open"),), how="search")
+
+
+def not_all_sizes(count: int) -> Answer:
+    """The answer where nothing is possible with the sizes of pools that were read, and so many others were not."""
+    message = f"undecided: with no size of the pools that was read a plan is possible, and {count:,} others were not read"
+    return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer degrees open"),), how="search")
+
+
 def too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
     """The answer where so many designs were tried and none can be placed."""
     message = f"undecided: none of the {len(unplaceable)} best designs was placed"
@@ -84,14 +96,19 @@ def over_budget(takes: int, crossing: int, most: int) -> Finding:
     return error("PW601", "", message, help="allow more seconds, or leave more open")
 
 
-def overlapping(one: str, other: str, least: int | None = None) -> Answer:
-    """The answer where given ranks overlap in part. `least`: what an iteration takes with them at least, ns, where that is known."""
-    message = (
-        f"`{one}` and `{other}` hold some of the same accelerators by their ranks and others too: no plan around such ranks is searched"
-    )
+def around_nothing(one: str, other: str, least: int | None = None, model: str = "") -> Answer:
+    """The answer where given ranks overlap in part and nothing is planned around them.
+
+    `least`: what an iteration takes with them at least, ns, where that is known; `model`: a cost model that has no time of such ranks.
+    """
+    held = f"`{one}` and `{other}` hold some of the same accelerators by their ranks and others too"
+    message = f"undecided: {held}: no plan around such ranks is searched"
+    help_ = "give both the same ranks, or none in common, or leave those of one open"
     if least:
         message += f"; one takes at least {with_unit(least_in_seconds(least))} an iteration, as those on the same accelerators take turns"
-    help_ = "give both the same ranks, or none in common, or leave those of one open"
+    if model:
+        message += f", and the cost model {model} has no time of them"
+        help_ += ", or write another `cost_model`"
     return Answer(UNDECIDED, findings=(error("PW602", one, message, help=help_),), how="given")
 
 

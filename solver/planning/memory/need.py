@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Collection
 
 from ....models.component import Component
+from ....models.on_size import OnSize
 from ....models.parallel import Parallel
 from ....models.problem import Problem
 
@@ -20,6 +21,25 @@ class Need:
     memory: int
     kept: int
     estimated: bool = False
+    on_sizes: tuple[OnSize, ...] = ()
+
+
+def need_on(problem: Problem, component: Component, parallel: Parallel, amount: int, sizes: Collection[int | None]) -> Need:
+    """What it needs on accelerators of any of these sizes, `None` where that is not known.
+
+    Where an engine takes a part of each, that depends on the size. Then no more than it needs of any is said of the largest, as a part of that:
+    what has no room there by the sum of these has none on any size.
+    """
+    largest = None if None in sizes else max((size for size in sizes if size is not None), default=None)
+    its = need(problem, component, parallel, amount, largest)
+    if len(sizes) < 2 or not its.estimated or component.estimate is None or not component.estimate.utilization:
+        return its
+    known = ((size, need(problem, component, parallel, amount, size)) for size in sorted(size for size in sizes if size is not None))
+    each = tuple(OnSize(size, on.memory, on.kept) for size, on in known)
+    if largest is None:
+        return replace(its, on_sizes=each)
+    memory, kept = min(on.memory * largest // on.capacity for on in each), min(on.kept * largest // on.capacity for on in each)
+    return Need(memory, kept, True, each)
 
 
 def need(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> Need:
@@ -53,5 +73,5 @@ def estimate(problem: Problem, component: Component, parallel: Parallel, amount:
         return None
     from ....models.memory.estimated import estimated  # which is loaded only where something is estimated
 
-    use = problem.job.models.get(component.name)
-    return estimated(component, use.card if use else None, parallel, amount, capacity)
+    use, divided = problem.job.models.get(component.name), problem.divided(component.name, parallel)
+    return estimated(component, use.card if use else None, divided, amount, capacity)

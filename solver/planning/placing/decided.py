@@ -21,7 +21,12 @@ def decided(problem: Problem, answer: Answer) -> Problem:
     if plan is None or not (_is_over_given(placed, answer) or lies_around(placed)):
         return placed
     components = tuple(
-        replace(each, parallel=plan.degrees.get(each.name, each.parallel), runs=plan.assignment.of(each.name)) for each in placed.components
+        replace(
+            each,
+            parallel=problem.divided(each.name, plan.degrees.get(each.name, each.parallel)),
+            runs=plan.assignment.of(each.name),
+        )
+        for each in placed.components
     )
     return replace(placed, job=replace(placed.job, components=components, laying=None, accepted={}, choices={}, overlaps={}))
 

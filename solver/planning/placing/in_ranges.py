@@ -12,7 +12,7 @@ from ....models.problem import Problem
 from ...given import check_given
 from ...layout.bundle import Bundle
 from ...layout.parts import Parts
-from .kept import Hosts
+from .kept import Hosts, may_have
 from .split import Split, in_runs
 
 MOST = 32
@@ -58,7 +58,7 @@ def _ranges(host: Bundle, seats: Sequence[Seat], inside: frozenset[Seat]) -> Ite
         return
     first, last = min(map(seats.index, inside)), max(map(seats.index, inside))
     for size in range(max(host.least * host.unit, last - first + 1), min(host.most * host.unit, len(seats)) + 1):
-        if size % host.unit == 0:
+        if size % host.unit == 0 and may_have(host, size):
             for start in range(max(last - size + 1, 0), min(first, len(seats) - size) + 1):
                 yield seats[start : start + size]
 

@@ -46,6 +46,9 @@ def kept_of(parts: Parts, hosts: Hosts) -> Kept:
         if least(host) > most(host):
             found.short = f"no count fits {host.name}, which are on the same accelerators"
             return found
+        if len(its) == most(host) and not may_have(host, len(its)):
+            found.short = f"{host.name} has {with_noun(len(its), 'accelerator')} there and can have no more, and may not have as many"
+            return found
         if len(its) > most(host):
             found.short = f"{host.name} has at least {with_noun(len(its), 'accelerator')} there, and may have {most(host)}"
             return found
@@ -81,6 +84,11 @@ def _matters(parts: Parts, host: Bundle) -> bool:
 def least(host: Bundle) -> int:
     """The fewest accelerators of a bundle."""
     return host.least * host.unit
+
+
+def may_have(host: Bundle, amount: int) -> bool:
+    """Do all members ask for so many accelerators?"""
+    return least(host) <= amount and all(component.may_have(amount) for component in host.components)
 
 
 def most(host: Bundle) -> int:

@@ -37,7 +37,7 @@ def laid_out(place: Solve, refused: Refuses = nobody) -> Solve:
         ways = least_first(problem, ways) if weighs(problem) else ways
         for runs in ways:
             if runs is None:
-                message = f"of the ways to divide {names} into equal parts not all were tried, and none of the others holds"
+                message = f"undecided: of the ways to divide {names} into equal parts not all were tried, and none of the others holds"
                 return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer sizes open"),), how="given")
             found = place(_at(problem, runs, True))
             if found.verdict == IMPOSSIBLE and refused is not nobody and any(_is_torn(problem, each, runs) for each in problem.components):

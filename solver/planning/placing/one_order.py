@@ -74,7 +74,8 @@ def _in_order(problem: Problem, found: Answer, plan: Plan, pair: PairOfRanges, p
     if exact:
         message = f"impossible: no ranges of {names} have their ranks in one order where they share accelerators, as their pins ask for"
         return Answer(IMPOSSIBLE, findings=(error("PW601", pair.inner.name, message, help="pin both alike, or fewer ranks"),), how="search")
-    message = f"no placement was found in which the ranks of {names} are in one order where they share accelerators: not all are searched"
+    where = f"the ranks of {names} are in one order where they share accelerators"
+    message = f"undecided: no placement was found in which {where}: not all are searched"
     return Answer(UNDECIDED, findings=(error("PW602", pair.inner.name, message, help="pin both alike, or fewer ranks"),), how="search")
 
 

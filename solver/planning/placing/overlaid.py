@@ -132,7 +132,7 @@ def _impossible(names: list[str], row: Row | None = None) -> Answer:
 def _undecided(names: list[str], found: Answer) -> Answer:
     """The answer where no placement was found over given components or beside them, and not all ways are searched."""
     told = ", ".join(f"`{name}`" for name in names)
-    message = f"no placement was found over {told}, whose ranks are given, or beside: not all ways are searched"
+    message = f"undecided: no placement was found over {told}, whose ranks are given, or beside: not all ways are searched"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=_advice(told)), *found.findings), how="given")
 
 

@@ -9,6 +9,7 @@ from typing import Collection, Iterator, Mapping
 from ....models.component import COLOCATED, SUBSET, Component, Relation
 from ....models.planning.design import Design
 from ....models.planning.kind import NO_KIND
+from ....models.planning.option import Option
 from ....models.planning.question import Question
 from ....models.planning.way import Shape, Way
 from ....models.problem import Problem
@@ -66,11 +67,18 @@ def _decided(component: Component, question: Question, design: Design, shape: Sh
         component = replace(component, per_process=shape.per_process, stride=shape.stride)
     # Of a kind whose accelerators have not all as much memory a placement alone knows on which of them it fits by an estimate.
     is_open = option.estimated and not question.kinds[option.kind].mixed
-    memory, kept = (component.memory, component.offloaded) if is_open else (option.memory, option.kept)
+    memory, kept = (component.memory, component.offloaded) if is_open else least_of(option)
     return replace(
         component, least=option.amount, most=option.amount, parallel=shape.parallel if shape else option.parallel, memory=memory, offloaded=kept,
-        phases=component.phases or own, timed=None,
+        phases=component.phases or own, timed=None, on_sizes=() if is_open else option.on_sizes,
     )  # fmt: skip
+
+
+def least_of(option: Option) -> tuple[int, int]:
+    """MiB that it needs of an accelerator, whichever it is, while it works; and while others do."""
+    return min((its.memory for its in option.on_sizes), default=option.memory), min(
+        (its.kept for its in option.on_sizes), default=option.kept
+    )
 
 
 def _on_kind(component: Component, problem: Problem, question: Question, design: Design) -> Component:
@@ -87,7 +95,7 @@ def _on_kind(component: Component, problem: Problem, question: Question, design:
         return component
     if not kind.models:
         component = replace(component, accelerator_model=kind.model or component.accelerator_model)
-    if kind.model and not kind.models and sum(each.model == kind.model for each in question.kinds) == 1:
+    if kind.model and not kind.models and sum(kind.model in each.named for each in question.kinds) == 1:
         return component
     others = (node.rank for node in problem.cluster.nodes if not kind.covers(node.accelerator_model, node.accelerator_memory))
     return replace(component, excluded=tuple(sorted({*component.excluded, *others})))

@@ -7,6 +7,7 @@ from itertools import compress, product
 from typing import Collection, Iterator, Mapping
 
 from ....models.component import APART, COLOCATED, DISJOINT, NOT_FEWER, RANK_ALIGNED, SUBSET, UNBOUNDED, Component, Relation
+from ....models.counts import less
 from ....models.machines.node_group import ACCELERATOR
 from ....models.parallel import Parallel
 from ....models.placements import assignment
@@ -15,7 +16,7 @@ from ....models.problem import Problem
 from ...layout.bundle import Bundle
 from ...layout.parts import Parts
 from .in_groups import in_groups
-from .kept import Hosts, Kept, kept_of, least, most
+from .kept import Hosts, Kept, kept_of, may_have, most
 
 MOST_OPEN = 3
 """Bundles of open amounts of which it is tried whether they have something beside what is given."""
@@ -96,7 +97,7 @@ def _either(parts: Parts, hosts: Hosts, found: Kept, every: bool) -> Iterator[Sp
         yield Split(None, exact=exact, short=found.short)
         return
     kept = found.seats
-    either = [host for host, seats in kept.items() if least(host) <= len(seats) < most(host)]
+    either = [host for host, seats in kept.items() if len(seats) < most(host) and may_have(host, len(seats))]
     for bare in product((False, True), repeat=len(either) if len(either) <= MOST_OPEN else 0):
         yield _divided(parts, hosts, kept, frozenset(compress(either, bare)), exact and len(either) <= MOST_OPEN)
 
@@ -116,11 +117,12 @@ def _divided(parts: Parts, hosts: Hosts, kept: Mapping[Bundle, frozenset[Seat]],
         one = replace(component, parallel=Parallel(tp=component.parallel.tp), timed=None, estimate=None)  # what is said of all of it
         there[component.name] = f"{component.name} on {names}"
         runs = in_runs(problem, component, kept[host])
-        components.append(replace(one, name=there[component.name], least=count, most=count, runs=runs))
+        components.append(replace(one, name=there[component.name], least=count, most=count, counts=(), runs=runs))
         fewest, largest = component.least - count, component.most - (count if component.most < UNBOUNDED else 0)
         if count < most(host) and host not in bare:
             beside[component.name] = f"{component.name} beside {names}"
-            components.append(replace(one, name=beside[component.name], least=max(fewest, 1), most=largest))
+            left = less(component.counts, count)
+            components.append(replace(one, name=beside[component.name], least=max(fewest, 1), most=largest, counts=left))
     relations: list[Relation] = []
     for relation in job.relations:
         if relation.kind == NOT_FEWER and any(name in of for name in relation.components):

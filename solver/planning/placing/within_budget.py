@@ -39,7 +39,7 @@ def within_budget(place: Solve, most: int | None) -> Solve:
             if over.plan is not None and _used(problem, over.plan.assignment) <= most:
                 return over
         names = listed([f"`{name}`" for name in problem.job.overlaps])
-        message = f"{used} accelerators are used beside {names}, {most} may be; over {names} no placement was found"
+        message = f"undecided: {used} accelerators are used beside {names}, {most} may be; over {names} no placement was found"
         return Answer(UNDECIDED, findings=(error("PW602", "", message, help=f"say `seconds` of {names}, or allow more"),), how="given")
 
     return answer

@@ -32,7 +32,9 @@ __all__ = ["Found", "Price", "Searched", "Skip", "search"]
 MOST = 1_000
 """Arrangements that are looked at one after the other; of more, most are passed over before they are known."""
 NESTED = 3_000
-"""The same of a nested question of whose cuts something is known: up to five components, whatever may lie inside what."""
+"""The same of a nested question of whose cuts something is known, where one is asked for: flips ask for it again and again, which is quicker so."""
+OTHERS = 5
+"""Tasks of a nested question up to which the others that are asked for beside the best are proved too: there are some thousand arrangements."""
 
 
 def search(
@@ -104,7 +106,8 @@ class _Run:
             Few(self.sight, self.standing, self.dividing, self.progress).look(self.among)
             return
         every, standing = self.sight.arrangements(), self.standing
-        most = max(MOST, NESTED) if self.question.nested and EveryCut.bound(self.question, self.model) else MOST
+        known = self.question.nested and EveryCut.bound(self.question, self.model)
+        most = max(MOST, NESTED) if known and standing.count == 1 else MOST
         waiting = list(islice(every, most + 1))
         few = len(waiting) <= most or not self.model.full
         if few and len(waiting) > MANY:
@@ -116,7 +119,10 @@ class _Run:
         if few:
             waiting += every
         else:
-            Pruning(self.question, self.model, self.sight, standing, self.dividing, self.progress, self.recalled).look()
+            pruning = Pruning(self.question, self.model, self.sight, standing, self.dividing, self.progress, self.recalled)
+            pruning.look()
+            if known and len(self.question.tasks) <= OTHERS:
+                pruning.look_for_others()
         some = standing.unseen is not None and not standing.best  # of what there is, in any case
         if few or (some and not (standing.any_will_do and self.progress.left <= 0)):
             Looking(self.model, self.sight, standing, self.dividing, self.progress).look(waiting, few and self.progress.left > 0)

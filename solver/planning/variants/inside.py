@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable
 
 from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.planning.planned import Nested, Planned
@@ -29,7 +28,7 @@ def inside(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle 
 
     Nothing is said where none of these can be better, nor where the file says itself whether they may be, or cannot. Else the best is
     told beside the plan, or what all of them take at least, those among them that besides have groups over nodes or components on several
-    kinds. `quietly` plans a problem, with groups over nodes where it lets them, and tells nothing meanwhile; the other options are those of
+    kinds. Beside a plan that is hurried it is that bound alone. `quietly` plans a problem, with groups over nodes where it lets them, and tells nothing meanwhile; the other options are those of
     the search for counts (see searching/search.py).
     """
 
@@ -39,6 +38,13 @@ def inside(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle 
         if found.planned is None or nested is None or found.planned.question.nested or was_heard():
             return found
         planned = found.planned
+        if planned.hurried:
+            if planned.question.on_models:
+                least = least_inside_on_models(problem, planned, 0.0, seed, settle, answer_interrupted)
+            else:
+                least = bound_inside(nested, planned, 0.0, seed, settle, answer_interrupted)
+            told = None if least is None else Nested(least)
+            return found if told is None or was_heard() else replace(found, planned=replace(planned, nested=told))
         if planned.question.on_models:
             least = least_inside_on_models(problem, planned, limit, seed, settle, answer_interrupted)
             told = None if least is None else _told_of_models(nested, planned, least, quietly)
@@ -53,25 +59,6 @@ def inside(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle 
         return replace(found, planned=replace(planned, nested=told))
 
     return answer
-
-
-def only_inside(quietly: Solve) -> Callable[[Problem], Nested | None]:
-    """What plans come to of a problem that is impossible where who shares accelerators shares them all; None where that is no matter of it.
-
-    `quietly` plans a problem with components on any kinds, and tells nothing meanwhile.
-    """
-
-    def told(problem: Problem) -> Nested | None:
-        nested = with_nesting(problem)
-        if nested is None:
-            return None
-        other = quietly(nested)
-        if other.planned is None or other.plan is None:
-            return None if other.verdict == IMPOSSIBLE else Nested(0)
-        its = other.planned
-        return Nested(its.bound if its.over_kinds is None else min(its.bound, its.over_kinds), its.best, its.question)
-
-    return told
 
 
 def _told(planned: Planned, least: int, other: Answer) -> Nested:

@@ -32,8 +32,9 @@ def merged(problem: Problem, found: Answer, every: Choosing, least: int) -> Answ
     if len(planned) == 1 and not best.question.on_models:
         return answer
     beside, not_placed = ([], []) if found.planned is None else of_one_kind(found.planned, best.question)
-    others = _others(best, [*beside, *(other for each in planned for other in (each.best, *each.others))])
-    unsure = {id(priced) for priced in (*not_placed, *(priced for each in planned for priced in each.not_placed))}
+    told = [with_models(each) for each in planned]
+    others = _others(best, [*beside, *(other for every, _ in told for other in every)])
+    unsure = {id(priced) for priced in (*not_placed, *(priced for _, out in told for priced in out))}
     its = replace(
         best, bound=bound, proved=proved, ties_open=proved and (best.ties_open or _may_have_fewer(every, price)),
         parts=questions_of(problem, [each.question for each in planned]), others=others,
@@ -89,6 +90,15 @@ def _cost(question: Question, priced: Priced) -> Price:
     return (takes, used) if question.aim == SECONDS else (used, takes)
 
 
+def with_models(planned: Planned) -> tuple[list[Priced], list[Priced]]:
+    """The designs of an answer, each with the models that its components are on; and those of them that are not placed."""
+    unsure = {id(each) for each in planned.not_placed}
+    found = [
+        (replace(each, models=each.models or planned.question.on_models), id(each) in unsure) for each in (planned.best, *planned.others)
+    ]
+    return [each for each, _ in found], [each for each, out in found if out]
+
+
 def of_one_kind(planned: Planned, question: Question) -> tuple[list[Priced], list[Priced]]:
     """What was planned with each component on one kind, by the kinds of a question in which each is of a vendor; and what of it is not placed."""
     kinds = {NO_KIND: NO_KIND}
@@ -100,7 +110,9 @@ def of_one_kind(planned: Planned, question: Question) -> tuple[list[Priced], lis
         design = priced.design
         blocks = tuple(replace(block, kind=kinds[block.kind]) for block in design.blocks)
         options = {name: replace(option, kind=kinds[option.kind]) for name, option in design.options.items()}
-        return replace(priced, design=replace(design, blocks=blocks, options=options))
+        its = {name: planned.question.kinds[option.kind].named for name, option in design.options.items() if option.kind != NO_KIND}
+        models = {name: on for name, on in its.items() if all(on)}
+        return replace(priced, design=replace(design, blocks=blocks, options=options), models=models)
 
     every = [each for each in (planned.best, *planned.others) if all(its.kind in kinds for its in each.design.options.values())]
     unsure = {id(each) for each in planned.not_placed}

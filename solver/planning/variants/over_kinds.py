@@ -8,7 +8,7 @@ from typing import Callable
 from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.planning.planned import Planned
 from ....models.planning.question import Question
-from ....models.planning.workload import Workload
+from ....models.planning.workload import SECONDS, Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
@@ -22,6 +22,7 @@ from ..why.eased import over_nodes as groups_over_nodes
 from ..why.none import why_none
 from ..why.several_kinds import of_one_kind, on_several, undecided
 from .bounded_choice import least_price
+from .choices_of_models import how_many
 from .choosing_models import Choosing
 from .merging import merged
 from .over_nodes import may_have_groups
@@ -67,7 +68,11 @@ def over_kinds(
         planned = found.planned
         if planned is not None:
             relaxed = _relaxed(problem, workload, planned, limit, seed, settle, answer_interrupted, tells)
-            if relaxed is None or was_heard() or not _may_be_better(problem, planned, relaxed):
+            if relaxed is None:
+                return found
+            planned = replace(planned, others_open=True)  # an arrangement that is not the best is not planned on several kinds
+            found = replace(found, planned=planned)
+            if was_heard() or not _may_be_better(problem, planned, relaxed):
                 return found
             if not may_span(problem, planned.question):
                 return _told(found, planned, relaxed)
@@ -88,9 +93,13 @@ def over_kinds(
 
 
 def _may_be_better(problem: Problem, planned: Planned, least: Price) -> bool:
-    """May plans that cost `least` at least be better than the plan, or be the file's own placement and as good?"""
-    first, second = (planned.bound, 0) if not planned.proved else planned.price
-    return least < (first, second) or (least == (first, second) and any(len(its) > 1 for its in own_models(problem).values()))
+    """May plans that cost `least` at least be better than the plan, or be the file's own placement and as good?
+
+    An own placement on several kinds may itself be what leaves a plan open, with each component on one, that all else proves to be the best.
+    """
+    if any(len(its) > 1 for its in own_models(problem).values()):
+        return least <= planned.price
+    return least < (planned.price if planned.proved else (planned.bound, 0))
 
 
 def _told(found: Answer, planned: Planned, least: Price) -> Answer:
@@ -117,7 +126,7 @@ def _possible(problem: Problem, question: Question, found: Answer, every: Choosi
             return told if told.verdict == IMPOSSIBLE else found
         change = nested(problem, tried) or groups_over_nodes(problem, tried) or both(problem, tried)
         return with_help(found, [change.help] if change is not None and change.help not in found.findings[0].help else [])
-    if len(every.answers) == 1:
+    if len(every.answers) == 1 and how_many(problem) == 1:  # of several choices it says only why one of them is impossible
         return every.answers[0]
     return with_help(nothing(True, ()), eased(problem, every.workload, tried))
 
@@ -171,6 +180,28 @@ def on_any_kinds(problem: Problem, question: Question) -> Problem | None:
         return its is None or "" in its or sum(kinds.count(model) for model in its) > 1
 
     return of_one_kind(problem, question) if any(map(may, on_several(problem, question))) else None
+
+
+def bound_over_nodes(
+    problem: Problem, limit: float, seed: int, settle: Settle | None = None, answer_interrupted: bool = False
+) -> int | None:
+    """What no plan on any kinds costs less than in which groups, and processes where the framework lets them, lie over nodes.
+
+    In ns, or accelerators of all; None where there is none, 0 where nothing is known.
+    """
+    workload = problem.job.workload or Workload()
+    loose = _loose(on_any_kinds(problem, asked(problem, workload)) or problem, workload)
+    question = asked(loose, loose.job.workload or workload, over_nodes=True)
+    searched = search(question, cost_model(workload.model), limit, seed, 1, (), settle, answer_interrupted)
+    if searched.best is None and searched.proved:
+        return None
+    return 0 if searched.bound is None else searched.bound + (0 if question.aim == SECONDS else question.held)
+
+
+def may_have_groups_on_any(problem: Problem, question: Question) -> bool:
+    """Are there groups that may lie over nodes in plans on any kinds of accelerators, of which a component may be on several at once?"""
+    wide = on_any_kinds(problem, question) or problem
+    return may_have_groups(wide, asked(wide, wide.job.workload or Workload()))
 
 
 def _loose(problem: Problem, workload: Workload) -> Problem:

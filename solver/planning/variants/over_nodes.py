@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Sequence
+from typing import Sequence
 
-from ....models.answer import IMPOSSIBLE, Answer, Solve
+from ....models.answer import Answer, Solve
 from ....models.findings.finding import Finding
 from ....models.placements.plan import Plan
 from ....models.planning.design import Design
@@ -24,21 +24,26 @@ from ..searching.search import search
 from ..searching.sizes.settling import Settle
 
 
-def but_for_groups(refused: Refused) -> Refused:
-    """What the framework refuses beside groups over nodes: a native file has no hint yet that lets them be so."""
+def but_for(refused: Refused, *codes: str) -> Refused:
+    """What the framework refuses for other reasons than these, that the file as it is gives."""
 
     def but(plan: Plan, design: Design) -> Sequence[Finding]:
         found = refused(plan, design)
-        return () if all(finding.code == GroupInNode.code for finding in found) else found
+        return () if all(finding.code in codes for finding in found) else found
 
     return but
+
+
+def but_for_groups(refused: Refused) -> Refused:
+    """What the framework refuses beside groups over nodes: a native file has no hint yet that lets them be so."""
+    return but_for(refused, GroupInNode.code)
 
 
 def over_nodes(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle | None, answer_interrupted: bool) -> Solve:
     """How a problem is planned, with what is known of plans whose groups lie over nodes, given how one is planned where none does.
 
     Nothing is said where none of these can be better. Else they are planned too, and the best is told beside the plan: such groups are
-    slow, and nobody asked for them. `quietly` plans a problem and tells nothing meanwhile. The other options are those of the search
+    slow, and nobody asked for them; beside a plan that is hurried it is told what they take at least. `quietly` plans a problem and tells nothing meanwhile. The other options are those of the search
     for counts (see searching/search.py).
     """
 
@@ -51,30 +56,15 @@ def over_nodes(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Set
         alike = without_groups(question) == without_groups(planned.question)
         if alike and not planned.unplaceable and not workload.bandwidth:
             return found  # where groups may lie made no difference to what was searched
-        searched = search(question, cost_model(planned.model), limit, seed, 1, (), settle, answer_interrupted)
+        searched = search(question, cost_model(planned.model), 0.0 if planned.hurried else limit, seed, 1, (), settle, answer_interrupted)
         held = 0 if question.aim == SECONDS else question.held
         least = planned.bound if searched.bound is None else searched.bound + held
         if least >= planned.price[0] or was_heard():
             return found
-        told = _told(problem, planned, least, quietly(with_groups_over_nodes(problem)))
+        told = OverNodes(least) if planned.hurried else _told(problem, planned, least, quietly(with_groups_over_nodes(problem)))
         return found if told.bound >= planned.price[0] else replace(found, planned=replace(planned, over_nodes=told))
 
     return answer
-
-
-def only_over_nodes(quietly: Solve) -> Callable[[Problem], OverNodes | None]:
-    """What plans come to of a problem that is impossible with each group on one node; None where that is no matter of groups."""
-
-    def told(problem: Problem) -> OverNodes | None:
-        workload = problem.job.workload
-        if workload is None or not may_have_groups(problem, asked(problem, workload)):
-            return None
-        other = quietly(with_groups_over_nodes(problem))
-        if other.planned is None or other.plan is None:
-            return None if other.verdict == IMPOSSIBLE else OverNodes(0)
-        return OverNodes(other.planned.bound, other.planned.best, torn(problem, other.planned.best.design, other.plan))
-
-    return told
 
 
 def _told(problem: Problem, planned: Planned, least: int, other: Answer) -> OverNodes:
@@ -90,7 +80,8 @@ def _told(problem: Problem, planned: Planned, least: int, other: Answer) -> Over
 
 def torn(problem: Problem, design: Design, plan: Plan) -> tuple[str, ...]:
     """The components whose groups lie over nodes in a plan."""
-    degrees = ((name, option.parallel.tp) for name, option in design.options.items() if option.kind != NO_KIND)
+    divided = ((name, option) for name, option in design.options.items() if option.kind != NO_KIND and not option.undivided)
+    degrees = ((name, option.parallel.tp) for name, option in divided)
     return tuple(name for name, tp in degrees if problem[name].runs is None and groups_over_nodes(tp, plan.assignment.repeats(name)))
 
 
@@ -110,8 +101,8 @@ def may_have_groups(problem: Problem, question: Question) -> bool:
     workload = problem.job.workload
     if workload is None or has_groups(question):
         return workload is not None
-    degrees = (each for name in question.options for each in problem.job.choices.get(name, (problem[name].parallel,)))
-    if not any(each.tp > 1 for each in degrees):
+    degrees = ((name, each) for name in question.options for each in problem.job.choices.get(name, (problem[name].parallel,)))
+    if not any(problem.divided(name, each).tp > 1 for name, each in degrees):
         return False
     wide = asked(problem, workload, question.barred, over_nodes=True)
     return without_groups(wide).options != question.options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain, combinations
-from typing import Mapping
+from typing import Iterable, Mapping
 
 from ....models.component import Component
 from ....models.machines.node_group import ACCELERATOR
@@ -20,32 +20,12 @@ Models = Mapping[str, tuple[str, ...]]
 
 
 def may_span(problem: Problem, question: Question) -> bool:
-    """May a component be on several kinds at once in some plan of the problem, of which a question was asked, and is all known of these?
-
-    It is not known what is estimated to fit where accelerators have not all as much memory, and engines take a part of it.
-    """
+    """May a component be on several kinds at once in some plan of the problem, of which a question was asked, and is all known of these?"""
     workload = problem.job.workload
     if workload is None or workload.over_kinds or len(question.kinds) < 2:
         return False
-    if workload.heeds_estimates and any(map(_takes_a_part, problem.components)) and not _have_as_much_memory(problem):
-        return False
     its = (problem[name] for name in question.options if problem.kind(problem[name]) == ACCELERATOR)
     return not any(each.runs is not None and model_of(problem, each) is None for each in its)
-
-
-def _takes_a_part(component: Component) -> bool:
-    """Is what it needs estimated, and another amount on accelerators with more memory?"""
-    estimate = component.estimate
-    return estimate is not None and not (component.memory or component.offloaded) and estimate.utilization > 0
-
-
-def _have_as_much_memory(problem: Problem) -> bool:
-    """Have all accelerators of a vendor as much memory?"""
-    found: dict[str, set[int | None]] = {}
-    for node in problem.cluster.nodes:
-        if node.accelerators:
-            found.setdefault(node.accelerator_type, set()).add(node.accelerator_memory)
-    return all(len(its) == 1 and None not in its for its in found.values())
 
 
 def sets_of_models(problem: Problem) -> Mapping[str, tuple[tuple[str, ...], ...]]:
@@ -121,6 +101,17 @@ def own_models(problem: Problem) -> Models:
     """The models that open components are on by the file's own ranks."""
     own = Assignment({name: runs for name, runs in problem.job.own.items() if problem[name].runs is None})
     return models_in(problem, own)
+
+
+def counts_by_model(problem: Problem, placed: Assignment, names: Iterable[str]) -> dict[str, dict[str, int]]:
+    """How many accelerators of each model these components hold in a placement, in the order of their nodes; those that hold some."""
+    found: dict[str, dict[str, int]] = {}
+    for name in (each for each in names if each in placed.runs):
+        for (node, kind), mask in sorted(placed.masks(name).items()):
+            if kind == ACCELERATOR and mask:
+                its, model = found.setdefault(name, {}), problem.cluster.nodes[node].accelerator_model
+                its[model] = its.get(model, 0) + mask.bit_count()
+    return found
 
 
 def models_in(problem: Problem, placed: Assignment) -> Models:

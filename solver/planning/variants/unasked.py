@@ -6,19 +6,17 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Sequence, TypeVar
 
 from ....models.answer import IMPOSSIBLE, Answer, Solve
-from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment
 from ....models.planning.planned import AtOnce, Nested, OverNodes, Planned, Priced
 from ....models.planning.question import Question
-from ....models.planning.workload import SECONDS, Workload
+from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
-from ..asking.asked import asked
 from ..asking.nested import with_nesting
 from .inside import under
-from .over_kinds import on_any_kinds
-from .over_nodes import may_have_groups, torn, with_groups_over_nodes
-from .spanning import spans
+from .over_kinds import may_have_groups_on_any, on_any_kinds
+from .over_nodes import torn, with_groups_over_nodes
+from .spanning import counts_by_model, spans
 
 Sort = TypeVar("Sort", OverNodes, Nested)
 
@@ -27,12 +25,13 @@ def unasked(plan: Solve, quietly: Solve) -> Solve:
     """How a problem is planned, with the best of the plans that are nested, have groups over nodes, or both, where these may be better.
 
     What is told of them by then is a bound, or the best of those with each component on one kind of accelerators. `quietly` plans a problem
-    with components on any kinds, and tells nothing meanwhile. What it does not decide is told as it was.
+    with components on any kinds, and tells nothing meanwhile. What it does not decide is told as it was,
+    and so is all beside a plan that is hurried.
     """
 
     def answer(problem: Problem) -> Answer:
         found = plan(problem)
-        if found.planned is None or was_heard():
+        if found.planned is None or found.planned.hurried or was_heard():
             return found
         planned = _Looking(problem, found.planned, quietly).all()
         return found if was_heard() else replace(found, planned=planned)
@@ -113,8 +112,7 @@ class _Looking:
         return _Seen(bound, best, question, components)
 
     def _may_have_groups(self, problem: Problem) -> bool:
-        wide = on_any_kinds(problem, self.planned.question) or problem
-        return may_have_groups(wide, asked(wide, wide.job.workload or Workload()))
+        return may_have_groups_on_any(problem, self.planned.question)
 
     def _cost(self, told: OverNodes | Nested | None) -> int:
         """What the best costs that is known of one sort, or else the plan."""
@@ -129,16 +127,5 @@ class _Looking:
 
 def _counts(problem: Problem, planned: Planned, placed: Assignment) -> dict[str, dict[str, int]]:
     """How many accelerators of each model components hold, where these may be on any of several: then their kind does not say it."""
-    if not spans(planned.question):
-        return {}
-    models = [node.accelerator_model for node in problem.cluster.nodes if node.accelerators]
-    if len(set(models)) < 2:
-        return {}
-    found: dict[str, dict[str, int]] = {}
-    for name in (each for each in planned.best.design.options if each in placed.runs):
-        its = found.setdefault(name, {})
-        for (node, kind), mask in sorted(placed.masks(name).items()):
-            if kind == ACCELERATOR:
-                model = problem.cluster.nodes[node].accelerator_model
-                its[model] = its.get(model, 0) + mask.bit_count()
-    return {name: its for name, its in found.items() if its}
+    models = {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
+    return counts_by_model(problem, placed, planned.best.design.options) if spans(planned.question) and len(models) > 1 else {}

@@ -16,6 +16,7 @@ from ..asking.asked import asked
 from ..asking.related import overlaps
 from ..costs import cost_model
 from .bounds import fewest, quickest
+from .component import UNTRIED
 from .several_kinds import by_given_ranks, in_no_way, of_one_kind
 
 MOST = 10_000
@@ -36,7 +37,20 @@ def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
         return
     alike = of_one_kind(problem, question)
     wider = asked(alike, workload) if alike is not None else question
-    yield from in_no_way(problem, question, alike, wider) or _over_budget(workload, wider)
+    reasons = in_no_way(problem, question, alike, wider)
+    yield from (_on_other_models(problem, each) for each in reasons)
+    if not reasons:
+        yield from _over_budget(workload, wider)
+
+
+def _on_other_models(problem: Problem, reason: Finding) -> Finding:
+    """The reason, with what nobody tried here: that its component may be on other models than the one that it may use."""
+    model = problem[reason.subject].accelerator_model
+    there = {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
+    if model not in there or there == {model}:
+        return reason
+    told = f"or leave out the `accelerator` of `{reason.subject}`, which may then be on others {UNTRIED}"
+    return replace(reason, help=f"{reason.help.replace(f' {UNTRIED}', '')}, {told}")
 
 
 def _ways(problem: Problem) -> int:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator, Sequence
+from typing import Callable, Iterator, Sequence
 
 from ....models.component import UNBOUNDED, Component
 from ....models.findings.finding import Finding, Severity, error
 from ....models.findings.wording import with_noun
+from ....models.hints.levels import OVER_NODES
 from ....models.planning.measured import POWER, TABLE
 from ....models.planning.option import Option
 from ....models.planning.question import Question
@@ -22,25 +23,29 @@ from ..asking.options import options
 from ..asking.room import Room, cut, room
 from .bounds import fewest
 from .common import few
-from .eased import OVER_NODES
+from .eased import FEW
 from .given import with_given
 from .said import model_name
 
+Helps = Callable[[str, int], bool]
+"""Was a plan found, and placed, in which the component of that name has so many accelerators?"""
+UNTRIED = "(not tried here; `placewright solve` tries it)"
 
-def without_options(problem: Problem, question: Question) -> Iterator[Finding]:
-    """A reason for each component that no count and no degrees fit, or whose memory no accelerator has."""
+
+def without_options(problem: Problem, question: Question, helps: Helps | None = None) -> Iterator[Finding]:
+    """A reason for each component that no count and no degrees fit, or whose memory no accelerator has. Without `helps` no count is tried."""
     holding = [each for each in problem.components if each.name not in question.options]
     space = room(problem, holding)
     for name, its in question.options.items():
         if not its:
-            yield with_given(problem, name, holding, _no_way(problem, problem[name], space))
+            yield with_given(problem, name, holding, _no_way(problem, problem[name], space, helps))
         elif finding := _too_large(problem[name], its, question):
             yield finding
 
 
-def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
+def _no_way(problem: Problem, component: Component, space: Room, helps: Helps | None) -> Finding:
     """Of a component that can be run in no way: the first thing without which it could be."""
-    timed, whole = component.timed, replace(component, least=1, most=UNBOUNDED)
+    timed, whole = component.timed, replace(component, least=1, most=UNBOUNDED, counts=())
     amounts = amount_of(component)
     if timed and timed.samples and _counts(problem, component, replace(timed, samples=0), space):
         can = _counts(problem, whole, timed, space)
@@ -49,19 +54,18 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
             inside = _counts(problem, component, replace(timed, samples=0), space)
             told = f"{timed.samples} samples divide evenly among its replicas on none of the counts of its table, {few(inside)}"
         field = "samples" if "samples" in component.spans else "timed"
-        return _impossible(component, field, told, f"its `accelerators` can be {few(can)}" if can else "leave `samples` out", can[:1])
+        return _impossible(component, field, told, _another_amount(component, can, helps) if can else "leave `samples` out", can[:1])
     if timed and timed.scaling == TABLE and (could := _counts(problem, component, replace(timed, scaling=POWER), space)):
         can = _counts(problem, whole, timed, space)
-        help_text = f"its `accelerators` can be {few(can)}" if can else f"measure it on {few(could)}"
+        help_text = _another_amount(component, can, helps) if can else f"measure it on {few(could)}"
         return _impossible(component, "timed", _not_in_table(component, timed), help_text, can[:1])
     can = _counts(problem, whole, timed, space)
     if can:
-        nearest = min(can, key=lambda count: (max(component.least - count, count - component.most, 0), count))
         told = f"it asks for {asked_for(component, 'accelerator')}, and can have {few(can)}: whole replicas of its degrees, on nodes that it may use"
         crossing = cut(component)
         may_cross = crossing != component and _counts(problem, crossing, timed, space) and _has_room(problem, crossing)
         over = f", or let its tp groups lie over nodes: `{OVER_NODES}`" if may_cross else ""
-        return _impossible(component, AMOUNT, told, f"write `accelerators: {nearest}`{over}", can[-1:])
+        return _impossible(component, AMOUNT, told, f"{_another_amount(component, can, helps)}{over}", can[-1:])
     if timed and _counts(problem, component, None, space):
         return _impossible(component, "timed", *_measured_elsewhere(problem, component, timed, space))
     if component.accelerator_model and not any(kind.model == component.accelerator_model for kind in space.kinds):
@@ -88,6 +92,17 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
     return _impossible(component, "parallel", told, "leave its degrees open, or let it use other nodes")
 
 
+def _another_amount(component: Component, can: Sequence[int], helps: Helps | None) -> str:
+    """The nearest of the counts that it can have with which there is a plan; what else stands in the way of these is not told here."""
+    nearest = sorted(can, key=lambda count: (max(component.least - count, count - component.most, 0), count))[:FEW]
+    if helps is None:
+        return f"write `accelerators: {nearest[0]}` {UNTRIED}"
+    count = next((count for count in nearest if helps(component.name, count)), None)
+    if count is not None:
+        return f"write `accelerators: {count}`"
+    return f"write `accelerators: {nearest[0]}`, and loosen what else is asked: with that alone no plan was found"
+
+
 def _measured_elsewhere(problem: Problem, component: Component, timed: Timed, space: Room) -> tuple[str, str]:
     """What none of its times is of, and what helps."""
     may = dict.fromkeys(each.model for kind, each in enumerate(space.kinds) if space.allowed(problem, component, kind))
@@ -107,7 +122,7 @@ def _measured_elsewhere(problem: Problem, component: Component, timed: Timed, sp
 
 def _not_in_table(component: Component, timed: Timed) -> str:
     measured = sorted({each.accelerators for each in timed.measured})
-    inside = [count for count in measured if component.least <= count <= component.most]
+    inside = [count for count in measured if component.may_have(count)]
     if not inside:
         one_of = "one of " if component.least < component.most < UNBOUNDED else ""
         return f"its times are a table, and none of its counts is {one_of}{amount_of(component)}"
@@ -117,7 +132,7 @@ def _not_in_table(component: Component, timed: Timed) -> str:
 
 def _too_wide(problem: Problem, component: Component, space: Room) -> Finding | None:
     """Where one node has to hold together more accelerators than any node has that it may use, whatever its degrees."""
-    choices = problem.job.choices.get(component.name, (component.parallel,))
+    choices = [problem.divided(component.name, each) for each in problem.job.choices.get(component.name, (component.parallel,))]
     need, parallel = min(((space.group(problem, replace(component, parallel=its)), its) for its in choices), key=lambda each: each[0])
     may = {node for kind in range(len(space.kinds)) for node in space.allowed(problem, component, kind)}
     have = max((space.free[node] for node in may if node in space.free), default=0)
@@ -134,16 +149,18 @@ def _too_wide(problem: Problem, component: Component, space: Room) -> Finding | 
 
 def _too_many(problem: Problem, component: Component, space: Room) -> Finding | None:
     """Where the smallest of its replicas takes more accelerators than there are that it may use."""
-    if component.name in problem.job.shapes:
+    shapes = problem.job.shapes.get(component.name, {})
+    if any(not each.least for each in shapes.values()):
         return None  # what a process takes then depends on its framework's way
     choices = problem.job.choices.get(component.name, (component.parallel,))
-    need, parallel = min(((replace(component, parallel=its).step, its) for its in choices), key=lambda each: each[0])
-    one = replace(component, parallel=parallel)
+    least = {its: shapes[its].least if its in shapes else replace(component, parallel=its).step for its in choices}
+    parallel, need = min(least.items(), key=lambda each: each[1])
+    one = replace(component, parallel=problem.divided(component.name, parallel))
     size, have = space.group(problem, one), max(space.most(problem, one, kind) for kind in range(len(space.kinds)))
     if need <= have:
         return None
     whole = f" in groups of {size} on one node" if size > 1 else ""
-    told = f"{parallel} needs {with_noun(need, 'accelerator')} for a replica, and it may use {have}{whole}"
+    told = f"{parallel} needs {with_noun(need, 'accelerator')}{'' if shapes else ' for a replica'}, and it may use {have}{whole}"
     return _impossible(component, "parallel", told, "lower its degrees, or let it use other nodes", [need, have])
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Callable, Iterator
+from typing import Callable, Iterator, Mapping
 
 from ....models.component import Component
 from ....models.findings.span import Span
 from ....models.findings.wording import plural
+from ....models.hints.levels import OVER_NODES
 from ....models.machines.accelerators import GENERIC
 from ....models.machines.grown import with_nodes
+from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR
 from ....models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ....models.problem import Problem
@@ -24,7 +26,6 @@ FURTHER = 2
 """Numbers of further nodes that are tried."""
 FEW = 3
 """Components of which each alone is tried, at most."""
-OVER_NODES = "keep: {tp: {level: node, required: false}}"
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,27 @@ def more_nodes(problem: Problem, workload: Workload, tried: Tried, missing: int 
     least = max(-(-missing // size), 1)
     for more in range(least, least + FURTHER):
         if tried(replace(problem, cluster=with_nodes(problem.cluster, sample, more)), workload):
-            what = plural("accelerator", size) if sample.accelerator_model == GENERIC else sample.accelerator_model
-            return f"add {more} {plural('node', more)} with {size} {what}"
+            return f"add {more} {plural('node', more)} with {size} {_named(sample.accelerator_model, size)}"
     return ""
+
+
+def more_of_a_model(problem: Problem, workload: Workload, tried: Tried, missing: Mapping[str, int]) -> str:
+    """Of which model to add accelerators, by how many of it are missing at the least: on a node of their own, or on nodes as there are."""
+    some, whole = list[tuple[str, Node, int]](), list[tuple[str, Node, int]]()
+    for model, count in sorted(missing.items(), key=lambda its: its[1])[:FEW]:
+        sample = max((node for node in problem.cluster.nodes if node.accelerator_model == model), key=lambda node: node.count(ACCELERATOR))
+        size, what = sample.count(ACCELERATOR), _named(model, count)
+        if count <= size:
+            some.append((f"add {count} {what}", replace(sample, accelerators=sample.accelerators[:count]), 1))
+        if count != size:
+            more = -(-count // size)
+            whole.append((f"add {more} {plural('node', more)} with {size} {what}", sample, more))
+    every = ((told, with_nodes(problem.cluster, sample, more)) for told, sample, more in (*some, *whole))
+    return next((told for told, cluster in every if tried(replace(problem, cluster=cluster), workload)), "")
+
+
+def _named(model: str, count: int) -> str:
+    return plural("accelerator", count) if model == GENERIC else model
 
 
 def nested(problem: Problem, tried: Tried) -> Change | None:
@@ -119,7 +138,8 @@ def _fewest(
 
 
 def _has_groups(problem: Problem, component: Component) -> bool:
-    return any(each.tp > 1 for each in problem.job.choices.get(component.name, (component.parallel,)))
+    choices = problem.job.choices.get(component.name, (component.parallel,))
+    return any(problem.divided(component.name, each).tp > 1 for each in choices)
 
 
 def both(problem: Problem, tried: Tried) -> Change | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Iterator
 
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.findings.finding import Finding, error
-from ....models.findings.wording import are, plural, with_noun
+from ....models.findings.wording import are, plural
 from ....models.planning.kind import Kind
 from ....models.planning.question import Question
 from ....models.planning.workload import ACCELERATORS, RLINF, RLINF_EMBODIED, SECONDS, STREAM, Workload
@@ -21,24 +22,24 @@ from ..costs.cost_model import CostModel
 from ..searching.search import Searched
 from .at_once import less_at_once
 from .common import nothing_in_common
-from .eased import Change, Tried, both, more_accelerators, more_nodes, more_seconds, nested, of_other_models, over_nodes
+from .eased import Change, Tried, both, more_accelerators, more_seconds, nested, of_other_models, over_nodes
+from .more import at_least, more
 from .relations import Ask, without_relations
-from .said import demanded_by, its_sets, largest, most_memory, place_of
+from .said import demanded_by, dropped, most_memory, place_of
 from .several import several
 from .several_kinds import in_no_way, of_one_kind, on_several, undecided
 from .tries import Tries
-
-ENOUGH = 64
-"""So many times the accelerators that there are."""
 
 
 def why_none(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int, tried: Tried) -> Answer:
     """The answer to a question for which a search proved that it has no design. By `tried` it is known which changes help."""
     alike, loose, wider = _on_any_kinds(problem, workload, question)
-    reasons = in_no_way(problem, question, alike, wider)
+    reasons = in_no_way(problem, question, alike, wider, partial(_helps, problem, workload, tried))
     if not reasons and (shared := contradicted(problem)):
         reasons = [shared]
-    if not reasons:
+    if reasons:
+        reasons = _on_other_models(problem, reasons, tried)
+    else:
         searched = Tries(model, seed)
         is_open = alike is not None and not _has_none(searched(wider))
         least = question if is_open else wider
@@ -66,6 +67,21 @@ def _on_any_kinds(problem: Problem, workload: Workload, question: Question) -> t
     return alike, loose, asked(alike, loose) if alike is not None else question
 
 
+def _helps(problem: Problem, workload: Workload, tried: Tried, name: str, count: int) -> bool:
+    """Is there a plan, placed, in which a component has so many accelerators?"""
+    components = tuple(replace(each, least=count, most=count, counts=()) if each.name == name else each for each in problem.components)
+    return tried(replace(problem, job=replace(problem.job, components=components)), workload) is not None
+
+
+def _on_other_models(problem: Problem, reasons: list[Finding], tried: Tried) -> list[Finding]:
+    """The reasons, with that help where some component that it is about may use one model of accelerators alone."""
+    there = {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
+    first = next((each for each in reasons if each.subject and problem[each.subject].accelerator_model in there - {""}), None)
+    if first is None or (change := of_other_models(problem, tried)) is None:
+        return reasons
+    return [replace(each, help=f"{each.help}, or {change.help}") if each is first else each for each in reasons]
+
+
 def _has_none(searched: Searched) -> bool:
     return searched.best is None and searched.proved
 
@@ -86,7 +102,7 @@ def _changes(problem: Problem, workload: Workload, question: Question, least: Qu
 
     How much is needed at least is asked of `least`, whose designs are those on several kinds of accelerators at once too.
     """
-    for change in (_seconds, _accelerators, _more):
+    for change in (_seconds, _accelerators, more):
         if found := change(problem, least, workload, searched, tried):
             yield found
     if found := _memory(question, least, searched):
@@ -95,14 +111,28 @@ def _changes(problem: Problem, workload: Workload, question: Question, least: Qu
         yield found
     if found := of_other_models(problem, tried):
         yield found
+    known = list[str]()
     for told, help_text, changed in without_relations(question, searched):
         if searched(changed).best is not None:
+            known.append(help_text)
             place = place_of(problem, question, changed)
             if theirs := demanded_by(problem, question, changed):  # which nobody can drop
                 fewer = nothing_in_common(question) if question.together != changed.together else ""
                 yield Change(f"{told} ({theirs})", "leave more of their counts and degrees open" if fewer else "", span=place)
             else:
                 yield Change(told, help_text, span=place)
+    if least is not question:
+        yield from (each for each in _on_several(problem, workload, least, searched, tried) if each.help not in known)
+
+
+def _on_several(problem: Problem, workload: Workload, wider: Question, searched: Ask, tried: Tried) -> Iterator[Change]:
+    """Relations without which something is possible where components may be on several kinds of accelerators at once, planned and placed so."""
+    for told, help_text, changed in without_relations(wider, searched):
+        its = dropped(problem, wider, changed)
+        if its and not any(each.reason for each in its) and searched(changed).best is not None:
+            left = tuple(each for each in problem.job.relations if each not in its)
+            if tried(replace(problem, job=replace(problem.job, relations=left)), workload):
+                yield Change(told, help_text, span=place_of(problem, wider, changed))
 
 
 def _of_model(workload: Workload, question: Question, model: CostModel, seed: int) -> Iterator[Change]:
@@ -131,7 +161,7 @@ def _accelerators(problem: Problem, question: Question, workload: Workload, sear
     found = searched(replace(question, aim=ACCELERATORS, budget=replace(question.budget, accelerators=None)))
     if found.best is None:
         return None
-    need, most = max(most + 1, _least(found)) + question.held, most + question.held
+    need, most = max(most + 1, at_least(found)) + question.held, most + question.held
     within = " for that time" if question.budget.nanoseconds is not None else ""
     return Change(
         f"at least {need} {plural('accelerator', need)} {are(need)} needed{within}, {most} may be used",
@@ -139,37 +169,6 @@ def _accelerators(problem: Problem, question: Question, workload: Workload, sear
         (need, most),
         workload.place("budget.accelerators"),
     )
-
-
-def _more(problem: Problem, question: Question, workload: Workload, searched: Ask, tried: Tried) -> Change | None:
-    """With as many accelerators as anybody wants, each component as it can be now: how many are needed then?
-
-    Where the dialect lays out what was chosen, that says nothing of which nodes help: these are tried.
-    """
-    have = sum(kind.accelerators for kind in question.kinds) + question.held
-    kinds = tuple(replace(kind, accelerators=kind.accelerators * ENOUGH) for kind in question.kinds)
-    found = searched(replace(question, aim=ACCELERATORS, kinds=kinds, areas=()))
-    if found.best is None:
-        return None
-    least, need, laid_out = _least(found) + question.held, found.best.design.held(question), problem.job.laying is not None
-    if need <= have:
-        told = f"{need} {plural('accelerator', need)} would be enough, and those that each component may use do not go together"
-        return Change(
-            told, more_nodes(problem, workload, tried) if laid_out else "let components use other nodes, or add some", (need, have)
-        )
-    short = need - have
-    help_text = more_nodes(problem, workload, tried, short) if laid_out else f"add {short} {plural('accelerator', short)}"
-    design, where = found.best.design, largest(problem, found.best.design)
-    if least <= have:  # more are not proved to be needed
-        told = f"{with_noun(need, 'accelerator')} at the same time would be enough{its_sets(design)}; there {are(have)} {have}"
-        return Change(told, help_text, (need, have), where)
-    told = f"at least {with_noun(least, 'accelerator')} {are(least)} needed at the same time, there {are(have)} {have}"
-    return Change(f"{told}{its_sets(design) if least == need else ''}", help_text, (least, have), where)
-
-
-def _least(found: Searched) -> int:
-    """What no design of the question has fewer of: of accelerators or nanoseconds, as far as that is proved."""
-    return found.bound or 0
 
 
 def _memory(question: Question, least: Question, searched: Ask) -> Change | None:

@@ -19,16 +19,16 @@ _SAID = {
 
 def place_of(problem: Problem, question: Question, changed: Question) -> Span | None:
     """Where the first of the relations stands that the changed question is without."""
-    return next((each.span for each in _dropped(problem, question, changed) if each.span), None)
+    return next((each.span for each in dropped(problem, question, changed) if each.span), None)
 
 
 def demanded_by(problem: Problem, question: Question, changed: Question) -> str:
     """Who demands the relations that the changed question is without; "" where the file itself says one of them."""
-    related = _dropped(problem, question, changed)
+    related = dropped(problem, question, changed)
     return "; ".join(dict.fromkeys(each.reason for each in related)) if all(each.reason for each in related) else ""
 
 
-def _dropped(problem: Problem, question: Question, changed: Question) -> list[Relation]:
+def dropped(problem: Problem, question: Question, changed: Question) -> list[Relation]:
     """The relations that the changed question is without; all of their kinds where none is of the pairs that it lacks."""
     fields = [field for field in _SAID if getattr(question, field) != getattr(changed, field)]
     related = [each for field in fields for kind in _SAID[field] for each in problem.related(kind)]

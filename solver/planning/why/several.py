@@ -110,7 +110,7 @@ def _counts(problem: Problem, workload: Workload, question: Question) -> Iterato
     for each in problem.components:
         if each.name not in question.options or each.runs is not None or "amount" not in each.spans or problem.kind(each) != ACCELERATOR:
             continue
-        others = tuple(replace(one, least=1, most=UNBOUNDED) if one is each else one for one in problem.components)
+        others = tuple(replace(one, least=1, most=UNBOUNDED, counts=()) if one is each else one for one in problem.components)
         wider = asked(replace(problem, job=replace(problem.job, components=others)), workload, question.barred).options[each.name]
         told, help = f"`{each.name}` has {asked_for(each, 'accelerator')}", f"leave more counts of `{each.name}` open"
         yield Demand(told, help, each.spans.get("amount"), _with_options(each.name, wider))

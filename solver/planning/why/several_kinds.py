@@ -15,7 +15,7 @@ from ....models.problem import Problem
 from ...wording import listed
 from ..asking.any_model import on_any_model
 from ..asking.slowest import on_the_slowest, untimed_on
-from .component import without_options
+from .component import Helps, without_options
 from .said import model_name
 
 
@@ -38,12 +38,12 @@ def of_one_kind(problem: Problem, question: Question) -> Problem | None:
     return replace(problem, cluster=replace(problem.cluster, nodes=alike), job=replace(problem.job, components=parts))
 
 
-def in_no_way(problem: Problem, question: Question, alike: Problem | None, wider: Question) -> list[Finding]:
+def in_no_way(problem: Problem, question: Question, alike: Problem | None, wider: Question, helps: Helps | None = None) -> list[Finding]:
     """A reason for each component that can be run in no way, on several kinds at once neither; `wider` is the question of `alike`."""
-    found = list(without_options(problem, question))
+    found = list(without_options(problem, question, helps))
     if alike is None:
         return found
-    wide, may = {each.subject: each for each in without_options(alike, wider)}, on_several(problem, question)
+    wide, may = {each.subject: each for each in without_options(alike, wider, helps)}, on_several(problem, question)
     return [wide[each.subject] if each.subject in may else each for each in found if each.subject not in may or each.subject in wide]
 
 

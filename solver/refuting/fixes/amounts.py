@@ -11,6 +11,7 @@ from ....models.demand import Demand
 from ....models.problem import Problem
 from ....models.share import Share
 from ...layout.amounts import even
+from ...rules.amounts.all_placed import amount_of
 from ..conflict import LOOSENED, OTHER, Change
 from ..rows.row import Row
 from .trial import Apply, Trial, best, with_component
@@ -23,8 +24,13 @@ def amounts(trial: Trial, demand: Demand, row: Row | None) -> Iterator[Change]:
         if amount:
             share = abs(component.least - amount) / max(component.least, amount)
             yield Change(
-                f"ask for {amount} instead of {component.least} for {component.name}", (LOOSENED, share), asking(component, amount)
+                f"ask for {amount} instead of {instead_of(component)} for {component.name}", (LOOSENED, share), asking(component, amount)
             )
+
+
+def instead_of(component: Component) -> str:
+    """What it asks for at least, or all of a list."""
+    return amount_of(component) if component.counts else str(component.least)
 
 
 def asking(component: Component, amount: int) -> Apply:

@@ -9,7 +9,7 @@ from ....models.problem import AMOUNT, Problem
 from ..conflict import DROPPED, LOOSENED, Change
 from ..droppable import can_be_dropped, dropped
 from ..quickxplain import maximal
-from .amounts import asking
+from .amounts import asking, instead_of
 from .trial import Apply, Trial, best
 
 MAX_TOGETHER = 4
@@ -44,7 +44,7 @@ def together(trial: Trial, demands: Sequence[Demand]) -> tuple[Change, ...]:
                 return ()
             component = trial.problem[demand.component]
             steps[position] = asking(component, amount)
-            texts[position] = f"ask for {amount} instead of {component.least} for {component.name}"
+            texts[position] = f"ask for {amount} instead of {instead_of(component)} for {component.name}"
     kind = DROPPED if any(demand.field != AMOUNT for demand in changed) else LOOSENED
     change = Change(" and ".join(texts), (kind, float(len(changed))), _all(steps))
     return (change,) if trial.solved(change.apply) else ()

@@ -120,6 +120,11 @@ class Census:
         return min((kind.memory for kind in self.kinds if kind.memory is not None), default=0)
 
     @cached_property
+    def sizes(self) -> tuple[int | None, ...]:
+        """MiB of an accelerator, of all kinds; None where nobody says it."""
+        return tuple(dict.fromkeys(kind.memory for kind in self.kinds))
+
+    @cached_property
     def places(self) -> Mapping[str, Mapping[str, int]]:
         """Level -> domain -> which of `placed` are in it, as a bit mask."""
         found: dict[str, dict[str, int]] = {level: {} for level in LEVELS}
@@ -151,12 +156,12 @@ class Census:
         return self._reached(members, True)[1]
 
     def _reached(self, members: Members, memory: bool) -> tuple[int, int]:
-        need = peak(members) if memory else 0
+        need = {size: peak(members, size) if memory else 0 for size in self.sizes}
         groups = frozenset(component.node_groups for component in members)
         models = frozenset(component.accelerator_model for component in members if component.accelerator_model)
         out = frozenset(component.name for component in members if component.excluded)
         resource = self.problem.cluster.kind(members[0].node_groups)
-        key = (groups, models, out, need, resource)
+        key = (groups, models, out, tuple(need.values()), resource)
         if key not in self._reach:
             found = []
             for kinds in (self.kinds, self.placed):
@@ -164,7 +169,7 @@ class Census:
                     all(kind.groups.intersection(labels) for labels in groups)
                     and not kind.out & out
                     and (resource != ACCELERATOR or (kind.accelerators > 0 and models <= {kind.model}))
-                    and (resource != ACCELERATOR or kind.memory is None or kind.memory >= need)
+                    and (resource != ACCELERATOR or kind.memory is None or kind.memory >= need[kind.memory])
                     for kind in kinds
                 )
                 found.append(sum(1 << index for index, its in enumerate(usable) if its))

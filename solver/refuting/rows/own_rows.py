@@ -6,6 +6,7 @@ from math import lcm
 from typing import Sequence
 
 from ....models.component import Component
+from ....models.counts import nearest, write_counts
 from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment
@@ -39,12 +40,30 @@ def amount_row(question: Question, bundle: Bundle) -> Row | None:
             asked = f"at least {least}" if held < least else f"at most {most}"
             sentence = f"{shared}{bundle.fixed.name} is given {held}, {asked} are asked for"
             return Row(members, least if held < least else held, held if held < least else most, sentence)
+        if other := next((each for each in others if not each.may_have(held)), None):
+            sentence = f"{shared}{bundle.fixed.name} is given {held}, {amount_of(other)} are asked for"
+            return Row(members, nearest(other.counts, held), 0, sentence)
     elif least > most:
         return Row(members, least, most, f"{shared}together at least {least}, at most {most}")
     elif -(-least // step) * step > most:
         amounts = str(least) if least == most else f"{least} to {most}"
         return Row(members, -(-least // step) * step, most, f"{shared}{amounts} holds no multiple of {step}")
+    elif row := _count_row(bundle, step):
+        return row
     return _share_row(question, bundle)
+
+
+def _count_row(bundle: Bundle, step: int) -> Row | None:
+    """None of the counts that the members ask for is one of all of them, and a multiple of what they need."""
+    listed_ = [component.counts for component in bundle.components if component.counts and component.least < component.most]
+    most = min(component.most for component in bundle.components)
+    tried = range(-(-bundle.least * bundle.unit // step) * step, most + 1, step)
+    if not listed_ or any(all(component.may_have(count) for component in bundle.components) for count in tried):
+        return None
+    asked = [f"{component.name} {amount_of(component)}" for component in bundle.components]
+    multiple = f", in multiples of {step}" if step > 1 else ""
+    together = "no count is one of all of them" if len(asked) > 1 else "none of these is one"
+    return Row(bundle.components, tried.start, 0, f"{listed(asked)}{multiple}: {together}")
 
 
 def _apart(question: Question, bundle: Bundle) -> Row | None:
@@ -79,6 +98,8 @@ def _share_row(question: Question, bundle: Bundle) -> Row | None:
         return None
     names = [name for name in names if any(share.component == name for share in shares)]
     amounts = str(least) if least == most else f"{least} to {most}"
+    if said := [write_counts(component.counts) for component in bundle.components if component.counts and not bundle.fixed]:
+        amounts = said[0]
     return Row(bundle.components, least, 0, _uneven(names, amounts, "accelerator", shares))
 
 

@@ -6,7 +6,7 @@ from ....models.findings.wording import plural
 from ....models.locality import Pin
 from ....models.machines.node_group import ACCELERATOR
 from ....models.part import explicit
-from ....models.placements.ranks import write_range
+from ....models.ranks import write_range
 from ...layout.bundle import Bundle
 from ...memory import peak
 from ...wording import listed
@@ -33,7 +33,7 @@ def pin_row(question: Question, bundle: Bundle) -> Row | None:
 def _room(question: Question, bundle: Bundle, pin: Pin, each: int) -> int:
     """Processes that these nodes have room for."""
     problem, given = question.problem, question.problem.given()
-    memory, found = peak(bundle.components), 0
+    found = 0
     inside = [problem.cluster.members(component.node_groups) for component in bundle.components]
     models = {component.accelerator_model for component in bundle.components if component.accelerator_model}
     for rank in dict.fromkeys(pin.nodes):
@@ -41,7 +41,8 @@ def _room(question: Question, bundle: Bundle, pin: Pin, each: int) -> int:
         free = node.free(bundle.kind)
         for other in explicit(problem).components:
             free &= ~given.masks(other.name).get((rank, bundle.kind), 0)
-        fits = bundle.kind != ACCELERATOR or node.accelerator_memory is None or node.accelerator_memory >= memory
+        has = node.accelerator_memory
+        fits = bundle.kind != ACCELERATOR or has is None or has >= peak(bundle.components, has)
         right = all(rank in its for its in inside) and (bundle.kind != ACCELERATOR or models <= {node.accelerator_model})
         out = any(rank in component.excluded for component in bundle.components)
         found += free.bit_count() // each if fits and right and not out else 0

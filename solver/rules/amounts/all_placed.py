@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 
 from ....models.component import UNBOUNDED, Component
+from ....models.counts import nearest, write_counts
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
@@ -31,6 +32,10 @@ class AllPlaced:
         placed = variables.accelerators(bundle) if bundle else variables.processes(component)
         variables.require(placed >= component.least, f"{component.name} is incomplete")
         variables.require(placed <= component.most, f"{component.name} is too large")
+        if component.counts and component.least < component.most:
+            most = placed if isinstance(placed, int) else problem.cluster.total(problem.kind(component))
+            counts = (count for low, high in component.counts for count in range(low, min(high, most) + 1))
+            variables.among(placed, counts, f"{component.name} has a count that is not asked for")
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         span = component.span(AMOUNT)
@@ -44,11 +49,12 @@ class AllPlaced:
             expected = max(expected, stop)
         nodes = problem.kind(component) == NODE
         placed = expected if nodes else expected * component.per_process
-        if not component.least <= placed <= component.most:
+        if not component.may_have(placed):
             unit = _unit(problem.kind(component))
-            short = component.least - placed if placed < component.least else component.most - placed
+            wanted = nearest(component.counts or ((component.least, component.most),), placed)
+            short = wanted - placed
             message = f"{component.name} asks for {asked_for(component, unit)}, {placed} are placed"
-            advice = f"place {component.least if short > 0 else component.most}, or ask for {placed}"
+            advice = f"place {wanted}, or ask for {placed}"
             yield error(self.code, component.name, message, span, help=advice, witnesses=(placed,), amount=short)
 
     def explain(self, problem: Problem, component: Component) -> Clause:
@@ -70,12 +76,14 @@ def _unit(kind: str) -> str:
 
 
 def asked_for(component: Component, unit: str) -> str:
-    """`1 accelerator`, `1-8 accelerators`, or `at least 1 accelerator`."""
+    """`1 accelerator`, `1-8 accelerators`, `2 or 4 accelerators`, or `at least 1 accelerator`."""
     return f"{amount_of(component)} {plural(unit, component.least if component.most >= UNBOUNDED else component.most)}"
 
 
 def amount_of(component: Component) -> str:
-    """`16`, `8-32`, or `at least 8`."""
+    """`16`, `8-32`, `2, 4 or 8`, or `at least 8`."""
     if component.most >= UNBOUNDED:
         return f"at least {component.least}"
-    return str(component.least) if component.least == component.most else f"{component.least}-{component.most}"
+    if component.least == component.most:
+        return str(component.least)
+    return write_counts(component.counts or ((component.least, component.most),))

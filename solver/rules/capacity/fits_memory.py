@@ -46,10 +46,9 @@ class FitsMemory:
         bundles = list(dict.fromkeys(bundle for bundle in map(variables.bundle, members) if bundle))
         others = [bundle for bundle in dict.fromkeys(map(variables.bundle, above)) if bundle]
         if len(bundles) == 1 and not any(bundle in fixed for bundle in others):
-            need = peak((*members, *above))
             for cell in variables.cells:
                 memory = cell.nodes[0].accelerator_memory
-                if memory is not None and need > memory:
+                if memory is not None and (need := peak((*members, *above), memory)) > memory:
                     variables.require(variables.accelerators(bundles[0], cell) == 0, f"{bundles[0].name} needs {need} MiB")
             return
         # Given parts that overlap as they like: every accelerator is known, and with it who is there.
@@ -57,7 +56,7 @@ class FitsMemory:
             for index, accelerator in enumerate(node.accelerators):
                 there = [b for b in (*bundles, *others) if fixed.get(b, {}).get(node.rank, 0) >> index & 1]
                 if accelerator.memory is not None and any(bundle in there for bundle in bundles):
-                    need = peak(tuple(component for bundle in there for component in bundle.components))
+                    need = peak(tuple(component for bundle in there for component in bundle.components), accelerator.memory)
                     variables.require(need <= accelerator.memory, f"accelerator {index} of node {node.rank} is too small")
 
     def check(self, problem: Problem, meeting: Meeting, assignment: Assignment) -> Iterator[Finding]:
@@ -71,11 +70,11 @@ class FitsMemory:
                 here = [component for its, component in shares if its & mask]
                 if names.isdisjoint(component.name for component in here):
                     continue
-                need, phase = max(((_in_phase(here, its), its) for its in _phases(here)), key=lambda each: each[0])
+                need, phase = max(((_in_phase(here, its, has), its) for its in _phases(here)), key=lambda each: each[0])
                 if has is not None and need > has:
                     others = any(not _works(component, phase) for component in here)
                     when = f" while {phase} runs" if others else ""
-                    message = f"accelerator {lowest(mask)} of node {rank} has {write_memory(has)}, {write_memory(need)} are needed{when}: {_bill(here, phase)}"
+                    message = f"accelerator {lowest(mask)} of node {rank} has {write_memory(has)}, {write_memory(need)} are needed{when}: {_bill(here, phase, has)}"
                     first = next((component for component in here if component.memory and _works(component, phase)), here[0])
                     yield error(
                         self.code, first.name, message, first.span("memory"), help="use larger accelerators, less memory, or phases that take turns",
@@ -98,9 +97,14 @@ class FitsMemory:
         return Clause(f"{bill}: {write_memory(need)} must fit on one accelerator ({fit} have that much)", demands)
 
 
-def _in_phase(members: Iterable[Component], phase: str) -> int:
-    """MiB that these components need while a phase runs."""
-    return sum(c.memory if _works(c, phase) else c.offloaded for c in members)
+def _in_phase(members: Iterable[Component], phase: str, capacity: int | None) -> int:
+    """MiB of an accelerator with so many that these components need while a phase runs."""
+    return sum(_of(component, phase, capacity) for component in members)
+
+
+def _of(component: Component, phase: str, capacity: int | None) -> int:
+    working, resting = component.needs(capacity)
+    return working if _works(component, phase) else resting
 
 
 def _phases(members: Iterable[Component]) -> Iterable[str]:
@@ -113,12 +117,12 @@ def _works(component: Component, phase: str) -> bool:
     return not component.phases or phase in component.phases
 
 
-def _bill(members: Iterable[Component], phase: str) -> str:
+def _bill(members: Iterable[Component], phase: str, capacity: int) -> str:
     """What is needed while a phase runs, component by component."""
     parts = []
     for component in members:
         awake = _works(component, phase)
-        if need := component.memory if awake else component.offloaded:
+        if need := _of(component, phase, capacity):
             note = f" ({phase})" if awake and component.phases else "" if awake else " (offloaded)"
             parts.append(f"{component.name} {write_memory(need)}{note}")
     return " + ".join(parts)

@@ -10,8 +10,8 @@ from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, Numbering
 from ....models.placements.assignment import Assignment
-from ....models.placements.ranks import write_ranks
 from ....models.problem import Problem
+from ....models.ranks import write_ranks
 from ...mends import Mend, given_ranges, held_range
 from ...wording import demanded, listed, lowest
 

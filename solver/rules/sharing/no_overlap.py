@@ -11,8 +11,8 @@ from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment, met
-from ....models.placements.ranks import merge, write_ranks
 from ....models.problem import Problem
+from ....models.ranks import merge, write_ranks
 from ....models.sharing import around, holders
 from ...layout.cells.exactness import is_chain
 from ...layout.masks import bits

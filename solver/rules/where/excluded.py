@@ -52,5 +52,6 @@ class Excluded:
         usable = problem.cluster.members(component.node_groups)
         left = len(usable.difference(component.excluded))
         nodes = nodes_called(problem.cluster, component.excluded)
-        text = f"{component.name} must not use {nodes} ({left} of {len(usable)} {'is' if left == 1 else 'are'} left)"
+        said = f"{component.name} must not use" if component.is_written("excluded") else f"the plan that was tried has {component.name} off"
+        text = f"{said} {nodes} ({left} of {len(usable)} {'is' if left == 1 else 'are'} left)"
         return Clause(text, (Demand(component.name, "excluded", component.span("excluded")),))

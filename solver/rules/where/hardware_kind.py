@@ -76,4 +76,6 @@ class HardwareKind:
             return Clause(f"the cluster has {problem.cluster.total(kind)} resources of kind {kind}")
         have = sum(len(node.accelerators) for node in problem.cluster.nodes if node.accelerator_model == model)
         demand = Demand(component.name, "accelerator_model", component.span("accelerator_model"))
-        return Clause(f"{component.name} may use only {model} (the cluster has {have})", (demand,))
+        written = component.is_written("accelerator_model")
+        said = f"{component.name} may use only {model}" if written else f"the plan that was tried has {component.name} on {model}"
+        return Clause(f"{said} (the cluster has {have})", (demand,))

@@ -11,9 +11,9 @@ from ....models.findings.wording import plural, with_noun
 from ....models.machines.node_group import NODE
 from ....models.machines.topology import NODE_LEVEL
 from ....models.placements.assignment import Assignment
-from ....models.placements.ranks import merge, write_range, write_ranks
 from ....models.placements.run import Repeat
 from ....models.problem import Problem
+from ....models.ranks import merge, write_range, write_ranks
 from ...layout.grain import unit
 from ...layout.pinned_groups import Groups, gaps, in_blocks, line_of, needs_of, pinned_groups
 from ...wording import nodes_called

@@ -57,7 +57,7 @@ class Child:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.communicate(timeout=30)
+        self._process.communicate(timeout=120)
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
         """Its answer, see oracle.py."""

@@ -21,6 +21,7 @@ from placewright.models.component import (
     Parallel,
     Relation,
 )
+from placewright.models.estimate import Estimate
 from placewright.models.job import Capabilities, Job
 from placewright.models.link import Link
 from placewright.models.locality import KEPT, TP, WHOLE, Keep, Pin, Spread
@@ -28,7 +29,6 @@ from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster, Hardware, Node
 from placewright.models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
 from placewright.models.machines.topology import ALL_LEVELS, LEVELS, NODE_LEVEL
-from placewright.models.memory.estimate import Estimate
 from placewright.models.notation.mapping import runs_of
 from placewright.models.notation.placement_text import Pair
 from placewright.models.placements.assignment import Run, compress
@@ -121,12 +121,13 @@ def components(draw: st.DrawFn, cluster: Cluster, name: str, odd: bool) -> tuple
     choices = (parallel,)
     if draw(st.booleans()):
         choices = tuple(Parallel(*each) for each in product((2, 4), (1,), (1,), draw(st.sampled_from(((1,), (1, 2))))))
-    least = draw(st.sampled_from((4, 8)))
+    least, factor = draw(st.sampled_from((4, 8))), draw(st.sampled_from((1, 2)))
     contiguous = draw(st.booleans())
+    counts = ((least, least + 1), (2 * least, 2 * least)) if factor > 1 and draw(st.booleans()) else ()
     model = draw(st.sampled_from(("", "H100")))
     return Component(
-        name, labels, least, least * draw(st.sampled_from((1, 2))), draw(st.sampled_from((1, 2))), choices[0], memory, phases, model, contiguous,
-        2 if contiguous and draw(st.booleans()) else 1, any_order=contiguous and draw(st.booleans()), role=role,
+        name, labels, least, least * factor, draw(st.sampled_from((1, 2))), choices[0], memory, phases, model, contiguous,
+        2 if contiguous and draw(st.booleans()) else 1, any_order=contiguous and draw(st.booleans()), role=role, counts=counts,
     ), choices  # fmt: skip
 
 

@@ -120,6 +120,17 @@ def test_processes_that_roll_makes_otherwise_are_announced() -> None:
         dialect_named("roll").render(read(Source("j.yaml", "cluster: 1x2\ncomponents:\n  x: {placement: 0}\n"), None).problem)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("amount", "more", "told"), [("4", "", True), ("[2, 4]", "", True), ("4", ", contiguous: true, any_order: true", False)]
+)
+def test_that_weights_go_from_one_solid_range_to_another_is_told_of_hints(amount: str, more: str, told: bool) -> None:
+    """It was refused as a fault of ours."""
+    text = "".join(f"  {name}: {{accelerators: {amount}{more}}}\n" for name in ("actor", "rollout"))
+    done = convert(read(Source("job.yaml", NATIVE.format(cluster="2x8", components=text)), None, "native"), "roll")
+    said = [loss.subject for loss in done.losses if "one solid range" in loss.message]
+    assert done.text and said == (["actor", "rollout"] if told else [])
+
+
 @pytest.mark.parametrize("target", ["native", "rlinf"])
 @pytest.mark.parametrize(("amount", "told"), [("4-16", True), ("16", False), ("1-8", False)])
 def test_meshes_of_fsdp2_that_the_new_file_does_not_demand_are_told(amount: str, told: bool, target: str) -> None:

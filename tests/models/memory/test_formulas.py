@@ -9,7 +9,7 @@ from typing import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 from placewright.models.component import Component, Parallel
-from placewright.models.memory.estimate import OPTIMIZERS, RECOMPUTED, SHARDINGS, Estimate
+from placewright.models.estimate import OPTIMIZERS, RECOMPUTED, SHARDINGS, Estimate
 from placewright.models.memory.estimated import estimated
 from placewright.models.model_cards.known import KNOWN
 

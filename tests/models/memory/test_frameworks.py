@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import placewright as pw
-from placewright.models.memory.estimate import said_of
+from placewright.models.estimate import said_of
 
 RLINF = """
 cluster: {num_nodes: 1, component_placement: {"actor,rollout": all}}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
-from placewright.models.memory.estimate import Estimate
+from placewright.models.estimate import Estimate
 from placewright.models.reading import Reading
 
 JOB = "cluster: 1x8xH100\ncomponents:\n  {name}: {{accelerators: 8, estimate: {estimate}}}\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from placewright.models.component import UNDIVIDED, Component
-from placewright.models.memory.estimate import Estimate
+from placewright.models.estimate import Estimate
 from placewright.models.memory.estimated import estimated
 from placewright.models.memory.shape import shape_of
 from placewright.models.model_cards.card import ModelCard

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.component import UNDIVIDED, Component, Parallel
+from placewright.models.estimate import DISTRIBUTED, MEGATRON, SELECTIVE, ZERO2, ZERO3, Estimate
 from placewright.models.memory.activations import layer_bytes
-from placewright.models.memory.estimate import DISTRIBUTED, MEGATRON, SELECTIVE, ZERO2, ZERO3, Estimate
 from placewright.models.memory.estimated import estimated
 from placewright.models.memory.shape import shape_of
 from placewright.models.memory.work import Work

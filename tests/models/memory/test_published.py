@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from placewright.models.component import UNDIVIDED, Component, Parallel
-from placewright.models.memory.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO1, ZERO2, ZERO3, Estimate
+from placewright.models.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO1, ZERO2, ZERO3, Estimate
 from placewright.models.memory.estimated import estimated
 from placewright.models.memory.term import Estimated
 from placewright.models.model_cards.known import known_model

@@ -132,7 +132,7 @@ def test_a_pipe_stays_a_pipe(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: pipe.read_text() == "text")
     reader.start()
     write_whole(pipe, "text")
-    reader.join(10)
+    reader.join(60)
     assert pipe.is_fifo()
 
 

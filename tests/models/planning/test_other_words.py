@@ -23,6 +23,11 @@ def helps(folder: Path, hints: str, plan: str = "{}") -> list[str]:
         (", duration: 5", "write `seconds`"),
         (", count: 5", "write `accelerators`, or `processes`"),
         (", depends_on: rollout", "write what works on what in `plan: {workflow: rollout -> actor}`"),
+        (
+            ", unavailable: [0]",
+            "write `exclude` for nodes that it must not use; single accelerators that nobody may use are `taken` in `cluster`",
+        ),
+        (", max_accelerators: 8", "write a range, such as `accelerators: 2-8`"),
         (", must_split: rollout", "write `disjoint_from`"),
         (", must_colocate: rollout", "write `colocate_with`"),
         (
@@ -52,6 +57,15 @@ def test_a_key_of_a_component(hints: str, help_: str, tmp_path: Path) -> None:
 )
 def test_a_key_of_a_plan(plan: str, help_: str, tmp_path: Path) -> None:
     assert helps(tmp_path, "", plan) == [help_]
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"), [("{4: 10s}", "10"), ("{4: 1.5 min}", "90"), ("250ms", "0.25"), ("[{seconds: 2 hours}]", "7200"), ("{4: 10 x}", "a number such as `59.9`")]
+)  # fmt: skip
+def test_a_time_with_its_unit_is_told_in_seconds(said: str, meant: str, tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(f"cluster: 1x8xH100\ncomponents:\n  actor: {{accelerators: 4, seconds: {said}}}\n")
+    (found,) = pw.verify(tmp_path / "job.yaml").findings
+    assert found.help == (f"write `{meant}`" if meant[0].isdigit() else f"write {meant}")
 
 
 @pytest.mark.parametrize("key", ["colour", "mesured_on", "measured_onn", "measure_on"])

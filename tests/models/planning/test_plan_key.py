@@ -140,3 +140,9 @@ def test_less_than_a_mebibyte_a_second_is_no_bandwidth(rate: str, tmp_path: Path
     ((finding, text),) = told(tmp_path, f"{{bandwidth: {{node: {rate}}}}}")
     assert finding.severity.value == "error" and text == rate
     assert finding.message == f"`bandwidth.node` of `plan`: `{rate}` is less than 1 MiB a second"
+
+
+def test_a_phase_is_one_stage(tmp_path: Path) -> None:
+    ((finding, text),) = told(tmp_path, "{cost_model: stages, phases: [generate, train, generate]}")
+    assert (finding.message, text) == ("`phases` of `plan`: `generate` stands twice", "[generate, train, generate]")
+    assert finding.help == "write each phase once"

@@ -25,7 +25,10 @@ def test_only_a_whole_is_a_hundred_percent_and_only_nothing_is_none(part: int, w
     assert percent(part, whole) == text
 
 
-@pytest.mark.parametrize(("time", "text"), [(104, "4.0 % more"), (96, "4.0 % less"), (100, "as much"), (141, "41.0 % more")])
+@pytest.mark.parametrize(
+    ("time", "text"),
+    [(104, "4.0 % more"), (96, "4.0 % less"), (100, "as much"), (141, "41.0 % more"), (4 * 10**14, "more than 10,000 % more")],
+)
 def test_how_much_more(time: int, text: str) -> None:
     assert over(time, 100) == text
 

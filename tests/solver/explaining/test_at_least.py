@@ -8,8 +8,8 @@ import placewright as pw
 import pytest
 from placewright.models.dialects import native
 from placewright.models.findings.finding import UnusableInput
-from placewright.models.model_cards.resolve import with_models
 from placewright.models.reading import Reading
+from placewright.models.resolving.resolve import with_models
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.solver.explaining.needs import needs_of

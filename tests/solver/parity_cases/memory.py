@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from placewright.models.on_size import OnSize
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 
 from ..cases import GIB, cluster, component, given, problem
 from ..clusters import MIXED
+
+
+def on_sizes(small: int, large: int) -> tuple[OnSize, ...]:
+    """So many GiB of accelerators with 40, and with 80."""
+    return OnSize(40 * GIB, small * GIB, 0), OnSize(80 * GIB, large * GIB, 0)
+
 
 MEMORY_CASES: dict[str, Problem] = {
     "offloaded, at the limit": problem(
@@ -34,6 +41,21 @@ MEMORY_CASES: dict[str, Problem] = {
         MIXED,
         given("a", Run(range(3), 0), Run(range(3, 5), 2), memory=30 * GIB, phases=("p",), offloaded=10 * GIB),
         component("b", 1, 2, gib=31, phases=("q",)),
+        within="b+a",
+    ),
+    "memory by its size": problem(
+        MIXED, component("a", 1, 3, gib=30, on_sizes=on_sizes(30, 60)), component("b", 1, 3, gib=15), component("c", 1, gib=50), together="a+b"
+    ),
+    "memory by its size, too much of the largest": problem(
+        MIXED, component("a", 1, 3, gib=20, on_sizes=on_sizes(20, 70)), component("b", 1, 3, gib=15), together="a+b"
+    ),
+    "memory by its size, within searched": problem(
+        MIXED, component("a", 2, 3, gib=25, on_sizes=on_sizes(25, 50)), component("b", 1, gib=20), within="b+a"
+    ),
+    "memory by its size, beside given": problem(
+        MIXED,
+        given("a", Run(range(3), 0), Run(range(3, 5), 2), memory=30 * GIB),
+        component("b", 1, 3, gib=9, on_sizes=on_sizes(9, 60)),
         within="b+a",
     ),
     "CPUs with given": problem(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from placewright.models.component import Parallel
-from placewright.models.memory.estimate import Estimate
+from placewright.models.estimate import Estimate
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 

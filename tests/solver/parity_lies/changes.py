@@ -12,6 +12,8 @@ from placewright.solver.layout.layout import Bundle, Cell, Layout
 from placewright.solver.layout.pools import Pool
 from placewright.solver.model.variables import Variables
 
+from ..cases import GIB
+
 Lie = Callable[[Any], Any]
 """A function or a class -> what stands in its place."""
 
@@ -53,6 +55,11 @@ def heavier(original: Any) -> Any:
 def about_first(original: Any) -> Any:
     """Memory of those that meet, without what they lie within."""
     return lambda self, problem, meeting, variables: original(self, problem, (meeting[0], ()), variables)
+
+
+def of_the_largest(original: Any) -> Any:
+    """What is needed of an accelerator with 80 GiB, whatever it has."""
+    return lambda members, capacity: original(members, 80 * GIB)
 
 
 def proved(original: Any) -> Any:

@@ -72,9 +72,9 @@ DEMAND_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "host memory passes": (FitsHostMemory, "check", instead(silent), "host memory"),
     "colocated processes share host memory": (fits_host_memory, "require_fit", fused, "host memory of colocated processes"),
     "nothing is kept while another phase runs": (
-        fits_memory, "peak", instead(lambda members: max((c.memory for c in members), default=0)), "offloaded, over the limit",
+        fits_memory, "peak", instead(lambda members, capacity: max((c.memory for c in members), default=0)), "offloaded, over the limit",
     ),
-    "what is offloaded passes": (fits_memory, "_in_phase", instead(lambda members, phase: 0), "offloaded, given"),
+    "what is offloaded passes": (fits_memory, "_in_phase", instead(lambda members, phase, capacity: 0), "offloaded, given"),
     "nothing is dealt out": (dealing, "depends", instead(lambda problem, component: False), "on nodes, apart from accelerators"),
     "nothing of a wish is counted": (Preferred, "value", instead(lambda *arguments: 0), "preferred in racks"),
     "a wish costs one more": (Preferred, "encode", more, "preferred in racks"),

@@ -10,8 +10,8 @@ import pytest
 from placewright.models.answer import Answer
 from placewright.models.findings.finding import Severity
 from placewright.models.model_cards.of_file import read_model_config
-from placewright.models.model_cards.resolve import with_models
 from placewright.models.reading import Reading
+from placewright.models.resolving.resolve import with_models
 from placewright.solver.planning.after.given import given
 from placewright.solver.verify import verify
 

@@ -99,7 +99,7 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "never the second": (segmentations._Cutting, "_may_come", lambda original: lambda self, part, left: not left or part.tasks & -part.tasks < left & -left),
     "everybody shares": (every, "may_share", instead(True)),
     "all at once": (nestings, "_obeys", instead(True)),
-    "nobody nests": (every, "nestings", lambda original: lambda asked, sets, go_on: [(-1,) * len(sets)]),
+    "nobody nests": (every, "nestings", lambda original: lambda asked, sets, *rest: [(-1,) * len(sets)]),
     "no halves": (Branching, "_divided", instead(())),
 }  # fmt: skip
 

@@ -74,7 +74,7 @@ def limited(seed: int, stages: bool) -> Question:
 def of_counts(random: Random, pair: tuple[str, str], options: Mapping[str, Sequence[Option]]) -> Multiple:
     """Counts of a pair that go together, whatever their degrees are or with some."""
     degrees = (random.choice([None, random.choice(options[name]).parallel]) for name in pair)
-    return Multiple(*pair, random.choice((1, 1, 2)), *degrees)
+    return Multiple(*pair, random.choice((1, 1, 2)), *degrees, equal=random.random() < 0.3)
 
 
 def keeps(asked: Question, design: Design) -> bool:
@@ -104,7 +104,9 @@ def keeps(asked: Question, design: Design) -> bool:
         degrees = design.options[pair.one].parallel, design.options[pair.other].parallel
         if pair.with_one not in (None, degrees[0]) or pair.with_other not in (None, degrees[1]):
             continue
-        if mine != its and (mine % pair.step or (mine > its and mine % its)):
+        if pair.equal and mine != its:
+            continue
+        if mine % pair.step or (mine > its and (mine % its or its % pair.step)):
             return False
     for names in asked.filling:
         if sum(block.accelerators for block in design.blocks if names & set(block.components)) < sum(

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import placewright as pw
 import pytest
+from placewright.models.answer import Answer
+from placewright.models.planning.planned import OverNodes
+from placewright.models.problem import Problem
+from placewright.report.planning.variants import over_nodes
 from placewright.solver.planning import plan
+from placewright.solver.planning.after.accounting import account
+from placewright.solver.planning.loop import others
 from placewright.solver.planning.loop.rounds import Rounds
+from placewright.solver.planning.searching.searched import Found
 
 FILE = """
 cluster: {nodes: [{accelerators: {count: 4, model: H100}}]}
@@ -33,3 +41,67 @@ def test_changes_are_searched_no_longer_than_the_problem(limit: float, tmp_path:
     answer = pw.solve(str(tmp_path / "hints.yaml"), limit=limit, sandbox=False)
     assert answer.plan is None
     assert len(limits) > 1 and max(limits) <= limit
+
+
+def test_where_the_time_is_over_nothing_is_searched_beside_what_was_placed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With traffic another design may be better in its place: it was looked for eleven times, each as long as listing what is asked takes."""
+    placed, search = [], Rounds.search
+
+    def recorded(rounds: Rounds) -> None:
+        placed.append(len(rounds.placed))
+        search(rounds)
+
+    monkeypatch.setattr(Rounds, "search", recorded)
+    (tmp_path / "hints.yaml").write_text(LARGE, encoding="utf-8")
+    answer = pw.solve(str(tmp_path / "hints.yaml"), limit=0.001, sandbox=False)
+    assert answer.plan is not None and answer.planned is not None and not answer.planned.proved
+    assert placed == [0]  # nor is planned what nobody asked for: of that a bound is told, and that there was no time for more
+    its = answer.planned
+    assert its.over_nodes is not None and its.nested is not None and its.over_nodes.best is its.nested.best is None
+    assert 0 < its.over_nodes.bound <= its.price[0] and 0 < its.nested.bound <= its.price[0]
+    problem = pw.load(tmp_path / "hints.yaml").problem
+    assert problem is not None
+    assert over_nodes(account(problem, its, searches=0)).endswith(" seconds; there was no time left to plan one of them")
+    # one that was found with groups over nodes, and has none: no component was named in the hint that was told for it
+    its = replace(its, over_nodes=OverNodes(its.over_nodes.bound, its.best))
+    assert over_nodes(account(problem, its, searches=0)).endswith("\n  none of its tp groups lies over nodes: it needs no hint for that")
+
+
+def test_alternatives_are_placed_no_longer_than_the_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to eight, and for those that no placement has parts of them, so that others are ruled out too: each may have to be searched."""
+    searched = []
+    fits, probe = others._fits, Rounds._probe
+
+    def placed(rounds: Rounds, found: Found) -> Answer:
+        searched.append(found)
+        return fits(rounds, found)
+
+    def probed(rounds: Rounds, part: Problem) -> Answer:
+        searched.append(part)
+        return probe(rounds, part)
+
+    monkeypatch.setattr(others, "_fits", placed)
+    monkeypatch.setattr(Rounds, "_probe", probed)
+    (tmp_path / "hints.yaml").write_text(SPREAD, encoding="utf-8")
+    answer = pw.solve(str(tmp_path / "hints.yaml"), limit=0.3, sandbox=False)
+    assert answer.planned is not None and answer.planned.proved and answer.planned.not_placed
+    assert len(searched) <= 0.3 / others.SEARCHED + 1
+
+
+SPREAD = """
+cluster: 4x8xH100
+components:
+  rollout: {parallel: {tp: 2}, spread: {level: node, domains: 4, percent: 25}, seconds: {2: 600, 32: 60}}
+  actor: {parallel: {tp: 4}, spread: {level: node, domains: 3, percent: 34}, seconds: {4: 500, 32: 80}}
+  ref: {spread: {level: node, domains: 3, percent: 40}, seconds: {2: 100, 32: 10}}
+  critic: {spread: {level: node, domains: 4, percent: 30}, seconds: {2: 200, 32: 20}}
+plan: {workflow: [rollout -> actor, rollout -> ref, rollout -> critic]}
+"""
+LARGE = """
+cluster: 64x8xH100
+components:
+  rollout: {accelerators: 8-512, parallel: {tp: 8}, seconds: {8: 640, 512: 11}}
+  actor: {accelerators: 8-512, parallel: {tp: 8}, traffic: 50GiB, seconds: {8: 1280, 512: 23}}
+links: [{from: actor, to: rollout, weights: 140GiB}]
+plan: {workflow: [rollout -> actor], bandwidth: {node: 50GiB}}
+"""

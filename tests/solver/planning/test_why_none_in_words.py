@@ -46,7 +46,7 @@ def test_what_the_framework_demands_is_not_told_to_be_dropped(tmp_path: Path) ->
 
     def told(actor: str, rollout: str) -> tuple[str, str]:
         (tmp_path / "run.sh").write_text(script % (actor, rollout))
-        (finding,) = pw.solve(tmp_path / "run.sh", cluster="4x8xH100", sandbox=False).findings
+        (finding,) = pw.solve(tmp_path / "run.sh", cluster="8x8xH100", sandbox=False).findings
         return finding.message, finding.help
 
     reason = "verl runs all roles of a pool in the same processes"

@@ -181,16 +181,20 @@ def may_run(question: Question, uses: Uses, segments: Sequence[int]) -> bool:
         if segments[edge.earlier] > segments[edge.later] or (edge.whole and segments[edge.earlier] == segments[edge.later]):
             return False
     for (one, first), (other, second) in combinations(enumerate(question.tasks), 2):
-        same = first.component == second.component or uses[first.component] & uses[second.component]
-        if segments[one] == segments[other] and same:
+        if segments[one] == segments[other] and _take_turns(question, uses, first.component, second.component):
             return False
     return all(_goes_round(question, uses, segments, its) for its in question.rounds)
+
+
+def _take_turns(question: Question, uses: Uses, one: str, other: str) -> bool:
+    """Can these components not work at the same time?"""
+    return one == other or bool(uses[one] & uses[other]) or bool({(one, other), (other, one)} & question.one_at_a_time)
 
 
 def _goes_round(question: Question, uses: Uses, segments: Sequence[int], its: frozenset[int]) -> bool:
     """All at once; each by itself where two of them share accelerators, or one waits for all of another."""
     pairs = [(question.tasks[one].component, question.tasks[other].component) for one, other in combinations(its, 2)]
-    alone = any(one == other or uses[one] & uses[other] for one, other in pairs)
+    alone = any(_take_turns(question, uses, one, other) for one, other in pairs)
     alone = alone or any(edge.whole and {edge.earlier, edge.later} <= its for edge in question.edges)
     return len({segments[task] for task in its}) == (len(its) if alone else 1)
 

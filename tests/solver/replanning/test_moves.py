@@ -80,6 +80,9 @@ PARTS = {
         {"a": (Run(range(0, 1), 0, first=2),), "r": (Run(range(0, 2), 0),)},
         1,
     ),
+    "a large group beyond the least that is asked for makes room for two small ones": (
+        problem(cluster({"count": 4}), component("a", 2, 4, tp=2), component("b", 2, 4)), {"a": (Run(range(0, 4), 0),)}, 1
+    ),
     "colocated ones move together and count once": (
         problem(cluster({"count": 2}, {"count": 2}), component("a", 2, tp=2), component("b", 2), component("c", 2), together="a+b"),
         {"a": (Run(range(0, 2), 0),), "b": (Run(range(0, 2), 0),), "c": (Run(range(0, 1), 0), Run(range(1, 2), 1))},

@@ -31,7 +31,8 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Repeat, Run, Runs
 from placewright.models.problem import Problem
-from placewright.solver.sandbox.codec import Codec, NotOurs
+from placewright.solver.sandbox.codec import Codec
+from placewright.solver.sandbox.forms import NotOurs
 from placewright.solver.sandbox.messages import Done, Messages, Question, read_question, write_question
 
 from ..parity_cases.random_problems import random_problem

@@ -13,8 +13,8 @@ from ....hints.degrees import KEY, degrees_of
 from ....notation.runs_list import placement_list
 from ....notation.runs_text import placement_text
 from ....placements.assignment import Assignment, Run, seats
-from ....placements.ranks import merge, write_ranks
 from ....problem import Problem
+from ....ranks import merge, write_ranks
 from ....reading import Reading
 from ....text.scalar_text import in_flow_map, plain_or_quoted
 from ....text.source import Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....machines.node_group import EnvConfig
-from ....placements.ranks import Ranks
+from ....ranks import Ranks
 from .hardware import GroupHardware
 
 

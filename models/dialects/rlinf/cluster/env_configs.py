@@ -11,7 +11,7 @@ from ....configuration.notes import Notes, is_unknown
 from ....findings.wording import with_noun
 from ....machines.node_group import EnvConfig
 from ....placements.claims import Claims
-from ....placements.ranks import Ranks, without, write_ranks
+from ....ranks import Ranks, without, write_ranks
 from ....text.reshape import as_list, split_item, without_item
 from ....text.scalar_text import in_flow_map, plain_or_quoted
 from ....text.tree import Mapping, Scalar, Sequence, Value, kind_of

@@ -11,7 +11,7 @@ from itertools import islice
 
 from ....configuration.notes import Notes, is_unknown
 from ....machines.cluster import Hardware
-from ....placements.ranks import Ranks
+from ....ranks import Ranks
 from ....text.nearest import nearest
 from ....text.reshape import as_list, without_item
 from ....text.tree import Mapping, Scalar, Sequence, Value, kind_of, plain

@@ -12,7 +12,7 @@ from ....machines.cluster import Cluster, Hardware, Node, Nodes
 from ....machines.node_group import NODE, NodeGroup
 from ....machines.nodes import Alike, numbered_nodes
 from ....machines.shorthand import AsDeclared
-from ....placements.ranks import merge, without
+from ....ranks import merge, without
 from ....text.tree import Scalar, Value
 from .declared_group import DeclaredGroup
 

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 
 from ....configuration.notes import Notes, is_unknown
 from ....machines.node_group import ACCELERATOR, NODE, EnvConfig
-from ....placements.ranks import Ranks, merge, write_ranks
+from ....ranks import Ranks, merge, write_ranks
 from ....text.reshape import as_list
 from ....text.scalar_text import plain_or_quoted
 from ....text.tree import Mapping, Scalar, Sequence, Value, find
-from ..components.group_labels import read_label
-from ..components.over_groups import check_over_groups
 from .declared_group import DeclaredGroup
 from .env_configs import read_env_configs
+from .group_labels import read_label
 from .hardware import GroupHardware, read_hardware
 from .node_ranks import read_node_ranks
+from .over_groups import check_over_groups
 
 _KEYS = ("label", "node_ranks", "env_configs", "hardware", "hardware_type", "ignore_hardware")
 

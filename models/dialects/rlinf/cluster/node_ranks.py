@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....configuration.notes import Notes, is_unknown
 from ....findings.span import Edit
-from ....placements.ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, write_ranks
+from ....ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, write_ranks
 from ....text.scalar_text import in_flow_map, plain_or_quoted
 from ....text.tree import Scalar, Sequence, Value
 

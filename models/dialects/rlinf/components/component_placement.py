@@ -11,8 +11,8 @@ from ....findings.span import Span
 from ....text.scalar_text import in_flow_map
 from ....text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
 from ..capabilities import MAX_RUNS
-from ..writing.written import Written
 from .flow_commas import KEYS, split_by_commas
+from .form import Written
 from .groups_of import Labels, read_labels
 from .placed import Context, check_text, placed
 

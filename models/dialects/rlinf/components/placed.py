@@ -22,7 +22,7 @@ from ....notation.placement_text import Fault, Numbered, PlacementText, read_pla
 from ....placements.assignment import Run, met, repeats_of
 from ..capabilities import MAX_PROCESSES
 from ..cluster.node_groups import DeclaredGroups
-from ..writing.written import Form, Written, shared_nodes
+from .form import Form, Written, shared_nodes
 from .groups_of import numbered_by
 
 MAX_FAULTS = 20

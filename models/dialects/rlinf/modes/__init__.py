@@ -16,6 +16,7 @@ from .pairs import of_choices
 from .parts import Parts
 from .sharding import sharding
 from .task import Placer, placer_of, task_of
+from .undivided import of_undivided
 from .unused import unused
 
 _APPLY: Mapping[Placer, Callable[[Parts], None]] = {
@@ -68,7 +69,7 @@ def read_mode(
     placer = placer_of(settings, task)
     known = {each.name: each for each in components}
     open_ = choices if profiled and choices else {}
-    parts = Parts(notes, settings, cluster, task, placer, known, written, owner, hinted, planned, open_, profiled)
+    parts = Parts(notes, settings, cluster, task, placer, known, written, owner, hinted, planned, open_, profiled, choices or {})
     unused(parts)
     if placer in _APPLY:
         _APPLY[placer](parts)
@@ -87,7 +88,7 @@ def read_mode(
         shaped,
         frozenset((*written, *parts.components)),
         tuple(parts.ways),
-        of_choices(parts) if parts.ways else {},
+        of_choices(parts) if parts.ways else of_undivided(parts) if placer is Placer.HYBRID else {},
     )
 
 

@@ -15,6 +15,12 @@ from .parts import Parts
 
 RULE = "PW208"
 _TP, _PP, _CP = "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"
+_OF_ROLLOUT = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size"}
+SECTIONS = {
+    "rollout": ("rollout", _OF_ROLLOUT),
+    **{role: (f"{role}.model", {"tp": _TP, "pp": _PP, "cp": _CP}) for role in ("actor", "critic", "inference")},
+}
+"""Component -> the section that says its degrees, and the key of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,7 @@ def trained(settings: Settings, role: str) -> Degrees:
 
 def generating(settings: Settings) -> Degrees:
     """Those of the rollout engine."""
-    tp, pp = (settings.whole(f"rollout.{key}", RULE, 1, exact=True) for key in ("tensor_parallel_size", "pipeline_parallel_size"))
+    tp, pp = (settings.whole(f"rollout.{key}", RULE, 1, exact=True) for key in _OF_ROLLOUT.values())
     return Degrees(tp, pp, _ONE)
 
 

@@ -14,13 +14,14 @@ def fitting_tp(parts: Parts, found: Arrangement, actor: Amount | None, near: int
     The next one below `near`, else above.
     """
     on_node = min((has for alike in parts.cluster.alike if (has := alike.node.count(ACCELERATOR))), default=count)
-    megatron = parts.settings.word("actor.training_backend", "PW208") == "megatron"
+    backend = parts.settings.word("actor.training_backend", "PW208")
+    bounded = backend == "megatron" or (backend == "fsdp" and found is Arrangement.COLLOCATED and actor is not None and actor.value > 1)
 
     def fits(tp: int) -> bool:
         if count % tp or on_node % tp:
             return False
         if actor is None or tp >= actor.value:
-            return actor is None or tp == actor.value or not megatron
+            return actor is None or tp == actor.value or not bounded
         return found is not Arrangement.COLLOCATED or not (actor.value % tp or count % actor.value)
 
     most = min(count, on_node)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ....findings.finding import Severity
 from .parts import Parts
 from .presence import CODE
+from .undivided import unread
 
 STARTED = {"embodied": ("env",), "embodied_eval": ("env", "rollout"), "sft": ("actor",), "offline": ("actor",)}
 """The components that every program of a task asks the placement for."""
@@ -20,6 +21,7 @@ TRAINED = ("actor", "rollout")
 def apply(parts: Parts) -> None:
     """An error for each component that every program starts and that is not placed, a warning for those that training starts."""
     notes, task = parts.notes, parts.task
+    unread(parts)
     if notes.partial or (not parts.written and any(finding.severity is Severity.ERROR for finding in notes.findings)):
         return  # more may be placed than could be read
     names = STARTED.get(task, ())

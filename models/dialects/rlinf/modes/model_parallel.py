@@ -14,10 +14,11 @@ from .arrangement import Arrangement, arrangement, relate
 from .degrees import INFERENCE, Degrees, generating, inferred, inferring, sections_of_inference, trained
 from .fitting_tp import fitting_tp
 from .handing_on import handing_on
-from .pack import IGNORED, degrees_without_ranks, extent, pack, packed
+from .pack import IGNORED, degrees_without_ranks, extent, other_degrees, pack, packed
 from .parts import Parts
 from .shape import CODE, Shape, at_least, engine, fits_in, of_rollout, whole
 from .solid import Extent
+from .undivided import FSDP, ROLES, undivided, without_times
 from .ways import ways
 from .weights import weights
 
@@ -38,6 +39,7 @@ def apply(parts: Parts) -> None:
     presence.critic(parts, found)
     presence.pipeline(parts, found)
     presence.engine_within_actor(parts, found, actor.tp, rollout.tp, _count(parts, "rollout"))
+    without_times(parts, *ROLES)
     backend = parts.settings.word("actor.training_backend", CODE)
     _actor(parts, actor, backend)
     shape = _rollout(parts, found, actor, rollout)
@@ -74,9 +76,13 @@ def _count(parts: Parts, name: str) -> int | None:
 def _actor(parts: Parts, its: Degrees, backend: str | None) -> None:
     """Its tensor parallel group must fit; whole replicas matter to megatron, which fails without them, not to fsdp."""
     count = _count(parts, "actor")
-    component, open_ = parts.components.get("actor"), parts.choices.get("actor", ())
-    planned = open_ and component and component.timed  # what is open to fsdp is its tp, by which rollout interleaves
-    pack(parts, "actor", Shape(), its.parallel if backend == MEGATRON or planned or its.parallel in open_ else None)
+    if backend == FSDP and parts.profiled and its.parallel:
+        undivided(parts, "actor", its.parallel)
+    else:
+        offered = parts.offered.get("actor", ())
+        if backend == FSDP and its.parallel and offered and all(each.tp != its.parallel.tp for each in offered):
+            other_degrees(parts, parts.components["actor"], (its.parallel,))
+        pack(parts, "actor", Shape(), its.parallel if backend == MEGATRON else None)
     at_least(parts, "actor", its.tp)
     if backend == MEGATRON or count is None or not fits_in(parts, "actor", its.tp, count, count) or backend == "fsdp" or backend is None:
         return

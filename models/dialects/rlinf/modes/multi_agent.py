@@ -1,6 +1,7 @@
 """The mode of the multi-agent tasks: several engines share out the accelerators of one actor.
 
-Source: RLinf, rlinf/utils/placement.py, MultiAgentModelParallelComponentPlacement and its Eval; examples/agent/wideseek_r1.
+Source: RLinf, rlinf/utils/placement.py, MultiAgentModelParallelComponentPlacement and its Eval; rlinf/workers/rollout/utils.py
+(DisaggRankMapper); examples/agent/wideseek_r1.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ def apply(parts: Parts) -> None:
     presence.log_probabilities(parts)
     presence.inference(parts, Arrangement.COLLOCATED)
     actor, its = trained(parts.settings, "actor"), generating(parts.settings)
-    found = extent(parts, "rollout")
-    presence.engine_within_actor(parts, Arrangement.COLLOCATED, actor.tp, its.tp, found.count if found else None)
+    found, trains = extent(parts, "rollout"), extent(parts, "actor")
+    partly = found is not None and trains is not None and found.count < trains.count
+    presence.engine_within_actor(parts, Arrangement.COLLOCATED, actor.tp, its.tp, found.count if found else None, partly)
     evaluation.agents_fit(parts, its)
     parts.relate(COLOCATED, "actor", "reward")
     names = dict.fromkeys([*parts.written, *parts.components])

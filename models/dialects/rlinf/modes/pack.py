@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Sequence
 
 from ....component import UNBOUNDED, Component, Parallel
+from ....counts import times
 from ....findings.finding import UnusableInput
 from ....findings.fix import Fix
 from ....findings.span import Edit
@@ -43,7 +44,7 @@ def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None
             solid = replace(component, contiguous=True)
             parts.components[name] = _hinted(parts, component, shape, parallel) if shape else solid
         elif parts.profiled:
-            _other_degrees(parts, component, (parallel,) if parallel else ())
+            other_degrees(parts, component, (parallel,) if parallel else ())
             parts.components[name] = replace(component, parallel=parallel or component.parallel)
         return
     if fills and not found.solid:
@@ -62,7 +63,7 @@ def _fixed(parts: Parts, component: Component, found: Extent, shape: Shape, para
     """Its runs anew from its range; the processes that were written are thrown away."""
     notes, name, amount = parts.notes, component.name, found.size
     if parts.profiled:
-        _other_degrees(parts, component, (parallel,) if parallel else ())
+        other_degrees(parts, component, (parallel,) if parallel else ())
     runs = packed(parts, component, found, shape)
     was = Assignment({name: component.runs or ()}).world_size(name)
     count = amount // shape.each
@@ -120,11 +121,12 @@ def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel
         if field in component.spans and hint != demanded:
             message = f"`{key}` of `{name}` is {hint}, but the settings of the job make it {demanded} ({parts.reason})"
             notes.error("PW121", name, message, component.spans[field], "", f"drop `{key}`, or change the settings of the job")
-    _other_degrees(parts, component, (parallel,) if parallel else ())
+    other_degrees(parts, component, (parallel,) if parallel else ())
     component = _in_processes_of(parts, component, shape.each)
     found = replace(component, per_process=shape.each, stride=shape.stride, contiguous=True, parallel=parallel or component.parallel)
-    step = max(found.unit, found.step)
-    if component.least == component.most and component.least % step:
+    steps = (max(found.unit, found.step), *parts.steps_of(name))
+    if component.least == component.most and all(component.least % each for each in steps):
+        step = min(steps)
         lower = component.least // step * step
         fit = f"{lower} or {lower + step}" if lower else str(step)
         message = f"`{name}` asks for {with_noun(component.least, 'accelerator')}, but the settings of the job need a multiple of {step}"
@@ -140,26 +142,26 @@ def degrees_without_ranks(parts: Parts, name: str, possible: Sequence[Parallel],
     component = parts.on_accelerators(name)
     if component is None or not parts.profiled or "placement" not in component.spans:
         return
-    _other_degrees(parts, component, possible)
+    other_degrees(parts, component, possible)
     if component.runs is None and _is_contradicted(parts, component, possible[1:]) != _is_contradicted(parts, component, possible[:1]):
         parts.notes.unsure("PW121", name, f"whether its hints agree with the settings of the job depends on {depends}")
 
 
 def _is_contradicted(parts: Parts, component: Component, possible: Sequence[Parallel]) -> bool:
     """Do its hints neither say any of these degrees nor leave them open?"""
-    choices = parts.choices.get(component.name) or (component.parallel,)
+    choices = parts.offered.get(component.name) or (component.parallel,)
     planned = component.timed is not None and len(choices) > 1
     return "parallel" in component.spans and bool(possible) and not planned and not any(each in choices for each in possible)
 
 
-def _other_degrees(parts: Parts, component: Component, possible: Sequence[Parallel]) -> None:
+def other_degrees(parts: Parts, component: Component, possible: Sequence[Parallel]) -> None:
     """Hints contradict the degrees that hold where they neither say nor leave them open.
 
     Of components that are planned by their times those of a list are chosen, and written, whether or not the settings have one of them.
     """
     if not _is_contradicted(parts, component, possible):
         return
-    choices = parts.choices.get(component.name) or (component.parallel,)
+    choices = parts.offered.get(component.name) or (component.parallel,)
     hint, made = (" or ".join(str(each) for each in dict.fromkeys(its)) for its in (choices, possible))
     message = f"`parallel` of `{component.name}` is {hint}, but the settings of the job make it {made} ({parts.reason})"
     parts.notes.error(
@@ -180,7 +182,8 @@ def _in_processes_of(parts: Parts, component: Component, each: int) -> Component
         parts.notes.error("PW121", component.name, message, spans["processes"], "", "drop `processes`, or change the settings of the job")
         return component
     most = component.most if component.most >= UNBOUNDED else component.most // its * each
-    return replace(component, least=component.least // its * each, most=most)
+    counts = times(tuple((low // its, high // its) for low, high in component.counts), each)
+    return replace(component, least=component.least // its * each, most=most, counts=counts)
 
 
 def _without_group(parts: Parts, component: Component) -> None:

@@ -27,6 +27,7 @@ class Parts:
     planned : components whose ranks are chosen by their times.
     profiled : does the file say times, by which ranks may be chosen?
     choices : the parallel degrees that hints leave open, where it does.
+    offered : the same, whether or not it does.
     relations : what the mode demands besides.
     ways : the arrangements that it leaves to the plan.
     """
@@ -43,6 +44,7 @@ class Parts:
     planned: frozenset[str] = frozenset()
     choices: Mapping[str, tuple[Parallel, ...]] = field(default_factory=dict)
     profiled: bool = False
+    offered: Mapping[str, tuple[Parallel, ...]] = field(default_factory=dict)
     relations: list[Relation] = field(default_factory=list)
     ways: list[Way] = field(default_factory=list)
 
@@ -73,6 +75,15 @@ class Parts:
         """Is it left to solve? One whose ranks cannot be told without the cluster is not."""
         found = self.on_accelerators(name)
         return found is not None and found.runs is None and "placement" not in found.spans
+
+    def steps_of(self, name: str) -> tuple[int, ...]:
+        """What its accelerators are a multiple of, at the least, with each of the degrees that are open to it; nothing where none are.
+
+        Where others have a choice and its hints say no degrees, its own may follow from that: then a plan judges its count, with each choice.
+        """
+        if name in self.choices:
+            return tuple(each.tp for each in self.choices[name])
+        return (1,) if self.choices and name in self.planned and "parallel" not in self.components[name].spans else ()
 
     def relate(self, kind: str, *names: str, choice: str = "") -> None:
         """The mode demands a relation of these components, as far as they are known and on accelerators; see Relation."""

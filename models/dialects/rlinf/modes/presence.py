@@ -116,8 +116,13 @@ def pipeline(parts: Parts, found: Arrangement) -> None:
         parts.notes.error("PW101", name, message, parts.place(name), "", help)
 
 
-def engine_within_actor(parts: Parts, found: Arrangement, actor: Amount | None, rollout: Amount | None, count: int | None) -> None:
-    """Megatron's actor hands its weights to rollout engines whose tp is at most its own. `count`: accelerators of rollout, if known.
+def engine_within_actor(
+    parts: Parts, found: Arrangement, actor: Amount | None, rollout: Amount | None, count: int | None, partly: bool = False
+) -> None:
+    """An actor hands its weights to rollout engines whose tp is at most its own. `count`: accelerators of rollout, if known.
+
+    That of FSDP looks for these by its tp only where that is more than 1 and both share accelerators; apart see weights.py.
+    `partly`: rollout is on some of the actor's accelerators, where weights go as if they were apart, whatever trains.
 
     Where both are planned and a choice of degrees is left, the ways say which go together (see pairs.py).
     """
@@ -125,8 +130,11 @@ def engine_within_actor(parts: Parts, found: Arrangement, actor: Amount | None, 
         return
     if not actor or not rollout or rollout.value <= actor.value or not parts.has("actor") or not parts.has("rollout"):
         return
-    if parts.settings.word("actor.training_backend", CODE) == "megatron":
-        message = f"the tp of rollout is {rollout.value}, but a megatron actor of tp {actor.value} takes at most its own"
+    backend = parts.settings.word("actor.training_backend", CODE)
+    if backend == "megatron" or (backend == "fsdp" and found is Arrangement.COLLOCATED and (actor.value > 1 or partly)):
+        where = " with rollout on some of its accelerators" if partly else " on the same accelerators"
+        shares = where if backend == "fsdp" else ""
+        message = f"the tp of rollout is {rollout.value}, but {'an' if backend == 'fsdp' else 'a'} {backend} actor of tp {actor.value}{shares} takes at most its own"
         message += "; RLinf notices this only after workers have started"
         better = fitting_tp(parts, found, actor, rollout.value, count) if count else actor.value
         help = f"set `{rollout.name}: {better}`, or `{actor.name}: {rollout.value}`" if better else f"set `{actor.name}: {rollout.value}`"

@@ -5,7 +5,7 @@ Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement._genera
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ....component import Parallel
 from ....configuration.settings import Amount
@@ -95,10 +95,10 @@ def at_least(parts: Parts, name: str, tp: Amount | None) -> None:
     if tp is None or component is None or not parts.is_open(name):
         return
     least = min((each.tp for each in parts.choices.get(name, ())), default=tp.value)
-    if least <= component.least:
+    if least <= component.least or (least > component.most and 1 in parts.steps_of(name)):
         return
     if least <= component.most:
-        parts.components[name] = replace(component, least=least)
+        parts.components[name] = component.between(least, component.most)
         return
     other = least != tp.value  # which its hints offer
     message = f"`{name}` asks for {with_noun(component.most, 'accelerator')}, fewer than {'the least' if other else 'its'} tp {least}"

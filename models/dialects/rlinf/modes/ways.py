@@ -9,13 +9,14 @@ from itertools import product
 from typing import Iterable, Iterator
 
 from ....planning.way import Shape, Way
-from ..planning.profiled import KEY
+from ..profiled import KEY
 from . import handing_on
 from .degrees import INFERENCE, Degrees, inferred_otherwise, sections_of_inference
 from .inference import CODE, lacking, unset
-from .pairs import collocated, multiples, paired_degrees
+from .pairs import collocated, equal_counts, multiples, paired_degrees
 from .parts import Parts
 from .pipeline import refused
+from .undivided import FSDP
 from .weights import unlike
 
 COLLOCATED, DISAGGREGATED = "collocated", "disaggregated"
@@ -26,7 +27,7 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
     """Those that RLinf would start, of components whose ranks are all to be found."""
     inference, critics = parts.first_of("inference", "actor_inference"), parts.first_of("critic_inference")
     critic = parts.first_of("critic")
-    shape = _collocated(actor, rollout)
+    shape = _collocated(parts, actor, rollout)
     paired = paired_degrees(parts, actor, rollout, together=True)
     shares = parts.task != "coding_online_rl" and (any(each.shapes for each in paired) if paired else shape is not None)
     if shares:
@@ -34,7 +35,8 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
         together = frozenset((one, other) for one, other in pairs if other)
         idle = [name for name in (inference, critics) if name]
         shapes = {**({"rollout": shape} if shape else {}), **_shapes(parts, idle, together=True)}
-        yield Way(COLLOCATED, together, shapes=shapes, without=frozenset(idle), paired=paired)
+        alike = equal_counts(parts, actor)
+        yield Way(COLLOCATED, together, shapes=shapes, without=frozenset(idle), multiples=alike, paired=paired)
     why, help = _not_apart(parts, actor, rollout)
     if why and not shares:
         message = f"impossible: actor and rollout can neither share their accelerators nor be apart: {why}"
@@ -92,8 +94,8 @@ def _shapes(parts: Parts, names: Iterable[str], together: bool) -> dict[str, Sha
     return found
 
 
-def _collocated(actor: Degrees, rollout: Degrees) -> Shape | None:
+def _collocated(parts: Parts, actor: Degrees, rollout: Degrees) -> Shape | None:
     """Rollout on the accelerators of the actor: engines of tp alone, which interleave; None if the degrees do not go together."""
     if not actor.tp or not rollout.tp:
         return None
-    return collocated(actor.tp.value, rollout.tp.value)
+    return collocated(actor.tp.value, rollout.tp.value, parts.settings.word("actor.training_backend", PLANS) == FSDP)

@@ -51,6 +51,15 @@ def weights(parts: Parts, actor: Degrees, rollout: Degrees, counts: tuple[int, i
             _tell(parts, f"{why}, and they are apart", f"set `{rollout.tp.name}` to a divisor of {step}")
     elif matched(parts, actor, rollout) is None:
         return
+    elif mine > theirs and theirs % step and parts.settings.word("actor.training_backend", CODE) == "fsdp":  # megatron never starts so
+        told = f"the weights of `actor` do not come to all of the {mine} accelerators of `rollout`: its own {theirs} are no multiple of its tp, {step}"
+        fit = " or ".join(str(each) for each in (theirs // step * step, -(-theirs // step) * step) if each and mine % each == 0)
+        most = theirs // step * step
+        _tell(
+            parts,
+            told,
+            f"give `actor` {fit} accelerators" if fit else f"give `rollout` {most} accelerators, or another multiple of {step} up to that",
+        )
     elif mine % step:
         least = mine // step * step
         help = f"give it {f'{least} or ' if least else ''}{least + step} accelerators"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Callable
-from typing import Mapping as MappingType
 
 from ....findings.finding import Finding, Severity
 from ....job import Job
-from ....parallel import Parallel
 from ....problem import Problem
 from ....reading import Reading
 from ....text.document import Document
+from ...all_refused import Chosen, all_refused
 from ...following import following
 from .following import leaders, with_degrees
 
@@ -31,15 +30,26 @@ def anew(read: Read, document: Document, written: Problem | None) -> Reading:
     return replace(found, problem=replace(found.problem, job=job), findings=findings)
 
 
+def choices_refused(read: Read, document: Document) -> tuple[Finding, ...]:
+    """An error where RLinf refuses every choice of degrees that hints leave open."""
+    found = read(document)
+    if found.problem is None or found.failed or not found.problem.job.choices:
+        return ()
+    return all_refused(found.problem.job, lambda degrees: _job_with(read, document, degrees))
+
+
 def _with_followers(job: Job, read: Read, document: Document) -> tuple[Job, tuple[Finding, ...]]:
     """With what follows from the choices of degrees that hints leave open; an error where RLinf refuses all of them."""
     if not job.choices:
         return job, ()
+    if refused := choices_refused(read, document):
+        return job, refused
+    return following(job, leaders(job, document.root), lambda degrees: _job_with(read, document, degrees))
 
-    def job_with(degrees: MappingType[str, Parallel]) -> Job | str:
-        reading = read(replace(document, root=with_degrees(document.root, degrees)))
-        if reading.problem is not None and not reading.failed:
-            return reading.problem.job
-        return next((each.message for each in reading.findings if each.severity is Severity.ERROR), "the file cannot be read")
 
-    return following(job, leaders(job, document.root), job_with)
+def _job_with(read: Read, document: Document, degrees: Chosen) -> Job | str:
+    """The job of the file with these degrees; why, where RLinf refuses it."""
+    reading = read(replace(document, root=with_degrees(document.root, degrees)))
+    if reading.problem is not None and not reading.failed:
+        return reading.problem.job
+    return next((each.message for each in reading.findings if each.severity is Severity.ERROR), "the file cannot be read")

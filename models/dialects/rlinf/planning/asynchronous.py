@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Collection
 
 from ....configuration.settings import Settings
-from ....planning.usual import as_it_runs
 from ....planning.workload import STEADY, Workload
+from ....times.usual import as_it_runs
 
 CODE = "PW604"
 LOSS, STALE, STAGES = "algorithm.loss_type", "algorithm.staleness_threshold", "rollout.pipeline_stage_num"

@@ -14,7 +14,7 @@ from ....text.changed import with_value
 from ....text.tree import Mapping, Scalar, find
 from ...following import interpolates, with_hint
 from ..capabilities import INFERENCE
-from ..writing.degrees import SECTIONS
+from ..modes.degrees import SECTIONS
 
 
 def leaders(job: Job, root: Mapping) -> list[str]:

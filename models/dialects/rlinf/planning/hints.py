@@ -15,8 +15,8 @@ from ....planning.measured import Measured
 from ....planning.workload import Timed
 from ....text.tree import Mapping, Value
 from ..capabilities import INFERENCE
+from ..profiled import hinted_seconds, placed_in
 from .opened import Opened
-from .profiled import hinted_seconds, placed_in
 
 
 def of_what_runs(

@@ -13,7 +13,7 @@ from ....configuration.notes import Notes, is_unknown
 from ....findings.finding import UnusableInput
 from ....hints.without import without
 from ....text.tree import Entry, Mapping, Scalar, Value
-from .profiled import COST, KEY
+from ..profiled import COST, KEY
 
 MEASURED_ON = "measured_on"
 

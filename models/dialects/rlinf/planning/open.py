@@ -20,11 +20,11 @@ from ....planning.workload import Timed
 from ....text.tree import Mapping, Scalar, Value, find
 from ..capabilities import INFERENCE as ROLES
 from ..modes.task import Placer, placer_of
+from ..profiled import KEY, hinted_seconds
 from .along import Lost, along
 from .embodied import embodied
 from .opened import Opened
 from .profile import Profile, read_profile
-from .profiled import KEY, hinted_seconds
 from .reasoning import BATCH, CRITICS, INFERENCE, batch_of, besides, infers, measured_on, reasoning, unstarted
 from .remarks import of_environments, of_rows, of_updates
 
@@ -202,7 +202,7 @@ def _key(task: str, name: str) -> str:
 def _open(component: Component, timed: Timed | None) -> Component:
     """The component without its ranks: as many accelerators as are found best."""
     spans = {name: span for name, span in component.spans.items() if name != "placement"}
-    return replace(component, least=component.per_process, most=UNBOUNDED, runs=None, fixes={}, spans=spans, timed=timed)
+    return replace(component, least=component.per_process, most=UNBOUNDED, counts=(), runs=None, fixes={}, spans=spans, timed=timed)
 
 
 def _spans(profile: Profile, name: str) -> dict[str, Span]:

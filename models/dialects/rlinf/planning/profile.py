@@ -12,10 +12,11 @@ from typing import Mapping as MappingType
 from ....configuration.notes import Notes, is_unknown
 from ....configuration.settings import Settings
 from ....findings.span import Span
-from ....hints.times.duration import duration
+from ....hints.seconds.duration import duration
 from ....planning.measured import SECOND
+from ....quantity import Advised
 from ....text.tree import Mapping, Scalar
-from .profiled import COST, KEY
+from ..profiled import COST, KEY
 
 BY_ENVIRONMENTS = {"env": "env_profile_data", "rollout": "rollout_profile_data"}
 """Component -> where its seconds stand by the number of environments on one accelerator."""
@@ -80,5 +81,6 @@ def _seconds(notes: Notes, settings: Settings, path: str) -> Cost | None:
     try:
         return Cost(duration(value.value if isinstance(value, Scalar) else value), value.span)
     except ValueError as wrong:
-        notes.error("PW105", path, f"`{path}`: {wrong}", value, "no seconds", "write the seconds of an iteration, such as `59.9`")
+        advice = wrong.advice if isinstance(wrong, Advised) else "write the seconds of an iteration, such as `59.9`"
+        notes.error("PW105", path, f"`{path}`: {wrong}", value, "no seconds", advice)
         return None

@@ -10,9 +10,9 @@ from ....configuration.settings import Settings
 from ....findings.wording import are, do, with_noun
 from ....machines.cluster import Cluster
 from ....planning.workload import Timed
+from ..profiled import KEY
 from .embodied import ENVIRONMENTS, environments
 from .profile import BY_ENVIRONMENTS, Profile
-from .profiled import KEY
 from .reasoning import batch_of
 
 CODE, IMPOSSIBLE = "PW604", "PW601"

@@ -6,41 +6,38 @@ Source: RLinf, toolkits/auto_placement/auto_placement_worker.py (get_workflow_gr
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Collection, Iterator, Mapping, Sequence
+from typing import Collection, Iterator, Sequence
 
-from ....component import Component, Parallel
+from ....component import Component
 from ....configuration.settings import Settings
 from ....planning.measured import TABLE
-from ....planning.usual import said_of_plan, timed_names
 from ....planning.workload import RLINF_EMBODIED, After, Workload
 from ....text.tree import Value
+from ....times.usual import said_of_plan, timed_names
 from ..capabilities import INFERENCE as ROLES
 from ..modes.degrees import inferring
+from ..modes.undivided import FSDP, TRAINS
 from .asynchronous import as_started
 from .embodied import environments
 from .reasoning import batch_of
 
 CODE = "PW604"
-Choices = Mapping[str, tuple[Parallel, ...]]
-"""Component -> the degrees that hints leave open."""
 _FEW = 2
 """One accelerator, and those on which it was measured: what RLinf's formula knows of an embodied job."""
 
 
-def as_rlinf(
-    settings: Settings, task: str, workload: Workload, components: Sequence[Component], hints: Value | None, choices: Choices
-) -> Workload:  # fmt: skip
-    """The workload of the file, whose `components` have times, with the `choices` of degrees that hints leave open; what its block does not say is as RLinf does it.
+def as_rlinf(settings: Settings, task: str, workload: Workload, components: Sequence[Component], hints: Value | None) -> Workload:
+    """The workload of the file, whose `components` have times; what its block does not say is as RLinf does it.
 
     Batches are the prompts of a step, of an embodied job the stages of its pipeline. There training begins when all rollouts are done.
     """
     said, embodied, names = said_of_plan(hints), task == "embodied", [each.name for each in components]
     if embodied:
         of_profile = [each for each in components if each.name not in timed_names(hints)]
-        workload = replace(workload, assumed=(*workload.assumed, *_counts_of_actor(of_profile)))
+        workload = replace(workload, assumed=(*workload.assumed, *_counts_of_actor(of_profile), *_unread(settings, components)))
         workload = as_started(settings, workload, said, names)
     else:
-        workload = replace(workload, assumed=(*workload.assumed, *_undivided(settings, names), *_multiples(settings, components, choices)))
+        workload = replace(workload, assumed=(*workload.assumed, *_undivided(settings, names)))
     if "workflow" not in said:
         edges = _embodied(names, workload.model == RLINF_EMBODIED) if embodied else _reasoning(names)
         workload = replace(workload, after=tuple(edges))
@@ -59,22 +56,20 @@ def _counts_of_actor(components: Sequence[Component]) -> Iterator[str]:
         yield f"actor: on {counts} alone, as RLinf's tool has it; `seconds` of it in `placewright.components`, by count, let it be on others"
 
 
+def _unread(settings: Settings, components: Sequence[Component]) -> Iterator[str]:
+    """That degrees that hints say of what FSDP trains are read nowhere in an embodied job."""
+    hinted = any(each.name == TRAINS and "parallel" in each.spans for each in components)
+    if hinted and settings.word(f"{TRAINS}.training_backend", CODE) == FSDP:
+        yield f"{TRAINS}: on any count, whatever tp is said of it: RLinf reads none of what FSDP trains in an embodied job"
+
+
 def _undivided(settings: Settings, names: Collection[str]) -> Iterator[str]:
     """That FSDP runs inference with no tp, whatever the file says: RLinf looks only whether it has as many accelerators."""
     for name, role in ROLES.items():
-        if name in names and settings.word(f"{role}.training_backend", CODE) == "fsdp":
+        if name in names and settings.word(f"{role}.training_backend", CODE) == FSDP:
             tp = inferring(settings, role)
             if tp is not None and tp.value > 1:
                 yield f"{name}: tp 1, as FSDP divides no layer; by its tp (`{tp.name}`) RLinf only wants at least as many accelerators"
-
-
-def _multiples(settings: Settings, components: Sequence[Component], choices: Choices) -> Iterator[str]:
-    """That what FSDP trains is planned in whole groups of the tp of its hints, by which RLinf only looks whether it has as many accelerators."""
-    actor = next((each for each in components if each.name == "actor"), None)
-    if actor is None or settings.word("actor.training_backend", CODE) != "fsdp":
-        return
-    if any(each.tp > 1 for each in choices.get(actor.name, (actor.parallel,))):
-        yield "actor: on whole multiples of the tp of its hints; FSDP divides no layer, and RLinf may take other counts of at least its tp"
 
 
 def _batches(settings: Settings, embodied: bool, by_environment: bool) -> int:

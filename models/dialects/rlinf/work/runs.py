@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....configuration.plainly import percent, plainly, whole_number
-from ....memory.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO2, Estimate
+from ....estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO2, Estimate
 from ....model_cards import ModelUse
 from .shares import Work
 

@@ -11,13 +11,7 @@ from ....hints.degrees import degrees_of as in_hints
 from ....text.reshape import with_entry
 from ....text.source import Source
 from ....text.tree import Mapping, Scalar, find
-
-_MODEL = {"tp": "tensor_model_parallel_size", "pp": "pipeline_model_parallel_size", "cp": "context_parallel_size"}
-SECTIONS = {
-    "rollout": ("rollout", {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size"}),
-    **{role: (f"{role}.model", _MODEL) for role in ("actor", "critic", "inference")},
-}
-"""Component -> the section that says its degrees, and the key of each. Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement."""
+from ..modes.degrees import SECTIONS
 
 
 def degrees_of(source: Source, name: str, parallel: Parallel) -> list[Edit]:

@@ -9,15 +9,15 @@ from typing import Mapping as MappingType
 from ....findings.span import Edit
 from ....hints.block import COMPONENTS, NAME
 from ....parallel import Parallel
-from ....planning.times_with import times_with
 from ....planning.workload import Timed
 from ....problem import Problem
 from ....text.reshape import with_entry
 from ....text.scalar_text import in_flow_map
 from ....text.source import Source
 from ....text.tree import Mapping, Value
+from ....times.times_with import times_with
 from ..planning.measured_on import MEASURED_ON
-from ..planning.profiled import COST, KEY, hinted_seconds
+from ..profiled import COST, KEY, hinted_seconds
 
 
 def counts_to_say(source: Source, before: Problem, after: Problem, degrees: MappingType[str, Parallel]) -> dict[str, int]:
@@ -47,25 +47,27 @@ def measured_on(source: Source, counts: MappingType[str, int]) -> list[Edit]:
     root = source.root
     block = root.get(NAME)
     if block is None:
-        return _whole(with_entry(source.text, root, NAME, _text(root, {COMPONENTS: _keys(counts)})))
+        return _added(source, root, root, {NAME: {COMPONENTS: _keys(counts)}})
     inner = block.get(COMPONENTS) if isinstance(block, Mapping) else None
     if isinstance(block, Mapping) and inner is None:
-        return _whole(with_entry(source.text, block, COMPONENTS, _text(root, _keys(counts))))
+        return _added(source, block, root, {COMPONENTS: _keys(counts)})
     return list(_in(source, inner, counts)) if isinstance(inner, Mapping) else []
 
 
 def _in(source: Source, inner: Mapping, counts: MappingType[str, int]) -> Iterator[Edit]:
-    added = [name for name in counts if inner.get(name) is None]
     for name in counts:
         its: Value | None = inner.get(name)
         if isinstance(its, Mapping) and its.get(MEASURED_ON) is None:
-            yield from _whole(with_entry(source.text, its, MEASURED_ON, str(counts[name])))
-    for name in added:
-        yield from _whole(with_entry(source.text, inner, in_flow_map(name), _text(inner, {MEASURED_ON: counts[name]})))
+            yield from _added(source, its, inner, {MEASURED_ON: counts[name]})
+    yield from _added(source, inner, inner, {name: its for name, its in _keys(counts).items() if inner.get(name) is None})
 
 
-def _whole(edit: Edit | None) -> list[Edit]:
-    return [edit] if edit else []
+def _added(source: Source, mapping: Mapping, around: Mapping, values: MappingType[str, object]) -> list[Edit]:
+    """The edits that add these values to a map, written as in the map `around`; an empty one in braces is written anew."""
+    if values and mapping.flow and not mapping.entries:
+        return [Edit(mapping.span, _text(source.root, dict(values)))]
+    edits = (with_entry(source.text, mapping, in_flow_map(key), _text(around, value)) for key, value in values.items())
+    return [edit for edit in edits if edit]
 
 
 def _keys(counts: MappingType[str, int]) -> dict[str, object]:

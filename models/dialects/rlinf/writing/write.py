@@ -158,7 +158,8 @@ def _check(
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
     hinted = read_with(reading.document.compose(source), problem.cluster, "placement", hints=True).problem if degrees else None
     for component in hinted.components if hinted else ():
-        if component.parallel != degrees.get(component.name, component.parallel):
+        name = component.name
+        if name in degrees and component.parallel != problem.divided(name, degrees[name]):
             raise _refused(component.name, f"`{component.name}`, written down and read again, would have {component.parallel}")
 
 

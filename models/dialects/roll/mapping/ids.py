@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Iterable, Iterator
 
-from ....placements.ranks import merge
+from ....ranks import merge
 
 
 @dataclass(frozen=True)

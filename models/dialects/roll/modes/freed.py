@@ -7,7 +7,7 @@ Source: ROLL, roll/pipeline/agentic/agentic_pipeline.py (_validate_minimum_activ
 from __future__ import annotations
 
 from ....findings.wording import with_noun
-from ....placements.ranks import without
+from ....ranks import without
 from ..mapping.ids import Ids
 from ..roles.role import Role
 from ..roles.setup import Setup

@@ -72,7 +72,7 @@ def _engines(setup: Setup, role: Role, component: Component) -> Component:
     if dp is None or dp.value <= 1:
         return component
     amount = dp.value * component.per_process
-    if component.least <= amount <= component.most:
+    if component.may_have(amount):
         return replace(component, least=amount, most=amount)
     message = f"{dp.said} makes `{role.key}` {with_noun(amount, 'accelerator')}, which its hints do not allow"
     setup.notes.error(MATCHES, role.key, message, component.span("amount") or role.span, "", f"ask for {with_noun(amount, 'accelerator')}")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ....component import SUBSET
 from ....findings.span import Edit
 from ....findings.wording import are, with_noun
-from ....placements.ranks import merge, without, write_ranks
+from ....ranks import merge, without, write_ranks
 from ..mapping.ids import Ids
 from ..mapping.written import range_text
 from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN

@@ -5,8 +5,6 @@ Source: ROLL, roll/pipeline/agentic/agentic_pipeline.py (AgenticPipeline._valida
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Relation
 from ....findings.wording import with_noun
 from ..roles.parts import AGENTIC_REWARD, CRITICS
@@ -64,7 +62,7 @@ def _room(setup: Setup, train: Role, infer: Role) -> None:
         setup.notes.error(CODE, infer.key, message, at, "too few", help)
         return
     if inner.runs is None:
-        setup.components[train.key] = replace(inner, most=min(inner.most, room))
+        setup.components[train.key] = inner.between(inner.least, min(inner.most, room))
     if outer.runs is None:
         least = max(outer.least, inner.least + taken + each, 2 * each)
-        setup.components[infer.key] = replace(outer, least=-(-least // outer.step) * outer.step)
+        setup.components[infer.key] = outer.between(-(-least // outer.step) * outer.step, outer.most)

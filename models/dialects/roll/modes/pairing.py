@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterator
 
-from ....placements.ranks import merge, without
+from ....ranks import merge, without
 from ..mapping.ids import Ids
 
 

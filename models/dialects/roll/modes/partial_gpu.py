@@ -9,7 +9,7 @@ from __future__ import annotations
 from ....component import COLOCATED, Relation
 from ....findings.span import Edit
 from ....findings.wording import with_noun
-from ....placements.ranks import write_ranks
+from ....ranks import write_ranks
 from ..mapping.ids import Ids
 from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, CRITICS, REFERENCES
 from ..roles.role import Role

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Iterator, Mapping, Sequence, Union
+from math import prod
+from typing import Iterator, Mapping, Sequence
 
 from ....component import DISJOINT, Component, Parallel, Relation
-from ....findings.finding import Finding, Severity, error, warning
-from ....job import Job
+from ....counts import in_any
+from ....findings.finding import Finding, warning
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....machines.shorthand import AsDeclared
 from ....placements.assignment import Assignment, Run
-from ....planning.usual import as_it_runs, said_of_plan, timed_names, usual_order
 from ....planning.way import Shape
 from ....planning.workload import Workload
 from ....problem import Problem
@@ -20,13 +20,16 @@ from ....reading import Reading
 from ....roles import ROLLOUT, role_of
 from ....text.document import Document
 from ....text.tree import Scalar, find
+from ....times.usual import as_it_runs, said_of_plan, timed_names, usual_order
+from ...all_refused import all_refused, none_left
 from ...dialect import TRAINING
-from ...following import following, interpolates
+from ...following import MOST_READ, following, interpolates
 from ..modes.asynchronous import RATIO
 from ..recognise import HINTS
-from .keys import numbers, opened_root, with_numbers
+from .chosen import Chosen, Read
+from .keys import opened_root
+from .mended import mended, of_the_file
 
-Read = Callable[[Document, Union[Cluster, AsDeclared, None], str], Reading]
 Accepted = frozenset[tuple[int, Parallel]]
 
 
@@ -36,38 +39,76 @@ def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, 
     if before.problem is None:
         return before
     cluster = machines if isinstance(machines, Cluster) else before.problem.cluster
-    names = timed_names(document.root.get(HINTS))
-    opened = replace(document, root=opened_root(document.root, names))
+    found, problem, chosen = _opened(read, document, cluster, level)
+    own_degrees, faults = True, tuple[Finding, ...]()
+    if (other := mended(read, document, cluster, level, found)) is not None:
+        own_degrees, faults = False, tuple(of_the_file(found))
+        found, problem, chosen = _opened(read, other, cluster, level)
+    if problem is None or chosen is None or problem.job.workload is None:
+        return found
+    refused = list(_refused(problem, chosen, level))
+    shapes, accepted = dict[str, dict[Parallel, Shape]](), dict[str, Accepted]()
+    parts = {each.name: each for each in problem.components}
+    choices = _choices(problem)
+    single = {(name, c): chosen.problem({name: c}) for name, its in choices.items() for c in its}
+    some = any(isinstance(each, str) for each in single.values())
+    # What is refused by itself may go together with another choice of another role.
+    together = some and len(choices) > 1 and prod(map(len, choices.values())) <= MOST_READ
+    for name, offered in choices.items():
+        problems = {c: chosen.problem({name: c}, refused_too=together) for c in offered}
+        its = {c: each for c, each in problems.items() if isinstance(each, Problem)}
+        if not its and not refused:
+            refused += none_left(problem.job, (({name: c}, chosen.job({name: c}, level)) for c in offered))
+        parts[name] = _widened(parts[name], [each[name] for each in its.values()])
+        shapes[name] = {parallel: _shape(each[name]) for parallel, each in its.items()}
+        accepted[name] = frozenset(pair for parallel, each in its.items() for pair in _counts(each, parts[name], parallel))
+    apart, written = tuple(_apart(document, problem)), _written(before.problem, problem)
+    job = replace(
+        problem.job, components=tuple(parts.values()), own=_within(problem, written) if own_degrees else {}, overlaps=dict(_overlaps(problem, written)), shapes=shapes, accepted=accepted, relations=(*problem.job.relations, *apart),
+        choices={name: tuple(shapes.get(name, its)) or its for name, its in problem.job.choices.items()},
+        shares=tuple(share for share in chosen.shares if share.component not in accepted),
+        workload=_workload(document, problem, problem.job.workload),
+    )  # fmt: skip
+    if job.choices and (together or interpolates(document.root)):
+        job, none = following(job, list(job.choices), lambda degrees: chosen.job(degrees, level))
+        refused += none if not refused and not found.failed else ()
+    taken = (_taken(document, found),) if document.partial else ()
+    return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *faults, *taken, *refused))
+
+
+def choices_refused(read: Read, document: Document, machines: Cluster | AsDeclared | None, level: str) -> tuple[Finding, ...]:
+    """An error for each role of which no choice of degrees that its hints leave open can be said, or of all where ROLL refuses every one."""
+    before = read(document, machines, level).problem
+    if before is None:
+        return ()
+    found, problem, chosen = _opened(read, document, machines if isinstance(machines, Cluster) else before.cluster, level)
+    return tuple(_refused(problem, chosen, level)) if problem is not None and chosen is not None and not found.failed else ()
+
+
+def _opened(read: Read, document: Document, cluster: Cluster, level: str) -> tuple[Reading, Problem | None, Chosen | None]:
+    """The file without the devices of roles with times, its problem, and it with other degrees."""
+    opened = replace(document, root=opened_root(document.root, timed_names(document.root.get(HINTS))))
     found = read(opened, cluster, level)
     # What no text that was read says is taken to be as ROLL has it by default: what it then refuses is not chosen.
     opened = replace(opened, partial=False)
     judged = read(opened, cluster, TRAINING)
     problem = read(opened, cluster, level).problem if document.partial else found.problem
-    if problem is None or judged.problem is None or problem.job.workload is None:
-        return found
-    shapes, accepted, refused = dict[str, dict[Parallel, Shape]](), dict[str, Accepted](), list[Finding]()
-    parts = {each.name: each for each in problem.components}
-    for component in problem.components:
-        if component.runs is None and component.timed and (choices := problem.job.choices.get(component.name)):
-            with_each = {c: _with_degrees(read, opened, cluster, component.name, c, judged) for c in choices}
-            its = {c: each for c, each in with_each.items() if isinstance(each, Problem)}
-            if not its:
-                refused.append(_none_left(component, choices))
-            parts[component.name] = _widened(component, [each[component.name] for each in its.values()])
-            shapes[component.name] = {parallel: _shape(each[component.name]) for parallel, each in its.items()}
-            accepted[component.name] = frozenset(pair for parallel, each in its.items() for pair in _counts(each, component, parallel))
-    apart, written = tuple(_apart(document, problem)), _written(before.problem, problem)
-    job = replace(
-        problem.job, components=tuple(parts.values()), own=_within(problem, written), overlaps=dict(_overlaps(problem, written)), shapes=shapes, accepted=accepted, relations=(*problem.job.relations, *apart),
-        choices={name: tuple(shapes.get(name, its)) or its for name, its in problem.job.choices.items()},
-        shares=tuple(share for share in judged.problem.job.shares if share.component not in accepted),
-        workload=_workload(document, problem, problem.job.workload),
-    )  # fmt: skip
-    if job.choices and interpolates(document.root):
-        job, none_left = following(job, list(job.choices), lambda degrees: _job_with(read, opened, cluster, level, degrees, judged))
-        refused += none_left if not refused and not found.failed else ()
-    taken = (_taken(document, found),) if document.partial else ()
-    return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *taken, *refused))
+    return found, problem, Chosen(read, opened, cluster, judged) if judged.problem is not None else None
+
+
+def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
+    """The degrees that are open, of the roles that are planned."""
+    names = [each.name for each in problem.components if each.runs is None and each.timed]
+    return {name: problem.job.choices[name] for name in names if problem.job.choices.get(name)}
+
+
+def _refused(problem: Problem, chosen: Chosen, level: str) -> Iterator[Finding]:
+    """Why no choice is left, in the words of `all_refused`."""
+    choices = _choices(problem)
+    unsaid = {name: its for name, its in choices.items() if not any(chosen.says(name, each) for each in its)}
+    for name, its in (unsaid or {"": ()}).items():
+        job = replace(problem.job, choices={name: its} if name else choices)
+        yield from all_refused(job, lambda degrees: chosen.job(degrees, level))
 
 
 def _taken(document: Document, found: Reading) -> Finding:
@@ -114,36 +155,6 @@ def _devices(runs: Mapping[str, Sequence[Run]]) -> dict[str, frozenset[tuple[int
     return {name: its for name, its in found.items() if its}
 
 
-def _with_degrees(read: Read, opened: Document, cluster: Cluster, name: str, parallel: Parallel, judged: Reading) -> Problem | str:
-    """The problem of the file with other degrees of a role; why, where its strategy cannot say them, or ROLL refuses them."""
-    values = numbers(opened.root, name, parallel)
-    if values is None:
-        return f"the strategy of `{name}` cannot say them"
-    found = read(replace(opened, root=with_numbers(opened.root, name, values)), cluster, TRAINING)
-    before = {_key(each) for each in _errors(judged)}
-    worse = next((each.message for each in _errors(found) if _key(each) not in before), "")
-    return worse or found.problem or "the file cannot be read"
-
-
-def _job_with(read: Read, opened: Document, cluster: Cluster, level: str, degrees: Mapping[str, Parallel], judged: Reading) -> Job | str:
-    """The job of the file with other degrees of roles; why, where a strategy cannot say them, or ROLL refuses them."""
-    for name, parallel in degrees.items():
-        values, its = numbers(opened.root, name, parallel), _with_degrees(read, opened, cluster, name, parallel, judged)
-        if values is None or isinstance(its, str):
-            return str(its)
-        opened = replace(opened, root=with_numbers(opened.root, name, values))
-    found = read(opened, cluster, level).problem
-    return found.job if found is not None else "the file cannot be read"
-
-
-def _errors(reading: Reading) -> Iterator[Finding]:
-    return (each for each in reading.findings if each.severity is Severity.ERROR)
-
-
-def _key(finding: Finding) -> tuple[str, str]:
-    return finding.code, finding.subject
-
-
 def _shape(component: Component) -> Shape:
     return Shape(component.per_process, component.stride, component.parallel)
 
@@ -154,19 +165,16 @@ def _counts(problem: Problem, component: Component, parallel: Parallel) -> Itera
     most = min(its.most, sum(node.free(ACCELERATOR).bit_count() for node in problem.cluster.nodes))
     shares = [share for share in problem.shares if share.component == its.name]
     for amount in range(max(-(-its.least // its.step), 1) * its.step, most + 1, its.step):
-        if all(share.divides(amount // its.per_process) for share in shares):
+        if its.may_have(amount) and all(share.divides(amount // its.per_process) for share in shares):
             yield amount, parallel
 
 
 def _widened(component: Component, its: Sequence[Component]) -> Component:
     """With every amount that one of these may have: how many a strategy asks for can depend on the degrees."""
-    return replace(component, least=min(each.least for each in its), most=max(each.most for each in its)) if its else component
-
-
-def _none_left(component: Component, choices: tuple[Parallel, ...]) -> Finding:
-    said = " or ".join(str(each) for each in choices)
-    message = f"`parallel` of `{component.name}` is {said}, which ROLL refuses or its strategy cannot say"
-    return error("PW121", component.name, message, component.span("parallel"), help="leave open what its strategy has a key for")
+    if not its:
+        return component
+    counts = in_any(each.counts for each in its)
+    return replace(component, least=min(each.least for each in its), most=max(each.most for each in its), counts=counts)
 
 
 def _is_asynchronous(document: Document) -> bool:

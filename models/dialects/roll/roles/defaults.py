@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Iterator, Mapping
 
 from ....configuration.settings import Default
-from ..workers.environments import DEFAULTS as OF_ENVIRONMENTS
 
 _BASE, _WORKER = "ROLL, roll/configs/base_config.py", "ROLL, roll/configs/worker_config.py"
+_ENVIRONMENTS = "ROLL, roll/pipeline/agentic/agentic_config.py, EnvManagerConfig"
+
+GROUPS, SIZE, REDUNDANCY, MOST = "num_env_groups", "group_size", "group_size_redundancy", "max_env_num_per_worker"
+"""The keys of environment managers that say how many environments there are, and how many of them a worker has."""
 
 OF_THE_JOB = {
     "num_nodes": Default(1, _BASE),
@@ -31,7 +34,10 @@ OF_WORKERS = {
     "num_gpus_per_worker": Default(1, _WORKER),
     "infer_batch_size": Default(16, _WORKER),
     "max_concurrency": Default(1, _WORKER),
-    **OF_ENVIRONMENTS,
+    GROUPS: Default(128, _ENVIRONMENTS),
+    SIZE: Default(1, _ENVIRONMENTS),
+    REDUNDANCY: Default(0, _ENVIRONMENTS),
+    MOST: Default(0, _ENVIRONMENTS),
 }
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ....component import UNBOUNDED, Component
 from ....configuration.notes import Notes
+from ....counts import times
 from ....findings.span import Edit
 from ....hints.without import without
 from ....text.nearest import nearest
@@ -38,5 +39,6 @@ def with_workers(component: Component, each: int) -> Component:
         return component
     if "processes" in spans:  # then the hints count workers
         most = component.most if component.most >= UNBOUNDED else component.most * each
-        return replace(component, per_process=each, least=component.least * each, most=most)
+        counts = times(component.counts, each)
+        return replace(component, per_process=each, least=component.least * each, most=most, counts=counts)
     return replace(component, per_process=each)

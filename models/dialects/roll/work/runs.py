@@ -7,7 +7,7 @@ roll/pipeline/base_worker.py (state_offload_manger: every role leaves its accele
 from __future__ import annotations
 
 from ....configuration.plainly import percent, plainly, whole_number
-from ....memory.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, Estimate
+from ....estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, Estimate
 from ..modes.degrees import FSDP2, SGLANG, VLLM
 from ..modes.degrees import MEGATRON as ROLL_MEGATRON
 from ..roles.role import Role

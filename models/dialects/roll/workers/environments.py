@@ -8,21 +8,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....configuration.notes import Notes, is_unknown
-from ....configuration.settings import Default, Settings
+from ....configuration.settings import Settings
 from ....derivation import WORLD_SIZE, Derivation
 from ....findings.wording import with_noun
 from ....text.tree import Mapping, Scalar
-from ..capabilities import MAX_WORKERS
 from ..mapping.device_mapping import KEY
 from ..mapping.evaluate import AT_LOAD
+from ..roles.defaults import GROUPS, MOST, REDUNDANCY, SIZE
 from ..roles.role import Role
+from .limits import MAX_WORKERS
 
 RULE = "PW403"
-_SOURCE = "ROLL, roll/pipeline/agentic/agentic_config.py, EnvManagerConfig"
-GROUPS, SIZE, REDUNDANCY, MOST = "num_env_groups", "group_size", "group_size_redundancy", "max_env_num_per_worker"
-DEFAULTS = {
-    GROUPS: Default(128, _SOURCE), SIZE: Default(1, _SOURCE), REDUNDANCY: Default(0, _SOURCE), MOST: Default(0, _SOURCE),
-}  # fmt: skip
 
 
 def read_environments(notes: Notes, settings: Settings, role: Role, derivations: list[Derivation]) -> Role:

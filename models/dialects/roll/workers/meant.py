@@ -14,13 +14,13 @@ from ....text.document import Document
 from ....text.interpolation import Interpolator
 from ....text.nearest import nearest
 from ....text.tree import Entry, Mapping
-from ..capabilities import ENVIRONMENT
 from ..mapping.evaluate import AT_CREATION
 from ..recognise import dotted, holds_workers, is_worker
 from ..roles.defaults import Defaults
 from ..roles.known_keys import ALL_BLOCKS, DEVICES, WORLD_SIZE, keys_of
 from ..roles.parts import AGENTIC_REWARD, REWARD_MODEL, TRAIN_ENV, VAL_ENV
 from ..roles.pipelines import Pipeline
+from ..variables import ENVIRONMENT
 from .blocks import Block, blocks_of
 from .commas import with_commas
 from .pipeline_of import pipeline_of

@@ -13,7 +13,6 @@ from ....derivation import WORLD_SIZE as WORLD_SIZE_NAME
 from ....derivation import Derivation, Figure
 from ....findings.wording import with_noun
 from ....text.tree import Mapping, Scalar
-from ..capabilities import MAX_WORKERS
 from ..mapping.device_mapping import other_ids, read_devices
 from ..mapping.evaluate import AT_CREATION, AT_LOAD
 from ..mapping.ids import Ids
@@ -33,6 +32,7 @@ from ..roles.parts import (
 from ..roles.pipelines import Pipeline
 from ..roles.role import Role
 from .blocks import Block
+from .limits import MAX_WORKERS
 from .strategy import INFERENCE, VLLM, read_strategy
 from .switches import BY_ESTIMATOR, BY_KL
 

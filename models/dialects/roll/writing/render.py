@@ -85,6 +85,9 @@ class _Writer:
             if self.problem.job.choices.get(component.name):
                 message = f"the degrees of `{component.name}` are left open; in ROLL they are {component.parallel}"
                 self.losses.append(moved(component.name, message))
+            if part in (ACTOR_TRAIN, ACTOR_INFER) and self.names.pipeline.updates_models and not component.contiguous:
+                message = f"`{component.name}` is on one solid range of accelerators in ROLL, whose weights go from one to another"
+                self.losses.append(moved(component.name, message))
             return strategy_of(component, part, component.per_process, self.losses).block
         ids, each = device_ids(component, component.runs, self.numbered, self.reasons)
         its = strategy_of(component, part, each, self.losses)

@@ -18,6 +18,14 @@ Amounts = MappingType[str, MappingType[str, Amount]]
 """Component -> degree -> its number, with its key."""
 
 
+def opened(job: Job, root: Mapping) -> dict[str, tuple[Parallel, ...]]:
+    """The choices of degrees that hints leave open, without those that follow from the size of a pool."""
+    from ....hints.block import COMPONENTS, NAME
+    from ....hints.degrees import KEY
+
+    return {name: its for name, its in job.choices.items() if find(root, f"{NAME}.{COMPONENTS}.{name}.{KEY}") is not None}
+
+
 def leaders(job: Job, root: Mapping, amounts: Amounts) -> list[str]:
     """The components with open degrees whose keys, or sections of them, are what an interpolation may take its value from."""
     taken = {

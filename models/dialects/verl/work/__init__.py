@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...dialect import TRAINING
-from ..setup import Setup
+from ..job.setup import Setup
 from .degrees import mend_degrees
 from .engine import judge_engines
 from .meshes import judge_meshes
@@ -18,15 +18,19 @@ from .training.updates import judge_updates
 from .work import Work
 
 
-def judge(setup: Setup, level: str) -> None:
-    """Adds to a job what its degrees and batches demand; `level` as in `Dialect.read`."""
+def judge(setup: Setup, level: str, models: bool = True) -> None:
+    """Adds to a job what its degrees and batches demand; `level` as in `Dialect.read`.
+
+    Without `models` only what is refused: no models that rules or estimates are about later, and not how numbers come about.
+    """
     work = Work(setup)
     mend_degrees(work)
     judge_meshes(work)
     judge_engines(work)
     judge_ranks_of_tuning(work)
-    derive_batches(work)
-    read_models(work)
+    if models:
+        derive_batches(work)
+        read_models(work)
     if level == TRAINING:
         judge_modes(work)
         judge_start(work)

@@ -108,7 +108,7 @@ def _servers(work: Work, name: str, parallel: Parallel, amounts: dict[str, Amoun
         return
     part, each = pool.parts[0].size, min(per_node.value, size)
     at = next((amount.span for amount in amounts.values() if amount.value > 1 and amount.span), per_node.span)
-    fitting = [value for value in range(1, pool.size + 1) if _fits(pool, part, per_node.value, value * (size // parallel.tp))]
+    fitting = [value for value in divisors(pool.size) if _fits(pool, part, per_node.value, value * (size // parallel.tp))]
     help_, edit = f"make {work.settings.assigned(key, part)}", None
     if better := next_to(parallel.tp, fitting):
         close = min(better, key=lambda value: abs(value - parallel.tp))

@@ -6,7 +6,7 @@ Source: verl, verl/trainer/config/{actor,critic,ref,rollout,model,engine,data}/*
 from __future__ import annotations
 
 from ....configuration.plainly import percent, plainly, whole_number
-from ....memory.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, Estimate
+from ....estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, Estimate
 from ..components.parallel import OWNERS
 from .work import Work
 

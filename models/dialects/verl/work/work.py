@@ -12,7 +12,7 @@ from ..components.roles import uses_reference
 from ..configuration import Configuration
 from ..entries import Kind
 from ..entries.programs import FULLY_ASYNC
-from ..setup import Setup
+from ..job.setup import Setup
 from .notices import OWN_TRAINER
 
 DEGREES, MODE, SHARES, NUMBERS, REPLACED = "PW208", "PW123", "PW401", "PW403", "PW126"

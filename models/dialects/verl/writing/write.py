@@ -20,7 +20,7 @@ from ....text.source import Source
 from ....text.tree import Scalar
 from ...dialect import Degrees
 from ..configuration import Configuration
-from ..hinted import is_open
+from ..hinted import is_open, says_degrees
 from ..planning.degrees import amounts_of, changed, numbers
 from ..reader import FRAMEWORK, declared_in, read
 from .entries import added, instead, refused
@@ -41,7 +41,8 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     entry, settings, declared = declared_in(notes, Interpolator.of(reading.document), None, planned)
     chosen, through = dict[str, int](), dict[str, int]()
     for name, parallel in degrees.items():
-        if reading.problem is None or name not in reading.problem.job.tied:
+        # What nobody opened follows from other numbers, and stays as it is written.
+        if (reading.problem is None or name not in reading.problem.job.tied) and says_degrees(settings, name):
             amounts = amounts_of(settings, entry, declared, name)
             chosen |= {amounts[degree].name: value for degree, value in changed(amounts, parallel).items()}
             followed = {degree: its for degree, its in amounts.items() if its.scalar is not None and its.scalar.origin is not None}
@@ -52,7 +53,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     open_ = [pool for pool in declared.pools if is_open(settings, pool)]
     # What refers to a degree says it as before where that is right; a number stands there only where it is not.
     instead_of: tuple[dict[str, int], ...] = ({}, through) if through else ({},)
-    for sizes, alone in islice(product(product(*(_sizes(pool, assignment) for pool in open_)), instead_of), MOST_TRIED):
+    for alone, sizes in islice(product(instead_of, product(*(_sizes(pool, assignment) for pool in open_))), MOST_TRIED):
         edits = _edits(reading, settings, dict(pair for its in sizes for pair in its) | kept, alone, planned)
         try:
             again = _check(reading, assignment, degrees, edits)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .....models.planning.planned import Priced
+from .....models.planning.question import Question
 
 HUNDRED = 100
 SLOWEST, QUICKEST = 200, 50
@@ -27,6 +28,7 @@ class Flip:
     takes : ns of an iteration of the plan there.
     placed : is it known that `to` has a placement?
     sure : is there nothing between `holds` and `flips`, or the end, and is `to` proved to be the best? Else time was over before.
+    question : what `to` is a design of, where that has other kinds of accelerators than the question of the plan; else None.
     """
 
     component: str
@@ -36,6 +38,7 @@ class Flip:
     takes: int = 0
     sure: bool = True
     placed: bool = True
+    question: Question | None = field(default=None, compare=False, repr=False)
 
     @property
     def stays(self) -> bool:

@@ -16,6 +16,7 @@ from ...searching.candidates.listing import can_list
 from ...searching.cuts.remembered import Remembered
 from ...searching.search import Skip
 from ...searching.structures.structure import Structure
+from ..models_of import models_of
 from ..placeable import Placeable
 from .among import Span
 from .flip import HUNDRED
@@ -99,6 +100,18 @@ class Searcher:
         self.known.remove(design)
         return False
 
+    def question_of(self, design: Design | None) -> Question | None:
+        """The question that a design is an answer to, where that has other kinds than the one of the plan; else None."""
+        own = self.planned.question.kinds
+        if design is None or all(each.kinds == own for each in self.questions):
+            return None
+        its = next((self.questions[number] for number in self._numbers_of(design) if self._is_design(number, design)), None)
+        return its if its is not None and its.kinds != own else None
+
+    def models_of(self, design: Design) -> Mapping[str, tuple[str, ...]]:
+        """Component -> the models that it is on in a design, where the questions that it is an answer to say it."""
+        return models_of([self.questions[number] for number in self._numbers_of(design)], design)
+
     def _placeables_of(self, design: Design) -> list[Placeable]:
         return [self.placeables[number] for number in self._numbers_of(design)]
 
@@ -106,9 +119,12 @@ class Searcher:
         return list(numbers_of(self.questions, design)) or [number_of(self.questions, design)]
 
     def _is_answer(self, number: int, design: Design) -> bool:
+        return self._is_design(number, design) and (not self.placeables or self.placeables[number].fits(design))
+
+    def _is_design(self, number: int, design: Design) -> bool:
+        """Is it one of this question, whatever time it takes?"""
         question = self.questions[number]
-        asked = replace(question, budget=replace(question.budget, nanoseconds=None))
-        return not any(faults(asked, self.model, design)) and (not self.placeables or self.placeables[number].fits(design))
+        return not any(faults(replace(question, budget=replace(question.budget, nanoseconds=None)), self.model, design))
 
     def search(self, scaled: Scaled, skips: Skips, until: float, any_will_do: bool = False) -> Beaten | None:
         """The best that is better than the plan there, or any, and has a placement; None if no search is left, or nothing is placed any more."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from .....models.planning.design import Design
@@ -166,5 +167,6 @@ class Way:
             return Flip(self.component, self.holds, sure=not self.open)
         there = self._run.scaled(self.component, self.flips)
         best = self._best if self._best_known else self._run.best_known(self.component, self.flips)
-        to = there.priced(best) if best is not None else None
-        return Flip(self.component, self.holds, self.flips, to, there.takes, self.done, self._run.is_placed(best))
+        to = replace(there.priced(best), models=self._run.models_of(best)) if best is not None else None
+        question = self._run.question_of(best)
+        return Flip(self.component, self.holds, self.flips, to, there.takes, self.done, self._run.is_placed(best), question)

@@ -77,7 +77,8 @@ def _beside(problem: Problem, question: Question, component: Component, kind: in
         times.append(time)
     rounded = tuple(-(-time.nanoseconds // question.batches) * question.batches for time in times)
     outside = any(time.extrapolated for time in times)
-    return Option(kind, amount, parallel, rounded, component.memory, component.offloaded, outside)
+    undivided = problem.divided(component.name, parallel) != parallel
+    return Option(kind, amount, parallel, rounded, component.memory, component.offloaded, outside, undivided=undivided)
 
 
 def _model(problem: Problem, question: Question, component: Component, kind: int) -> str:

@@ -32,4 +32,4 @@ def left_open(component: Component) -> Component:
     """The component without its ranks; any count is possible where only these say how many."""
     if AMOUNT in component.spans:
         return replace(component, runs=None)
-    return replace(component, runs=None, least=1, most=UNBOUNDED)
+    return replace(component, runs=None, least=1, most=UNBOUNDED, counts=())

@@ -16,20 +16,22 @@ from .....models.problem import Problem
 from ...asking.asked import asked
 from ...asking.of_ties import as_chosen
 from ...asking.of_ties import as_written as as_written_degrees
+from ...asking.taking_turns import overlapping, taking_turns
 from ...asking.traffic import Traffic
 from ...check import forbidden
 from ...costs import cost_model
 from ...costs.cost_model import CostModel, iteration, segment_times
 from ...loop.fitting import as_written
 from ...memory.without import without_estimates
-from ...variants.spanning import spans
+from ...placing.turns_put_back import RanksPutBack
+from ...variants.spanning import counts_by_model, spans
 from ..basis import bases
 from .design import design_of_ranks
 from .over_estimates import as_declared, over_estimates
 from .over_nodes import given_over_nodes
 from .own import Own
 from .refused import refused
-from .seats import NoPrice, counts_by_model, seats_of
+from .seats import NoPrice, runs_of, seats_of
 from .several_kinds import as_it_lies
 
 
@@ -37,6 +39,11 @@ def own(problem: Problem, planned: Planned) -> Own | None:
     """What the file's own ranks come to, of those that were read anew; None where it has none."""
     if not problem.job.own:
         return None
+    turned = taking_turns(problem) if any(overlapping(problem)) else None
+    if turned is not None and (ranks := RanksPutBack.of(problem)) is not None:
+        its = as_written_degrees(turned)
+        found = own_of(its, asked(its, its.job.workload or Workload()), cost_model(planned.model))
+        return replace(found, priced=found.priced and ranks.priced(found.priced), problem=problem, question=ranks.question(found.question))
     if spans(planned.question) or planned.question.on_models:  # its ranks may be on other models, or on one
         its = as_written_degrees(problem)
         return own_of(its, asked(its, its.job.workload or Workload()), cost_model(planned.model))
@@ -76,7 +83,8 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     broken = () if reasons else tuple(_broken(problem, question, design))
     offered = _with_offered(problem, known, design)
     unclear = bool(refuses) and not reasons and not broken and not any(_forbidden(offered, model, design))
-    counts = counts_by_model(problem, seats) if lies.problem is not problem else {}
+    placed = Assignment({name: runs_of(problem, question, name) for name in seats})
+    counts = counts_by_model(problem, placed, seats) if lies.problem is not problem else {}
     basis, large = bases(lies.problem, question, design), tuple(over_estimates(lies.problem, question, design))
     return Own(
         priced, lies.problem, question, forbidden=refuses or broken, unclear=unclear, bases=basis, counts=counts, over_estimates=large

@@ -17,7 +17,7 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
             own = Assignment({component.name: problem.job.own.get(component.name) or component.runs or ()})
             for finding in EvenShares().check(problem, share, own):
                 return finding.message
-    if not component.least <= amount <= component.most:
+    if not component.may_have(amount):
         return f"`{component.name}` is to have {asked_for(component, 'accelerator')}, not {amount}"
     choices = problem.job.choices.get(component.name, (parallel,))
     if parallel not in choices:
@@ -26,10 +26,11 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
     if taken is not None and (amount, parallel) not in taken:
         runs = f"the framework does not run `{component.name}` on {amount} with {parallel}"
         return f"{runs}: pools, batches or replicas do not divide so, as `verify --level training` tells"
-    if not whole_groups(component.divided_among, amount, parallel):
-        return not_whole(component.name, amount // (parallel.tp * parallel.pp), component.divided_among)
+    divided = problem.divided(component.name, parallel)
+    if not whole_groups(component.divided_among, amount, divided):
+        return not_whole(component.name, amount // (divided.tp * divided.pp), component.divided_among)
     timed = component.timed
-    replicas = amount // parallel.replica
+    replicas = amount // divided.replica
     if timed and timed.samples and (not replicas or timed.samples % replicas):
         return f"{timed.samples} samples do not divide among the {replicas} replicas of `{component.name}`"
     return ""

@@ -44,17 +44,6 @@ def kind_of_seat(problem: Problem, question: Question, seat: Seat) -> int:
     return kind
 
 
-def counts_by_model(problem: Problem, seats: Seats) -> dict[str, dict[str, int]]:
-    """How many accelerators of each model a component holds, in the order of their nodes."""
-    found: dict[str, dict[str, int]] = {}
-    for name, its in seats.items():
-        mine = found.setdefault(name, {})
-        for node, _ in sorted(its):
-            model = problem.cluster.nodes[node].accelerator_model
-            mine[model] = mine.get(model, 0) + 1
-    return found
-
-
 def _seats(problem: Problem, question: Question, name: str) -> frozenset[Seat]:
     """The accelerators of one component; none for one on other resources."""
     if problem.kind(problem[name]) != ACCELERATOR:

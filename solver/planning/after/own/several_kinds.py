@@ -100,7 +100,7 @@ def _options(problem: Problem, placed: Problem, question: Question, name: str, o
     """What a component may have on its own kind: with its own count, where its hints allow that, any degrees that they offer."""
     component = counted(placed, placed[name])
     amount = component.least
-    if problem[name].runs is None and not problem[name].least <= amount <= problem[name].most:
+    if problem[name].runs is None and not problem[name].may_have(amount):
         return ()
     timed = in_order(component.timed, name, question.tasks)
     return options(placed, component, timed, Room((own.kind,), (own.nodes,), {}, owned=(own,)), question.batches)

@@ -8,6 +8,7 @@ from ...costs.cost_model import CostModel
 from ..price import Price
 from ..structures.every import Arrangement, Sets
 from .by_sets import BySets
+from .candidate import Candidate
 from .dividing import PORTION, Dividing
 from .improving import Improving
 from .progress import Progress
@@ -31,6 +32,10 @@ class Opening:
         key = arrangement.sets, arrangement.inside
         if key not in self._opened and self._look_at(arrangement):
             self._opened.add(key)
+
+    def again(self) -> None:
+        """More is looked for from now on: what could not be better may be among it."""
+        self._opened.clear()
 
     def _is_low(self, floor: Price) -> bool:
         bar = self._bar()
@@ -58,10 +63,7 @@ class Opening:
             one = self._sight.candidate(structure, time)
             if one is not None:
                 one.floor = max(one.floor, floor)
-                self._improving.opened(one)
-                self._standing.open.append(one)
-                if self._is_low(one.floor):
-                    self._dividing.look_at(one)
+                self._begin(one)
 
     def _open(self, arrangement: Arrangement, floor: Price) -> bool:
         """Opens its structures that can be better than the best, and begins with each; whether one of them can."""
@@ -71,8 +73,14 @@ class Opening:
         if found and not any(self._is_low(one.floor) for one in found):
             return False
         for one in found:
-            if not self._standing.best or one.floor < self._standing.best[0].price:
-                self._improving.opened(one)
-                self._standing.open.append(one)
-                self._dividing.look_at(one)
+            if not self._standing.best or one.floor < self._standing.best[0].price or self._is_low(one.floor):
+                self._begin(one)
         return True
+
+    def _begin(self, one: Candidate) -> None:
+        """Opens one, and looks at all of it; what can still be better shows in a few parts what can be had of it, before anything else is opened."""
+        self._improving.opened(one)
+        self._standing.open.append(one)
+        for _ in range(2):
+            if not one.proved and self._is_low(one.floor):
+                self._dividing.look_at(one)

@@ -16,6 +16,7 @@ from ..sizes.choices import Choices
 from ..sizes.least import Least
 from ..sizes.sizing import Sizing
 from ..structures.every import Arrangement, CanBe, arrangements
+from ..structures.nestings import CanLie
 from ..structures.structure import Structure
 from .candidate import Candidate
 from .lean import Lean
@@ -82,9 +83,9 @@ class Sight:
         self._spend(LISTED * len(waiting))
         return [each for each in waiting if cuts.allows(each.users)]
 
-    def arrangements(self, order: Sequence[str] = (), can_be: CanBe | None = None) -> Iterator[Arrangement]:
+    def arrangements(self, order: Sequence[str] = (), can_be: CanBe | None = None, can_lie: CanLie | None = None) -> Iterator[Arrangement]:
         """Every arrangement, without what could not be (see `every.arrangements`); the first one in any case, if it is soon found."""
-        for each in arrangements(self._question, self._model, order, can_be, self._go_on):
+        for each in arrangements(self._question, self._model, order, can_be, self._go_on, can_lie):
             self._tried = 0
             yield each
             if not self._spend(LISTED):

@@ -66,8 +66,8 @@ class Standing:
         one.found = found
 
     def bound(self) -> Price:
-        """No design costs less, as far as it is known by now."""
-        floors = [each.floor for each in self.open if not each.proved and self.can_be_better(each)]
+        """No design costs less, as far as it is known by now; what cannot be better than what was found costs no less than the best of that."""
+        floors = [each.floor for each in self.open if not each.proved]
         floors += [each for each in (self.unseen, self.passed) if each is not None]
         best = [self.best[0].price] if self.best else []
         self.least = max(self.least, min([*floors, *best], default=(0, 0)))

@@ -14,12 +14,12 @@ After = Mapping[Tasks, Sequence[Tasks]]
 
 
 def apart(question: Question) -> Sequence[Tasks]:
-    """For each task, those that cannot run with it in any structure: of the same component, on its accelerators, or after all of it.
+    """For each task, those that cannot run with it in any structure: of the same component, on its accelerators, one at a time, or after all of it.
 
     For models in which tasks of a part lie on different accelerators.
     """
     found = [0] * len(question.tasks)
-    shared = question.together | question.within
+    shared = question.together | question.within | question.one_at_a_time
     whole = {(edge.earlier, edge.later) for edge in question.edges if edge.whole}
     for one, other in combinations(range(len(question.tasks)), 2):
         names = question.tasks[one].component, question.tasks[other].component

@@ -40,28 +40,32 @@ class Keeping:
         self._loads: dict[int, tuple[Loads | None, ...]] = {bit: self._of_one(name) for name, bit in self._bit.items()}
         self._all = (1 << len(self._bit)) - 1
         self._counts = [amount for _, amount in busy.amounts]
-        self._rooms: list[_Known] = []
+        self.rooms: list[Known] = []
         self.below(None)
 
     def below(self, price: Price | None) -> None:
         """From now on only what costs less is of interest."""
         rooms = list(self._busy.rooms(price))
-        if rooms != [known.room for known in self._rooms]:
-            self._rooms = [_Known(room) for room in rooms]
+        if rooms != [known.room for known in self.rooms]:
+            self.rooms = [Known(room) for room in rooms]
 
     @property
     def order(self) -> tuple[str, ...]:
         """The components, those that take most first: what they leave is soon known."""
-        known = self._rooms[0]
-        areas = {name: need.area if (need := self._need(bit, known, 0, known.room.accelerators)) else 0 for name, bit in self._bit.items()}
+        known = self.rooms[0]
+        areas = {name: need.area if (need := self.need(bit, known, 0, known.room.accelerators)) else 0 for name, bit in self._bit.items()}
         return tuple(sorted(self._bit, key=lambda name: (-areas[name], self._bit[name])))
 
     def can_be(self, sets: Sequence[Sequence[str]]) -> bool:
         """Could these be the sets, with all other components wherever they like, in a design that is better?"""
-        masks = [sum(self._bit[name] for name in its) for its in sets]
-        return any(self._fits(masks, known) for known in self._rooms)
+        masks = self.masks(sets)
+        return any(self._fits(masks, known) for known in self.rooms)
 
-    def _fits(self, masks: Sequence[int], known: _Known) -> bool:
+    def masks(self, sets: Sequence[Sequence[str]]) -> list[int]:
+        """The components of each set as bits."""
+        return [sum(self._bit[name] for name in its) for its in sets]
+
+    def _fits(self, masks: Sequence[int], known: Known) -> bool:
         room, rest = known.room, self._all & ~sum(masks)
         others = self._apart(rest, known)
         if self._busy.beside > room.nanoseconds or others is None:
@@ -71,20 +75,20 @@ class Keeping:
             needs = self._needs(masks, known, fewest)
             if needs is None or sum(need.area for need in needs) + others.area > room.nanoseconds * room.accelerators:
                 return False
-            longest = self._longest(needs, others, room.accelerators)
+            longest = self.longest([need.loads for need in needs], [others.areas, *(need.areas for need in needs)], room.accelerators)
             if sum(longest) > room.nanoseconds:
                 return False
             before = [need.accelerators for need in needs]
-            fewest = [self._fewest(mask, least, longest, room) for mask, least in zip(masks, before)]
+            fewest = [self.fewest(mask, least, longest, room) for mask, least in zip(masks, before)]
             if fewest == before:
                 break
         return True
 
-    def _needs(self, masks: Sequence[int], known: _Known, fewest: Sequence[int]) -> list[Need] | None:
+    def _needs(self, masks: Sequence[int], known: Known, fewest: Sequence[int]) -> list[Need] | None:
         """What each set takes on at least so many accelerators and what the others leave; None where there are too few."""
         most, needs = known.room.accelerators, []
         for mask, least in zip(masks, fewest):
-            need = self._need(mask, known, least, most)
+            need = self.need(mask, known, least, most)
             if need is None:
                 return None
             needs.append(need)
@@ -94,41 +98,44 @@ class Keeping:
         if left < 0:
             return None
         ends = [its.accelerators for its in needs]
-        return [need for mask, least in zip(masks, ends) if (need := self._need(mask, known, least, least + left)) is not None]
+        return [need for mask, least in zip(masks, ends) if (need := self.need(mask, known, least, least + left)) is not None]
 
-    def _fewest(self, mask: int, least: int, longest: Sequence[int], room: Room) -> int:
-        """The fewest accelerators from `least` on with which a set keeps to the room, however quick the others are in each place."""
+    def fewest(self, mask: int, least: int, longest: Sequence[int], room: Room, around: Loads = ()) -> int:
+        """The fewest accelerators from `least` on with which a set keeps to the room, however quick the others are in each place.
+
+        `around`: what those take that lie around it, or inside it, or around these, at the same time as none of its own.
+        """
         for accelerators, its in zip(self._counts, self._of(mask)):
             if accelerators >= least and its is not None:
-                time = sum(map(max, its, longest)) + sum(longest[len(its) :])
+                loads = self.joined(its, around) if around else its
+                time = sum(map(max, loads, longest)) + sum(longest[len(loads) :])
                 if time <= room.nanoseconds:
                     return accelerators
         return room.accelerators + 1
 
-    def _longest(self, needs: Sequence[Need], others: Need, accelerators: int) -> list[int]:
-        """ns of each place of the loads."""
-        longest = [0] * max(len(need.loads) for need in needs)
-        for need in needs:
-            for place, load in enumerate(need.loads):
+    def longest(self, loads: Sequence[Loads], areas: Sequence[Loads], accelerators: int) -> list[int]:
+        """ns of each place of the loads, by the longest of them and by what they all take of so many accelerators."""
+        longest = [0] * max(map(len, loads))
+        for its in loads:
+            for place, load in enumerate(its):
                 if load > longest[place]:
                     longest[place] = load
         if not self._stages:
             return longest
-        areas = [sum(its) for its in zip(others.areas, *(need.areas for need in needs))]
-        return [max(load, -(-area // accelerators)) for load, area in zip(longest, areas)]
+        return [max(load, -(-sum(its) // accelerators)) for load, its in zip(longest, zip(*areas))]
 
-    def _apart(self, mask: int, known: _Known) -> Need | None:
+    def _apart(self, mask: int, known: Known) -> Need | None:
         """What so many components take, each by itself."""
         if mask not in known.apart:
             found: Need | None = Need(0, 0, (0,) * len(self._stages), ())
             if mask:
                 first = mask & -mask
-                rest, need = self._apart(mask ^ first, known), self._need(first, known, 0, known.room.accelerators)
+                rest, need = self._apart(mask ^ first, known), self.need(first, known, 0, known.room.accelerators)
                 found = None if rest is None or need is None else _both(rest, need)
             known.apart[mask] = found
         return known.apart[mask]
 
-    def _need(self, mask: int, known: _Known, least: int, most: int) -> Need | None:
+    def need(self, mask: int, known: Known, least: int, most: int) -> Need | None:
         """What a set takes on so many accelerators; None where it does not fit in the room."""
         key = mask, least, most
         if key not in known.needs:
@@ -151,10 +158,11 @@ class Keeping:
         if mask not in self._loads:
             first = mask & -mask
             pairs = zip(self._of(mask ^ first), self._loads[first])
-            self._loads[mask] = tuple(None if one is None or other is None else self._joined(one, other) for one, other in pairs)
+            self._loads[mask] = tuple(None if one is None or other is None else self.joined(one, other) for one, other in pairs)
         return self._loads[mask]
 
-    def _joined(self, one: Loads, other: Loads) -> Loads:
+    def joined(self, one: Loads, other: Loads) -> Loads:
+        """The loads of all of these together, where none of them works at the same time as another."""
         return tuple(map(add, one, other)) if self._stages else tuple(sorted(one + other, reverse=True))
 
     def _of_one(self, name: str) -> tuple[Loads | None, ...]:
@@ -171,7 +179,7 @@ class Keeping:
         return tuple(best.get(amount) for amount in self._busy.amounts)
 
 
-class _Known:
+class Known:
     """What is known of a room: of sets on at most so many accelerators, and of components by themselves."""
 
     def __init__(self, room: Room) -> None:

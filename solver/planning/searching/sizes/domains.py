@@ -8,9 +8,10 @@ from typing import Mapping, Sequence
 
 from .....models.planning.workload import SECONDS
 from ..price import ENDLESS, Price
+from .between_sets import Between
 from .choice import Choice
 from .resources import Resources
-from .sizing import Between, Sizing
+from .sizing import Sizing
 
 FEW = 64
 """Choices of one set with one of another of which it is looked exactly what crosses between them, where that is not known of all."""

@@ -37,7 +37,8 @@ def rows(question: Question, structure: Structure) -> tuple[Row, ...]:
         found.append(Row(sets, -sum(kind.accelerators for kind in question.kinds), _taken_off))
     for multiple in multiples(question):
         sets = tuple(sorted({of[multiple.one], of[multiple.other]}))
-        found += [Row(sets, 1, _beside(structure, multiple, amount)) for amount in _amounts(question, multiple.other) if len(sets) > 1]
+        amounts = (each for each in _amounts(question, multiple.other) if len(sets) > 1 or not multiple.holds(each, each))
+        found += [Row(sets, 1, _beside(structure, multiple, amount)) for amount in amounts]
     for one, other in sorted(question.in_step):
         if pattern(structure, frozenset((one, other))):
             sets = tuple(sorted({of[one], of[other]}))

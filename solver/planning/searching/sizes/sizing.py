@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Callable, NamedTuple, Sequence
+from functools import cached_property
+from typing import NamedTuple, Sequence
 
 from .....models.planning.design import Block, Design
 from .....models.planning.kind import NO_KIND
 from .....models.planning.option import Option
 from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS
-from ....sandbox.interrupts import was_heard
 from ...costs.cost_model import CostModel
-from ..crossing.least import exactly
 from ..structures.structure import OUTSIDE, Structure
+from .between_sets import Between, between_sets
 from .choice import Amount, Choice, Key
 from .choices import Choices, parts_of, tasks_of
 from .limited import Row, rows
@@ -23,27 +22,11 @@ Load = tuple[int, int]
 """A set, and the place of a part of the iteration among those in which it works."""
 
 
-PAIRS = 2_000
-"""Amounts of one set with one of another of which it is told exactly what crosses between them, before they are chosen."""
-
-
 class Greatest(NamedTuple):
     """`weight` times the greatest of several sums of loads."""
 
     weight: int
     sums: tuple[tuple[Load, ...], ...]
-
-
-class Between(NamedTuple):
-    """What crosses between two sets at least, in ns: by the place of the source's choice, then by that of the target's.
-
-    `exact`: it by their amounts, where the rows say less.
-    """
-
-    source: int
-    target: int
-    rows: Sequence[Sequence[int]]
-    exact: Callable[[Amount, Amount], int] | None = None
 
 
 @dataclass(frozen=True)
@@ -97,28 +80,8 @@ class Sizing:
 
     @cached_property
     def between(self) -> tuple[Between, ...]:
-        """What crosses between sets by their choices at least; of very many, all that need as few domains are looked at together.
-
-        After Ctrl-C nothing further is counted: what is left out makes what is proved smaller, and nothing is searched with it any more.
-        """
-        found: list[Between] = []
-        crossing = self.ways.crossing
-        for pair in crossing.pairs(self.structure) if crossing is not None else ():
-            ones, others = ([choice.amount for choice in self.choices[number]] for number in (pair.source, pair.target))
-            few = len(set(ones)) * len(set(others)) <= PAIRS
-            range_of = {each: exactly(each) for each in (*ones, *others)}
-            rows = {}
-            if crossing is not None:
-                one, other = (range_of, range_of) if few else (crossing.ranges(ones), crossing.ranges(others))
-                for its in dict.fromkeys(one[each] for each in ones):
-                    if was_heard():
-                        return tuple(found)
-                    beside = {each: crossing.between(pair, its, each) for each in dict.fromkeys(other[each] for each in others)}
-                    rows[its] = [beside[other[each]] for each in others]
-                if any(map(any, rows.values())):
-                    exact = None if few else partial(crossing.between_amounts, pair)
-                    found.append(Between(pair.source, pair.target, tuple(rows[one[each]] for each in ones), exact))
-        return tuple(found)
+        """What crosses between sets by their choices at least."""
+        return between_sets(self.structure, self.choices, self.ways.crossing)
 
     @cached_property
     def crossing(self) -> frozenset[Load]:

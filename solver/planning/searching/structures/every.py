@@ -10,7 +10,7 @@ from .....models.planning.kind import NO_KIND
 from .....models.planning.question import Question
 from .....models.planning.way import Way
 from ...costs.cost_model import CostModel
-from .nestings import nestings
+from .nestings import CanLie, nestings
 from .segmentations import segmentations
 from .sharing import may_share
 from .structure import OUTSIDE, Structure
@@ -56,7 +56,12 @@ def structures(question: Question, model: CostModel) -> Iterator[Structure]:
 
 
 def arrangements(
-    question: Question, model: CostModel, order: Sequence[str] = (), can_be: CanBe | None = None, go_on: GoOn = lambda: True
+    question: Question,
+    model: CostModel,
+    order: Sequence[str] = (),
+    can_be: CanBe | None = None,
+    go_on: GoOn = lambda: True,
+    can_lie: CanLie | None = None,
 ) -> Iterator[Arrangement]:
     """Each arrangement once; components without accelerators are sets of their own, after all others.
 
@@ -65,6 +70,7 @@ def arrangements(
     order : in which components get their place, all that take accelerators; none: in the written one.
     can_be : could these be sets, whoever else joins them, of anything that is asked for? What could not be is left out.
     go_on : is there time for more? Asked again and again, also where very many ways to put components anywhere are none.
+    can_lie : see `nestings`.
     """
     bare = tuple((name,) for name in question.components if _is_bare(question, name))
     placed = order or [name for name in question.components if not _is_bare(question, name)]
@@ -73,7 +79,7 @@ def arrangements(
         return model.may_be(question, sets) and (can_be is None or can_be(sets))
 
     for sets in _partitions(question, placed, may_be, go_on):
-        for inside in nestings(question, sets, go_on):
+        for inside in nestings(question, sets, go_on, can_lie):
             users = Structure(sets, inside, ()).users
             if question.ways and not any(_keeps(way, sets, users) for way in question.ways):
                 continue

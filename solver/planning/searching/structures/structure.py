@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Sequence
 
 from .....models.planning.design import Design
 
@@ -53,3 +54,14 @@ class Structure:
         """Is a design one of this structure?"""
         users = {frozenset(its) for its in self.users}
         return design.segments == self.segments and users.issuperset(frozenset(block.components) for block in design.blocks)
+
+
+def users_of(sets: Sequence[Sequence[str]], inside: Sequence[int]) -> list[list[str]]:
+    """For each set, the components that are known to use its accelerators, where it is known of the first sets alone where these lie."""
+    found = []
+    for number, its in enumerate(sets):
+        users, around = list(its), number
+        while around < len(inside) and (around := inside[around]) != OUTSIDE:
+            users += sets[around]
+        found.append(users)
+    return found

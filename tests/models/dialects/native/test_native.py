@@ -262,3 +262,21 @@ def test_any_text_gets_a_verdict() -> None:
             assert problem.findings
             continue
         verify(reading)
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("cluster: 8xH100", "write `1x8xH100`"),
+        ("cluster: 2*8", "write `2x8`"),
+        ("cluster: 2 x 8 x H100", "write `2x8xH100`"),
+        ("cluster: H100", "write it like `cluster: 2x8xH100`"),
+        ("nodes: [{accelerators: {count: 8}}]", "write it below `cluster`, as `cluster: {nodes: ...}`"),
+    ],
+)
+def test_machines_that_are_written_otherwise_are_told_as_they_are_meant(text: str, advice: str) -> None:
+    try:
+        findings = read(f"{text}\ncomponents: {{a: {{accelerators: 4}}}}").findings
+    except UnusableInput as problem:
+        findings = problem.findings
+    assert advice in [each.help for each in findings]

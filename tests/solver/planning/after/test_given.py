@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import placewright as pw
@@ -9,6 +10,7 @@ import pytest
 from placewright.models.planning.measured import SECOND
 from placewright.models.planning.planned import Planned
 from placewright.solver.planning.after.account import Account
+from placewright.solver.planning.after.compared import Compared
 
 FILE = """
 cluster: 2x8xH100
@@ -17,6 +19,14 @@ components:
   actor: {ACTOR, seconds: {8: 60}, parallel: {tp: 2}, memory: 70GiB}
 plan: {workflow: rollout -> actor, batches: 16}
 """
+APART = """
+cluster: 2x2xH100
+components:
+  rollout: {accelerators: 1-4, seconds: {2: 16, 3: 11, 4: 8}, scaling: table}
+  judge: {accelerators: 1-2, seconds: {1: 10, 2: 6}, apart_from: {component: rollout, level: node}}
+plan: {cost_model: steady}
+"""
+"""The quickest counts have no placement: the two share no node."""
 
 
 def account(tmp_path: Path, rollout: str, actor: str) -> Account:
@@ -70,13 +80,7 @@ def comes_back(path: Path, opened: Planned) -> Account:
 def test_what_has_no_placement_is_nothing_that_could_be_had_without_the_ranks(tmp_path: Path) -> None:
     """What `solve` proved the best and wrote was 131.5 % from the bound: nobody had looked whether better counts have a placement."""
     path = tmp_path / "train.yaml"
-    path.write_text("""
-cluster: 2x2xH100
-components:
-  rollout: {accelerators: 1-4, seconds: {2: 16, 3: 11, 4: 8}, scaling: table}
-  judge: {accelerators: 1-2, seconds: {1: 10, 2: 6}, apart_from: {component: rollout, level: node}}
-plan: {cost_model: steady}
-""")
+    path.write_text(APART)
     opened = pw.account(path, sandbox=False, searches=0).planned
     assert opened.proved and opened.unplaceable and opened.best.nanoseconds == 16 * SECOND
     given = comes_back(path, opened)
@@ -84,6 +88,28 @@ plan: {cost_model: steady}
     path.write_text(path.read_text().replace("2: 16,", "1: 31, 2: 16,").replace("placement: 0-1", "placement: 0"))
     worse = pw.account(path, sandbox=False)
     assert not worse.keeps and worse.others[0].priced.nanoseconds == worse.planned.bound == opened.bound
+
+
+def test_what_is_better_than_is_proved_of_all_that_have_a_placement_is_not_told(tmp_path: Path) -> None:
+    """Whether or not it was among those that were tried."""
+    path = tmp_path / "train.yaml"
+    path.write_text(APART)
+    opened = pw.account(path, sandbox=False, searches=0).planned
+    better = tuple(each.priced for each in opened.unplaceable if each.priced.nanoseconds < opened.bound)
+    assert better and opened.proved
+    assert Compared(replace(opened, unplaceable=()), ()).beside(better, opened.question, 3) == ((), ())
+
+
+def test_no_bound_is_above_ranks_on_several_kinds_that_are_quicker_than_all_on_one(tmp_path: Path) -> None:
+    path = tmp_path / "train.yaml"
+    path.write_text("""
+cluster: 1x2xH100+1x2xL40S
+components:
+  rollout: {placement: 0-3, accelerators: 1-4, scaling: table, seconds: {H100: {2: 60, 4: 30}, L40S: {2: 66, 4: 33}}}
+plan: {cost_model: steady}
+""")
+    given = pw.account(path, sandbox=False)
+    assert given.planned.best.nanoseconds == 33 * SECOND and given.planned.bound <= 33 * SECOND and given.keeps
 
 
 def test_ranks_on_several_kinds_are_compared_with_those_on_one(tmp_path: Path) -> None:
@@ -151,14 +177,8 @@ plan: {cost_model: stages, phases: [generate, infer, train], nested: true, budge
 def test_with_traffic_ranks_are_compared_with_plans_that_have_a_placement(tmp_path: Path) -> None:
     """Nothing was placed beside ranks whose traffic counts: what was written came back as far from the bound."""
     path = tmp_path / "train.yaml"
-    path.write_text("""
-cluster: 2x2xH100
-components:
-  rollout: {accelerators: 1-4, seconds: {2: 16, 3: 11, 4: 8}, scaling: table}
-  judge: {accelerators: 1-2, seconds: {1: 10, 2: 6}, apart_from: {component: rollout, level: node}}
-links: [{from: rollout, to: judge, weights: 10GiB}]
-plan: {cost_model: steady, bandwidth: {node: 10GiB}}
-""")
+    links = "links: [{from: rollout, to: judge, weights: 10GiB}]\n"
+    path.write_text(APART.replace("plan: {", f"{links}plan: {{bandwidth: {{node: 10GiB}}, "))
     opened = pw.account(path, sandbox=False, searches=0).planned
     assert opened.proved and 17 * SECOND <= opened.price[0] < 17.1 * SECOND
     comes_back(path, opened)

@@ -29,3 +29,28 @@ def test_where_degrees_are_as_good_those_of_the_file_stay(own: int, tmp_path: Pa
     planned = pw.solve(file, "1x8xH100").planned
     assert planned is not None
     assert planned.best.design.options["rollout"].parallel.tp == own
+
+
+KEPT = """
+cluster:
+  nodes:
+  - accelerators: {count: 4, taken: [3]}
+  - accelerators: {count: 4}
+  - accelerators: {count: 4}
+components:
+  actor: {accelerators: 3-10, keep: {component: node}, seconds: {6: 19.51, 8: 13.495, 11: 9.972}}
+  rollout: {accelerators: 1-11, seconds: {6: 20.412, 9: 16.667}, exclude: [0]}
+  critic: {accelerators: 1-11, seconds: {4: 5.0, 7: 3.78}, exclude: [0]}
+  judge: {placement: '10', seconds: {2: 28.717, 7: 11.595}}
+relations: [{kind: subset, components: [judge, actor]}]
+plan: {workflow: [rollout => judge, rollout -> actor, rollout -> critic, judge -> critic], batches: 1, nested: true}
+"""
+
+
+def test_what_is_kept_together_is_asked_for_no_more_than_one_domain_has(tmp_path: Path) -> None:
+    """Of eight counts six have no place on a node: after twelve designs with these it was undecided."""
+    file = tmp_path / "kept.yaml"
+    file.write_text(KEPT)
+    planned = pw.solve(file, sandbox=False).planned
+    assert planned is not None and planned.proved
+    assert planned.best.design.options["actor"].amount == 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from placewright.models.problem import Problem
 from placewright.solver.planning.asking import options as listing
 from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.asking.nested import with_nesting
-from placewright.solver.planning.asking.recent import remembering
+from placewright.solver.planning.asking.recent import But, remembering
 from placewright.solver.planning.loop import rounds
 
 FILE = """
@@ -73,6 +73,16 @@ def test_another_problem_is_listed_anew(tmp_path: Path) -> None:
         asked(problem, workload, over_nodes=True),
     ]
     assert questions[0] != questions[2]
+
+
+def test_a_problem_is_another_with_any_part_that_is_another_but_for_its_workload(tmp_path: Path) -> None:
+    problem, _ = problem_of(tmp_path)
+    others: list[tuple[str, Problem]] = [
+        *((each.name, replace(problem, **{each.name: object()})) for each in fields(problem) if each.name != "job"),
+        *((each.name, replace(problem, job=replace(problem.job, **{each.name: object()}))) for each in fields(problem.job)),
+    ]
+    assert But(problem) == But(replace(problem)) and len(others) > 20
+    assert [name for name, other in others if But(problem) == But(other)] == ["workload"]
 
 
 def test_nothing_is_remembered_beyond_the_block(tmp_path: Path, listed: list[str]) -> None:

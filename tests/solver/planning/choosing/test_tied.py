@@ -6,11 +6,13 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from placewright.models.answer import UNDECIDED
 from placewright.models.component import Component, Parallel
-from placewright.models.planning.measured import SECOND, Measured
-from placewright.models.planning.workload import After, Timed, Workload
+from placewright.models.planning.measured import SECOND, TABLE, Measured
+from placewright.models.planning.workload import After, Budget, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.solver.planning.answering import answering
+from placewright.solver.planning.choosing import cheapest_first
 from placewright.solver.planning.searching.sizes.settling import settle
 from placewright.solver.searching.search import solve
 
@@ -83,3 +85,45 @@ def test_what_groups_over_nodes_could_save_is_told_of_all_choices(
     assert planned is not None and planned.over_nodes is not None and planned.over_nodes.best is not None
     assert planned.best.nanoseconds > planned.over_nodes.best.nanoseconds == planned.over_nodes.bound == 20 * SECOND
     assert planned.over_nodes.components == ("actor", "ref")
+
+
+@pytest.mark.parametrize(("times", "known"), [({8: 60, 12: 20}, 120), ({12: 20}, None)])
+def test_what_is_told_of_groups_over_nodes_is_no_more_than_processes_over_nodes_take(times: dict[int, int], known: int | None) -> None:
+    """On nodes of three, processes of two leave an accelerator of each over, unless they lie over nodes: that is not searched."""
+    rows = [
+        Measured(8, 100 * SECOND, parallel=DEGREES[0]),
+        *(Measured(count, its * SECOND, parallel=DEGREES[2]) for count, its in times.items()),
+    ]
+    timed = Timed(tuple(rows), TABLE)
+    parts = (Component(name, least=1, most=12, per_process=2, parallel=DEGREES[0], timed=timed) for name in ("actor", "ref"))
+    asked = problem(cluster(*({"count": 3},) * 4), *parts)
+    can = replace(asked.job.capabilities, groups_may_cross=True, processes_may_cross=True)
+    degrees = (DEGREES[0], DEGREES[2])
+    workload = Workload((After("ref", "actor", True),))
+    its = replace(asked.job, workload=workload, choices={"actor": degrees}, tied={"ref": "actor"}, capabilities=can)
+    planned = answering(solve, 10.0, 1, settle)(replace(asked, job=its)).planned
+    assert planned is not None and planned.best.nanoseconds == 200 * SECOND
+    assert planned.over_nodes is not None and planned.over_nodes.bound == 40 * SECOND
+    assert (planned.over_nodes.best and planned.over_nodes.best.nanoseconds) == (known and known * SECOND)
+
+
+def too_slow() -> Problem:
+    """Nothing keeps to 45 seconds: 80 with tp 1, 60 with tp 2 and with tp 4."""
+    seconds = {"actor": (50, 30, 40), "ref": (20, 20, 10), "rollout": (10, 10, 10)}
+    its = job({name: dict(zip(DEGREES, times)) for name, times in seconds.items()})
+    assert its.job.workload is not None
+    return replace(its, job=replace(its.job, workload=replace(its.job.workload, budget=Budget(nanoseconds=45 * SECOND))))
+
+
+def test_what_is_needed_at_least_is_told_with_the_choice_that_needs_it() -> None:
+    """What the first needs was said of all: 80 seconds at least, where 60 are enough."""
+    (finding,) = answering(solve, 10.0, 1, settle)(too_slow()).findings
+    others, allowed = "with tp 2 of `actor` or tp 4 of `actor`", "an iteration takes at least {} seconds, 45 are allowed"
+    assert finding.message == f"impossible: with tp 1 of `actor`, {allowed.format(80)}; {others}, {allowed.format(60)}"
+    assert finding.help == f"with tp 1 of `actor`, allow `seconds: 80`; {others}, allow `seconds: 60`"
+
+
+def test_a_ctrl_c_after_a_choice_that_is_impossible_leaves_it_open_whether_all_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cheapest_first, "was_heard", lambda: True)
+    answer = answering(solve, 10.0, 1, settle)(too_slow())
+    assert answer.verdict == UNDECIDED and "2 others were not planned" in answer.findings[0].message

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from placewright.models.answer import UNDECIDED
 from placewright.models.placements.run import Run
 from placewright.models.planning.workload import After, Workload
-from placewright.solver.planning.plan import plan
-from placewright.solver.searching.search import solve
 
 from ...cases import cluster, given, problem
-from ..looped import CHAIN, planned, timed
+from ..looped import planned, timed
 
 
 def test_only_whole_groups_are_counted_before_anything_is_placed() -> None:
@@ -57,11 +54,3 @@ def test_given_ranks_stay_and_what_is_inside_them_is_planned() -> None:
     assert {run.node for run in answer.plan.assignment.of("rollout")} == {1}
     assert {run.node for run in answer.plan.assignment.of("reward")} == {0}
     assert found.best.design.options["rollout"].amount == 8
-
-
-def test_ranks_that_overlap_in_part_are_no_design() -> None:
-    parts = [given(name, Run(range(0, 4), 0, first=first), timed=timed(name, 4, 4).timed) for name, first in (("rollout", 0), ("actor", 2))]
-    asked_for = problem(cluster({"count": 8}), *parts, timed("ref", 1, 4), shares=True)
-    answer = plan(asked_for, CHAIN, solve)
-    assert answer.verdict == UNDECIDED
-    assert "hold some of the same accelerators by their ranks and others too" in answer.findings[0].message

@@ -7,7 +7,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.model_cards.of_file import read_model_config
-from placewright.models.model_cards.resolve import with_models
+from placewright.models.resolving.resolve import with_models
 from placewright.solver.planning.asking.options import options
 from placewright.solver.planning.asking.room import room
 

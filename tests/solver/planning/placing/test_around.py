@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED
 from placewright.models.component import Component
-from placewright.models.memory.estimate import Estimate
+from placewright.models.estimate import Estimate
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import FEASIBLE, OPTIMAL
 from placewright.models.problem import Problem

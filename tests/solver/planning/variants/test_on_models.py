@@ -83,13 +83,23 @@ def test_it_is_told_on_which_model_it_is_slowest(tmp_path: Path) -> None:
     account = pw.account(written(tmp_path), sandbox=False)
     assert account is not None and account.planned.proved and account.planned.best.nanoseconds == 60 * SECOND
     assert "actor on H100 and A100: as long as on the slowest, A100, each rank with the same share" in assumptions(account)
-    assert any(line.split()[:5] == ["actor", "4", "of", "H100", "and"] for line in render(account)[0].splitlines())
+    for name in ("actor", "rollout"):  # which has no model of its own, and lies on the same
+        assert any(line.split()[:5] == [name, "4", "of", "H100", "and"] for line in render(account)[0].splitlines())
     (basis,) = [each for each in to_data(account)["rests_on"] if each["task"].startswith("actor")]
     assert (basis["slowest"], basis["models"]) == ("A100", ["H100", "A100"])
     data = to_data(account)
     assert data["components"]["actor"]["models"] == data["blocks"][0]["models"] == ["H100", "A100"]
     assert "model" not in data["components"]["actor"]
     assert account.sensitivity is not None and account.sensitivity.flips and account.sensitivity.wider is None
+
+
+def test_of_models_that_take_as_long_none_is_told_as_the_slowest(tmp_path: Path) -> None:
+    parts = PARTS.replace("seconds: 140", "seconds: 100").replace("35}", "25}").replace("accelerators: 1-4, ph", "placement: 0-3, ph")
+    account = pw.account(
+        written(tmp_path, parts.replace("phase: train", "phase: train, colocate_with: rollout")), sandbox=False, searches=0
+    )
+    assert account is not None
+    assert "actor on H100 and A100: as long on each of them, each rank with the same share" in assumptions(account)
 
 
 def test_the_same_ranks_written_down_take_as_long(tmp_path: Path) -> None:
@@ -151,9 +161,6 @@ def test_what_no_choice_of_models_has_is_impossible(tmp_path: Path) -> None:
 TORN = """
 components:
   rollout: {accelerators: 1-6, parallel: {tp: [3]}, phase: train, seconds: [
-    {accelerators: 1, seconds: 20.0}, {accelerators: 2, seconds: 15.56},
-    {accelerators: 3, seconds: 11.55}, {accelerators: 4, seconds: 6.32},
-    {accelerators: 5, seconds: 8.94}, {accelerators: 6, seconds: 3.33},
     {accelerators: 1, seconds: 55.0, tp: 3}, {accelerators: 4, seconds: 25.0, tp: 3},
     {accelerators: 6, seconds: 9.97, accelerator: A100}, {accelerators: 2, seconds: 70.71, accelerator: A100, tp: 3},
     {accelerators: 4, seconds: 28.72, accelerator: A100, tp: 3}, {accelerators: 5, seconds: 22.0, accelerator: A100, tp: 3}]}

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import placewright as pw
 import pytest
-from placewright.models.answer import IMPOSSIBLE
+from placewright.models.answer import IMPOSSIBLE, Answer
 from placewright.models.planning.measured import SECOND
+from placewright.models.problem import Problem
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
+from placewright.solver.planning.loop.barring import ruled_out
+from placewright.solver.planning.variants.spanning import as_it_spans
 
 SMALL = "nodes: [{accelerators: {count: 3, model: H100}}, {accelerators: {count: 3, model: H100, memory: 24GiB}}]"
 BOTH = "nodes: [{accelerators: {count: 4, model: H100}}, {accelerators: {count: 4, model: A100}}]"
@@ -36,15 +40,14 @@ def test_what_is_quicker_on_several_kinds_is_the_plan(aim: str, tmp_path: Path) 
     assert account.planned.price == ((12_750_000_000, 8) if aim == "seconds" else (4, 25_250_000_000))
 
 
-@pytest.mark.parametrize(
-    ("takes", "nanoseconds", "least"), [("", 12_750_000_000, None), (", utilization: 60", 25_250_000_000, 12_625_000_000)]
-)
-def test_what_is_estimated_is_on_several_sizes_unless_an_engine_takes_a_part_of_each(
-    takes: str, nanoseconds: int, least: int | None, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("takes", ["", ", utilization: 60"])
+def test_what_is_estimated_is_on_several_sizes_also_where_an_engine_takes_a_part_of_each(takes: str, tmp_path: Path) -> None:
     """With each component on one kind it takes 25.25 seconds."""
-    found = pw.solve(estimated(tmp_path, takes), sandbox=False).planned
-    assert found is not None and found.proved and (found.best.nanoseconds, found.over_kinds) == (nanoseconds, least)
+    account = pw.account(estimated(tmp_path, takes))
+    assert account is not None and account.planned.proved
+    assert (account.planned.best.nanoseconds, account.planned.over_kinds) == (12_750_000_000, None)
+    needs = {bill.capacity: entry.mebibytes for bill in account.bills for entry in bill.peak.entries if entry.component == "any"}
+    assert needs == ({size: size * 60 // 100 for size in (40 << 10, 80 << 10)} if takes else dict.fromkeys(needs, needs[40 << 10]))
 
 
 def estimated(tmp_path: Path, takes: str) -> str:
@@ -56,15 +59,34 @@ def estimated(tmp_path: Path, takes: str) -> str:
 
 
 def test_the_least_of_several_kinds_is_told(tmp_path: Path) -> None:
-    """It is not known what would fit that takes a part of each accelerator."""
-    account = pw.account(estimated(tmp_path, ", utilization: 60"))
+    account = pw.account(estimated(tmp_path, ""))
     assert account is not None
+    account = replace(
+        account, planned=replace(account.planned, over_kinds=12_625_000_000)
+    )  # as where the time ends before they are searched
     said, told = "\n".join(render(account)), to_data(account)
     assert "proved the best with each component on one kind of accelerators" in said
     assert (
         "with a component on several kinds of accelerators at once: at least 12.62 seconds; no plan of them is known that is better" in said
     )
     assert told["over_kinds"] == {"bound": 12.625}
+
+
+def test_without_estimates_on_one_kind_beside_a_plan_on_several(tmp_path: Path) -> None:
+    """By the estimates `a` and `b` have no room together on four A100; without them that takes 3 seconds less than on one of them and five of both."""
+    estimate = "model: Qwen/Qwen2.5-1.5B-Instruct, optimizer: none, sequence: 8192, utilization:"
+    parts = f"""
+        a: {{accelerators: 4, estimate: {{{estimate} 80}}, seconds: {{H100: {{4: 7}}, A100: {{4: 8}}}}}}
+        b: {{accelerators: 1-4, scaling: table, estimate: {{{estimate} 60}}, seconds: {{A100: {{1: 23, 4: 12}}}}}}"""
+    cluster = "nodes: [{accelerators: {count: 1, model: H100, memory: 12GiB}}, {accelerators: {count: 4, model: A100, memory: 32GiB}}]"
+    file = written(tmp_path, cluster, parts, "{cost_model: steady}")
+    answer, account = pw.solve(file, sandbox=False), pw.account(file)
+    assert answer.planned is not None and answer.planned.proved and answer.planned.price == (23 * SECOND, 5)
+    assert "a on 4 and b on 4 would take 20 s and not 23 s" in answer.findings[0].message
+    assert account is not None and "without the estimates of memory: 20 seconds (13.0 % less): a and b on 4 A100" in "\n".join(
+        render(account)
+    )
+    assert to_data(account)["without_estimates"]["blocks"][0]["accelerators"] == 4
 
 
 def test_what_is_estimated_is_on_several_kinds_with_as_much_memory(tmp_path: Path) -> None:
@@ -161,3 +183,30 @@ def test_a_model_of_two_memories_is_of_two_kinds_also_beside_one_like_the_smalle
         large: {accelerators: 2, phase: train, memory: 41GiB, within: small, seconds: {2: 20}}"""
     planned = pw.solve(written(tmp_path, cluster, parts, "{workflow: small => large}"), sandbox=False).planned
     assert planned is not None and planned.proved and planned.price[0] == 22 * SECOND
+
+
+def test_what_is_estimated_is_on_accelerators_of_its_own_size_beside_others_of_that_model(tmp_path: Path) -> None:
+    """The smaller A100 are of one kind with an H100 as small, and not of that of the larger A100."""
+    cluster = "nodes: [{accelerators: {count: 2, model: A100, memory: 16GiB}}, {accelerators: {count: 1, model: H100, memory: 16GiB}}, {accelerators: {count: 2, model: A100, memory: 40GiB}}]"
+    estimate = "{model: Qwen/Qwen2.5-1.5B-Instruct, sequence: 4096, optimizer: adam, sharding: fsdp}"
+    answer = pw.solve(written(tmp_path, cluster, f"one: {{accelerators: 1, seconds: {{2: 5}}, estimate: {estimate}}}", "{}"), sandbox=False)
+    assert answer.plan is not None and not answer.findings
+    assert {node for node, _ in answer.plan.assignment.accelerators("one")} == {2}
+
+
+def test_what_has_no_room_is_told_of_counts_that_are_no_option_of_a_question(tmp_path: Path) -> None:
+    """As where flips ask of other times: the least that an estimate needs is that of any count, so that nothing is ruled out by another question's."""
+    answer = pw.solve(estimated(tmp_path, ""), sandbox=False)
+    loaded = pw.load(tmp_path / "job.yaml").problem
+    assert loaded is not None and answer.planned is not None
+    question, design = answer.planned.question, answer.planned.best.design
+    asked: list[Problem] = []
+
+    def none(part: Problem) -> Answer:
+        asked.append(part)
+        return Answer(IMPOSSIBLE)
+
+    problem = as_it_spans(loaded, question)
+    ruled_out(problem, replace(question, options={**question.options, "any": ()}), design, none)
+    needs = {part["any"].memory for part in asked if "any" in {each.name for each in part.components}}
+    assert needs == {design.options["any"].memory}

@@ -46,6 +46,6 @@ def test_what_is_an_error_without_a_cluster_is_one_wherever_the_ranks_lie(read: 
         assert bool(open_) is (any(with_ranks.values()) and not all(with_ranks.values()))
 
 
-@pytest.mark.parametrize(("hint", "machines"), product(("{tp: 1}", "{tp: 2}", "{tp: 1, pp: 2}"), ("x8", None)))
+@pytest.mark.parametrize(("hint", "machines"), list(product(("{tp: 1}", "{tp: 2}", "{tp: 1, pp: 2}"), ("x8", None))))
 def test_inference_is_judged_without_a_cluster_as_with_one(read: Read, hint: str, machines: str | None) -> None:
     assert contradicted(read(text(APART, hint, 1, "inference"), machines), "inference") is (hint != "{tp: 2}")

@@ -77,12 +77,40 @@ def test_degrees_that_the_settings_fix_are_no_longer_open(job: Job) -> None:
     reading = hinted(job, hints, actor__model__pipeline_model_parallel_size=2, **MEGATRON)
     assert reading.problem is not None and "actor" not in reading.problem.job.choices
 
+    reading = hinted(job, hints, **{**MEGATRON, "actor__model__tensor_model_parallel_size": 2})  # the second of them
+    assert reading.problem is not None and reading.problem["actor"].parallel.tp == 2 and not reading.findings
+
+
+@pytest.mark.parametrize("name", ["actor", "critic", "inference"])
+@pytest.mark.parametrize("tp", [2, 4, [2, 4]])
+def test_a_tp_of_what_fsdp_trains_divides_nothing(job: Job, name: str, tp: int | list[int]) -> None:
+    settings = {"actor__training_backend": "fsdp", "critic__training_backend": "fsdp", "actor__model__tensor_model_parallel_size": 2}
+    hints: dict[str, Any] = {each: {"accelerators": 2} for each in ("actor", "rollout", "reward", name)}
+    hints[name] = {"accelerators": 3, "parallel": {"tp": tp}}
+    reading = hinted(job, hints, **settings)
+    assert reading.problem is not None and [each for each in reading.findings if each.code in ("PW121", "PW208")] == []
+    assert reading.problem[name].step == 1 and name not in reading.problem.job.choices
+    hints["actor"] = {"accelerators": 1}
+    assert "PW208" in {each.code for each in hinted(job, hints, **settings).findings}
+    hints["actor"] = {"accelerators": 3, "parallel": {"tp": [1, 4]}}
+    assert "PW121" in {each.code for each in hinted(job, hints, **settings).findings}
+
+
+def test_of_an_embodied_actor_no_tp_is_read(job: Job) -> None:
+    hints = {"actor": {"accelerators": 1, "parallel": {"tp": 2}}, "env": {"accelerators": 1}, "rollout": {"accelerators": 1}}
+    reading = hinted(job, hints, runner__task_type="embodied", actor__training_backend="fsdp")
+    assert reading.problem is not None and reading.problem["actor"].step == 1
+    assert [each for each in reading.findings if each.code == "PW208"] == []
+
 
 def test_processes_are_engines_of_as_many_accelerators_as_the_settings_say(job: Job) -> None:
     hints = {"actor": {"accelerators": 4}, "rollout": {"processes": "1-2"}, "reward": {"colocate_with": "actor"}}
     reading = hinted(job, hints, rollout__tensor_parallel_size=4, **MEGATRON)
     assert reading.problem is not None and not reading.findings
     assert (reading.problem["rollout"].least, reading.problem["rollout"].most) == (4, 8)
+    hints["rollout"] = {"processes": [1, 3]}
+    listed = hinted(job, hints, rollout__tensor_parallel_size=4, **MEGATRON).problem
+    assert listed is not None and listed["rollout"].counts == ((4, 4), (12, 12))
     hints["rollout"] = {"processes": 2, "accelerators": 4}
     assert [finding.code for finding in hinted(job, hints, rollout__tensor_parallel_size=4, **MEGATRON).findings] == ["PW121"]
 
@@ -92,6 +120,9 @@ def test_an_actor_gets_no_fewer_accelerators_than_its_tp(job: Job) -> None:
     hints = {"actor": {"accelerators": "1-8"}, "rollout": {"colocate_with": "actor"}, "reward": {"accelerators": 1}}
     reading = hinted(job, hints, **settings)
     assert reading.problem is not None and reading.problem["actor"].least == 4
+    hints["actor"] = {"accelerators": [1, "3-6", 8]}
+    listed = hinted(job, hints, **settings).problem
+    assert listed is not None and listed["actor"].counts == ((4, 6), (8, 8))
     hints["actor"] = {"accelerators": 2}
     assert [finding.code for finding in hinted(job, hints, **settings).findings] == ["PW208"]
 

@@ -55,3 +55,12 @@ def test_there_is_an_agent_for_every_replica_of_rollout(job: Job) -> None:
     parts = {"actor,reward": "all", "rollout": "0-3"}
     assert codes(job(parts, rollout__pipeline_parallel_size=2, **AGENTS)) == {"PW208"}
     assert codes(job({"rollout,reward": "all"}, runner__task_type="reasoning_eval", rollout__pipeline_parallel_size=2)) == {"PW208"}
+
+
+@pytest.mark.parametrize(
+    ("rollout", "tp", "engine", "fails"), [("0-3", 1, 2, True), ("all", 1, 2, False), ("0-3", 2, 2, False), ("all", 2, 4, True)]
+)
+def test_engines_larger_than_the_tp_of_the_actor_get_no_weights(job: Job, rollout: str, tp: int, engine: int, fails: bool) -> None:
+    """On all its accelerators an actor of tp 1 sends ranks to ranks in order; on some of them RLinf divides by its tp whatever that is."""
+    settings = {"actor__training_backend": "fsdp", "actor__model__tensor_model_parallel_size": tp, "rollout__tensor_parallel_size": engine}
+    assert codes(job({"actor,reward": "all", "rollout": rollout}, **settings, **AGENTS)) == ({"PW123"} if fails else set())

@@ -27,6 +27,7 @@ BLOCKS = (
     "", "placewright: {plan: {cost_model: rlinf-embodied}}\n", "placewright:\n  plan: {nested: true}\n",
     "placewright:\n  components:\n    env:\n      memory: 1GiB\n", "placewright:\n  components:\n    actor:\n      memory: 1GiB\n",
     "placewright:\n  components: {actor: {memory: 1GiB}, env: {memory: 1GiB}}\n",
+    "placewright: {components: {}}\n", "placewright: {components: {actor: {}}}\n",
 )  # fmt: skip
 
 

@@ -58,3 +58,19 @@ def test_programs_of_other_people_may_have_a_component_of_nearly_the_same_name(r
     (finding,) = told(read, text().replace("runner: {task_type: reasoning}\n", "") + BLOCK)
     assert finding.message == "`rolout` is no component that the file places: it is searched as one of its own"
     assert finding.severity.value == "warning"
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("profile_data: [40, 60]", "`profile_data` is a list, not a map of seconds: it is ignored"),
+        ("profile_data: {env_profile_data: 3}", "`profile_data.env_profile_data` is a whole number, not a map of seconds: it is ignored"),
+        ("profile_data: {rollout_profile_data: null}", ""),
+        ("profile_data:", ""),
+    ],
+)
+def test_what_is_no_map_of_seconds_is_not_left_out_silently(read: Read, written: str, message: str) -> None:
+    """A list was taken for a file without times: its own ranks were told as verified, without a word."""
+    job = "".join(line for line in text().splitlines(keepends=True) if not line.startswith("profile_data"))
+    found = [(each.message, each.severity.value) for each in read(f"{job}{written}\n").findings if each.code == "PW105"]
+    assert found == ([(message, "warning")] if message else [])

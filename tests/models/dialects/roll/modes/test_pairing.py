@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from placewright.models.dialects.roll.mapping.ids import Ids
 from placewright.models.dialects.roll.modes.pairing import at, common, difference, part, positions
-from placewright.models.placements.ranks import merge
+from placewright.models.ranks import merge
 
 PIECES = st.builds(
     lambda first, length, step: range(first, first + length * step, step),

@@ -30,7 +30,9 @@ def test_what_the_strategy_has_no_key_for_is_an_error() -> None:
     its = config(placewright={"components": {**blocks, "actor_infer": {"seconds": {8: 240}, "parallel": {"cp": [2, 4]}}}})
     findings = of(its).to_solve.findings
     assert [finding.code for finding in findings] == ["PW121"]
-    assert "cp 2 or cp 4" in findings[0].message
+    why = "the strategy of `actor_infer` cannot say them"
+    told = f"with cp 2 of `actor_infer`, {why}; with cp 4 of `actor_infer`, {why}"
+    assert findings[0].message == f"every choice of degrees that the hints leave open is refused: {told}"
 
 
 @pytest.mark.parametrize("degrees", [[1], [2], [4], [1, 2, 4], [4, 2, 1]])

@@ -90,7 +90,7 @@ def test_own_ranks_that_the_cluster_has_no_room_for_are_no_comparison() -> None:
 def test_counts_are_the_same_part_of_some_nodes_that_verl_deals_its_batches_out_to() -> None:
     accepted = problem_of(HYBRID).job.accepted
     assert {amount for amount, _ in accepted["actor"]} == {1, 2, 4, 8, 16, 32}  # 256 x 8 samples do not divide among 24 ranks
-    assert {amount for amount, parallel in accepted["rollout"] if parallel == Parallel(4)} == {4, 8, 12, 16, 20, 24, 28, 32}
+    assert {amount for amount, parallel in accepted["rollout"] if parallel == Parallel(4)} == {4, 8, 16, 32}
 
 
 def test_several_parts_of_a_pool_on_one_node_are_proposed_and_kept() -> None:
@@ -268,3 +268,11 @@ def test_ulysses_is_told_as_not_planned() -> None:
         "the hints of `actor` leave cp 2 open, and `actor_rollout_ref.actor.ulysses_sequence_parallel_size` is taken as the file has it: "
         "no plan chooses it"
     )
+
+
+def test_where_every_size_is_refused_none_is_chosen_for_an_error_that_the_file_has_not() -> None:
+    """Of 5, 6 and 7 ranks as few errors are told as of 8: that the samples do not divide, where else the micro batches do not."""
+    faulty = HYBRID.replace("n: 8, ", "n: 1, ").replace("ppo_micro_batch_size_per_gpu: 4", "ppo_micro_batch_size_per_gpu: 3")
+    reading = of(faulty, "1x8").to_solve
+    assert reading.problem is not None and "PW604" in {finding.code for finding in reading.findings}
+    assert {count for count, _ in reading.problem.job.accepted["actor"]} == {1, 2, 4, 8}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from math import log
 from random import Random
 
@@ -24,12 +25,13 @@ from ..designs import each_planned
 from .test_sensitivity import stands
 
 
-def listable(seeds: range) -> list[Planned]:
-    return [each for each in each_planned("stream", seeds) if not each.question.nested and each.question.aim == SECONDS]
+@cache
+def listable() -> tuple[Planned, ...]:
+    return tuple(each for each in each_planned("stream", range(120)) if not each.question.nested and each.question.aim == SECONDS)
 
 
 def test_the_same_flips_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = listable(range(120))
+    its = listable()
     before = [sensitivity(each).flips for each in its]
     monkeypatch.setattr(floors, "MOST", 0)
     flipped = 0
@@ -46,7 +48,7 @@ def test_the_same_flips_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_said_where_time_is_over_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(floors, "MOST", 0)
     random, part = Random(4), 0
-    for planned in listable(range(120)):
+    for planned in listable():
         for flip in sensitivity(planned, limit=random.choice((0.001, 0.005, 0.02, 0.1)), most=random.choice((1, 5, 50))).flips:
             assert flip.holds == 100 or stands(planned, flip.component, flip.holds), flip
             assert stands(planned, flip.component, random.randint(*sorted((100, flip.holds)))), flip
@@ -56,7 +58,7 @@ def test_what_is_said_where_time_is_over_is_true(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_traffic_of_the_plan_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    random, its = Random(5), listable(range(120))
+    random, its = Random(5), listable()
     crossing = [replace(each, best=replace(each.best, traffic=each.best.nanoseconds * random.choice((2, 9)) // 100)) for each in its]
     before = [sensitivity(each, traffic=True) for each in crossing]
     monkeypatch.setattr(floors, "MOST", 0)
@@ -81,14 +83,14 @@ def nine() -> Question:
 
 
 def test_of_nine_components_most_ways_are_decided() -> None:
-    """9 of 18 where each way was searched by itself, over and over."""
+    """12 of 18 in a time in which at most 9 are where each way is searched by itself, over and over."""
     asked = nine()
     searched = search(asked, cost_model("stream"), count=4)
     assert searched.best is not None and searched.bound == searched.best.price[0]
     best = Priced(searched.best.design, searched.best.price[0])
     planned = Planned(asked, "stream", best, searched.bound, True, structures=searched.structures, seen=searched.seen)
-    found = sensitivity(planned, limit=6.0)
-    assert sum(each.sure for each in found.flips) >= 15
+    found = sensitivity(planned, limit=4.5)
+    assert sum(each.sure for each in found.flips) >= 12
     assert not any(each.sure and each.flips is not None and stands(planned, each.component, each.flips) for each in found.flips)
 
 

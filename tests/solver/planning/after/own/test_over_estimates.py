@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import placewright as pw
 import pytest
+from placewright.models.placements.run import Run
 from placewright.report.planning.own import own_placement
 from placewright.report.planning.text import render
 from placewright.solver.planning.after.account import Account
+from placewright.solver.planning.after.own.own_ranks import own_of
+from placewright.solver.planning.asking.asked import asked
+from placewright.solver.planning.costs import cost_model
 
 NATIVE = """
 cluster: 1x8xA100
@@ -113,3 +118,21 @@ def test_where_no_plan_fits_either_they_are_kept_if_they_are_as_good(dialect: st
     assert found.keeps and not found.planned.question.heeds_estimates
     text = "\n".join(render(found))
     assert "keep it" in text and TOLD in text and "it may not be proposed" not in text
+
+
+@pytest.mark.parametrize(("declared", "told"), [(30, True), (50, False)])
+def test_what_is_declared_refuses_ranks_by_itself_and_no_estimate_is_told_beside_it(declared: int, told: bool, tmp_path: Path) -> None:
+    """40 GiB and 30 GiB leave some of 80 GiB, 40 GiB and 50 GiB none."""
+    file = tmp_path / "train.yaml"
+    file.write_text(
+        "cluster: 1x8xA100\ncomponents:\n"
+        f"  a: {{accelerators: 1-8, seconds: {{4: 60}}, memory: 40GiB}}\n  b: {{accelerators: 1-8, seconds: {{4: 60}}, memory: {declared}GiB}}\n"
+        "  c: {accelerators: 1-8, seconds: {4: 60}, estimate: {model: Qwen/Qwen2.5-7B-Instruct, sequence: 8192}}\n"
+    )
+    problem = pw.load(file).problem
+    assert problem is not None and problem.job.workload is not None
+    problem = replace(problem, job=replace(problem.job, own={name: (Run(range(4), 0),) for name in "abc"}))
+    workload = problem.job.workload
+    assert workload is not None
+    own = own_of(problem, asked(problem, workload), cost_model(workload.model))
+    assert own.priced is not None and (bool(own.over_estimates), not own.forbidden) == (told, told)

@@ -148,6 +148,26 @@ def test_ranks_on_several_kinds_that_nothing_beats_are_to_be_kept(tmp_path: Path
     assert own_placement(account).splitlines()[0] == "yours: 46 seconds, as good as the plan: keep it"
 
 
+def test_a_plan_on_several_kinds_is_the_plan_of_the_file_that_it_is_written_into(tmp_path: Path) -> None:
+    """With each component on one kind the file's own ranks alone are better than the plan; that they are no plan of these proves nothing."""
+    text = """
+cluster: {num_nodes: 2, component_placement: {rollout: 0-0, reward: 0-0, actor: 1-3}}
+runner: {task_type: reasoning}
+algorithm: {group_size: 8, n_minibatches: 2, recompute_logprobs: false, training_batch_size_per_gpu: 1}
+data: {rollout_batch_size: 64}
+rollout: {return_logprobs: true, tensor_parallel_size: 2, max_running_requests: 64}
+actor: {training_backend: megatron, model: {tensor_model_parallel_size: 2}}
+placewright: {components: {actor: {seconds: {2: 12}}, rollout: {seconds: {A100: {2: 31, 4: 57}}}}}
+"""
+    cluster, file = "1x2xH100+1x4xA100", tmp_path / "run.yaml"
+    file.write_text(text, encoding="utf-8")
+    planned = pw.solve(file, cluster, sandbox=False).planned
+    assert planned is not None and planned.proved and not planned.is_own
+    file.write_text(text.replace("0-0", "4-5").replace("1-3", "0-3"), encoding="utf-8")
+    again = pw.solve(file, cluster, sandbox=False).planned
+    assert again is not None and again.proved and again.is_own and again.price == planned.price
+
+
 def test_given_ranks_on_several_kinds_are_priced_beside_what_could_be_had(tmp_path: Path) -> None:
     """The accelerators of given ranks are a kind that no other component may use, and theirs all the same."""
     text = f"""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from placewright.models.component import COLOCATED, Relation
 from placewright.models.parallel import UNDIVIDED, Parallel
+from placewright.models.planning.way import Shape
 
 from .stated import on, priced, problem
 
@@ -66,3 +67,18 @@ components:
     demanded = Relation(COLOCATED, ("judge", "actor"), None, "the framework's mode", proposed=proposed)
     found = priced(replace(its, job=replace(its.job, relations=(*its.job.relations, demanded))))
     assert bool(found.forbidden) == refused
+
+
+def test_samples_divide_among_all_accelerators_of_what_no_degrees_divide(tmp_path: Path) -> None:
+    """As the search has it: 6 samples have no even share on 4 accelerators that FSDP trains on, whatever its tp."""
+    text = """
+cluster: 2x8xH100
+components:
+  rollout: {seconds: {4: 100, 16: 30}}
+  actor: {seconds: {2: 60, 3: 50, 4: 40}, samples: 6, parallel: {tp: 2}}
+plan: {workflow: rollout -> actor}
+"""
+    mine = on(problem(tmp_path, text), {"rollout": range(4), "actor": range(4, 8)})
+    assert priced(mine).forbidden == ()
+    mine = replace(mine, job=replace(mine.job, shapes={"actor": {Parallel(2): Shape(least=2)}}))
+    assert priced(mine).forbidden == ("6 samples do not divide among the 4 replicas of `actor`",)

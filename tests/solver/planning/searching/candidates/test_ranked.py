@@ -54,9 +54,9 @@ def is_bound(any_of_them: Price | None, best: Price | None) -> bool:
 
 
 def unrelated(seed: int) -> Question:
-    """Nothing waits for anything, and nothing lies inside anything."""
+    """Nothing waits for anything, and nothing lies inside anything else or takes turns with it."""
     its = crossed(seed) if seed % 3 == 0 else question(seed, False)
-    return replace(its, edges=(), rounds=(), within=frozenset(), nested=False)
+    return replace(its, edges=(), rounds=(), within=frozenset(), one_at_a_time=frozenset(), nested=False)
 
 
 def crossed(seed: int) -> Question:

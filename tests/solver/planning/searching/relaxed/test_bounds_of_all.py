@@ -12,8 +12,10 @@ from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.searching.cuts.least import LeastCut
 from placewright.solver.planning.searching.relaxed import least as relaxed
 from placewright.solver.planning.searching.relaxed.busy import Busy
+from placewright.solver.planning.searching.relaxed.enclosing import Enclosing, Forest
 from placewright.solver.planning.searching.relaxed.keeping import Keeping
 from placewright.solver.planning.searching.relaxed.least import least
+from placewright.solver.planning.searching.structures.structure import OUTSIDE
 
 from ...questions import question
 from ...tried import Price, priced
@@ -42,6 +44,13 @@ def sets_of(asked: Question, design: Design) -> list[tuple[str, ...]]:
     return [tuple(its) for its in found.values()]
 
 
+def inside_of(design: Design, sets: Sequence[tuple[str, ...]]) -> list[int]:
+    """For each set, the smallest of those around it."""
+    blocks = [frozenset(design.blocks_of(its[0])) for its in sets]
+    around = [[number for number, other in enumerate(blocks) if mine < other] for mine in blocks]
+    return [min(its, key=lambda number: len(blocks[number]), default=OUTSIDE) for its in around]
+
+
 def some_of(sets: Sequence[Sequence[str]], random: Random) -> list[tuple[str, ...]]:
     """The same with some of the components left out."""
     kept = [tuple(name for name in its if random.random() < 0.6) for its in sets]
@@ -54,15 +63,19 @@ def holds(known: Known) -> bool:
         model, random = cost_model(name), Random(0)
         some = [*sorted(every, key=lambda its: its[0])[:FEW], *random.sample(every, min(FEW, len(every)))]
         floor, keeping = least(asked, model), Keeping(Busy(asked), model)
+        enclosing = Enclosing(keeping)
         if every and (floor is None or floor > min(price for price, _ in every)):
             return False
         if name == "stream" and every and LeastCut(asked, model, lambda seconds: True).least() > min(price for price, _ in every)[0]:
             return False
         for price, design in some:
             sets = sets_of(asked, design)
+            inside = inside_of(design, sets)
             for below in (None, (price[0] + 1, 0), (price[0], price[1] + 1)):
                 keeping.below(below)
                 if not all(keeping.can_be(its) for its in (sets, some_of(sets, random)) if its):
+                    return False
+                if sets and not all(enclosing.can_lie(sets, inside[:count]) for count in (len(sets), random.randrange(len(sets)))):
                     return False
     return True
 
@@ -87,11 +100,13 @@ LIES = {
     "a little more work": (Busy, "need", lambda original: lambda *its: (n := original(*its)) and n._replace(area=n.area + 1 + n.area // 8)),
     "one accelerator less": (Busy, "most", lambda original: property(lambda self: original.fget(self) - 1)),
     "longer stages": (relaxed, "shortest", lambda original: lambda *its: (t := original(*its)) and t + 1 + t // 8),
-    "more for a set": (Keeping, "_need", lambda original: lambda *its: (n := original(*its)) and n._replace(accelerators=n.accelerators + 1)),
-    "longer sets": (Keeping, "_longest", lambda original: lambda *its: [each + 1 for each in original(*its)]),
+    "more for a set": (Keeping, "need", lambda original: lambda *its: (n := original(*its)) and n._replace(accelerators=n.accelerators + 1)),
+    "longer sets": (Keeping, "longest", lambda original: lambda *its: [each + 1 for each in original(*its)]),
+    "one more inside": (Forest, "beside", lambda original: lambda *its: original(*its) + 1),
+    "longer around": (Enclosing, "_loads", lambda original: lambda *its: tuple(each + 1 for each in original(*its))),
     "longer parts": (LeastCut, "_searched", lambda original: lambda *its: (original(*its)[0] + 1, 1)),
     "a slower task": (LeastCut, "_at_sight", lambda original: lambda *its: original(*its) + 1 + original(*its) // 8),
-    "larger sets": (Keeping, "_need", lambda original: lambda *its: (n := original(*its)) and n._replace(area=n.area + 1 + n.area // 8)),
+    "larger sets": (Keeping, "need", lambda original: lambda *its: (n := original(*its)) and n._replace(area=n.area + 1 + n.area // 8)),
 }  # fmt: skip
 
 

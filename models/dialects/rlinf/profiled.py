@@ -1,0 +1,34 @@
+"""Does a file say how long its components take?"""
+
+from __future__ import annotations
+
+from ...text.tree import Mapping, Value
+from .capabilities import INFERENCE
+
+KEY, COST = "profile_data", "_cost"
+
+
+def is_profiled(root: Mapping, hints: Value | None) -> bool:
+    """Does it, so that other ranks may be chosen by that? Components without ranks are searched, whether or not they have times.
+
+    Those that infer need no ranks: where actor and rollout share their accelerators, RLinf does not start them.
+    """
+    hinted, placed = hinted_seconds(hints), placed_in(root)
+    if not hinted - set(INFERENCE) <= placed:
+        return False
+    return isinstance(root.get(KEY), Mapping) or not hinted.isdisjoint(placed)
+
+
+def placed_in(root: Mapping) -> frozenset[str]:
+    """The components that have ranks."""
+    cluster = root.get("cluster")
+    placed = cluster.get("component_placement") if isinstance(cluster, Mapping) else None
+    entries = placed if isinstance(placed, Mapping) else ()
+    return frozenset(name.strip() for each in entries for name in each.key.text.split(","))
+
+
+def hinted_seconds(hints: Value | None) -> frozenset[str]:
+    """The components whose hints say seconds."""
+    inner = hints.get("components") if isinstance(hints, Mapping) else None
+    entries = inner if isinstance(inner, Mapping) else ()
+    return frozenset(each.key.text for each in entries if isinstance(each.value, Mapping) and each.value.get("seconds") is not None)

@@ -1,0 +1,1 @@
+"""The models of a job that was read: which card each has, and what follows from it."""

@@ -1,0 +1,65 @@
+"""What usually works on what in a step of reinforcement learning, where nobody says it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Collection, Iterator, Sequence
+
+from ..component import Component
+from ..planning.workload import PHASES, STEADY, After, Workload
+from ..roles import ACTOR, AGENT, CRITIC, ENVIRONMENT, INFERENCE, STUDENT, role_of
+from ..roles import ROLLOUT as GENERATING
+from ..text.tree import Mapping, Value
+
+_GENERATE, _, _TRAIN = PHASES
+_TRAINED = (ACTOR, CRITIC, STUDENT)
+
+
+def timed_names(block: Value | None) -> frozenset[str]:
+    """The components whose hints in the block `placewright` say seconds."""
+    inner = block.get("components") if isinstance(block, Mapping) else None
+    entries = inner if isinstance(inner, Mapping) else ()
+    return frozenset(each.key.text for each in entries if isinstance(each.value, Mapping) and each.value.get("seconds") is not None)
+
+
+def said_of_plan(block: Value | None) -> frozenset[str]:
+    """The keys of `plan` in the block `placewright`."""
+    plan = block.get("plan") if isinstance(block, Mapping) else None
+    return frozenset(each.key.text for each in plan) if isinstance(plan, Mapping) else frozenset()
+
+
+def as_it_runs(workload: Workload, said: Collection[str], asynchronous: str) -> Workload:
+    """By the cost model `steady`, where a job trains and generates at the same time and its plan has not `said` another one.
+
+    `asynchronous` is what tells that, such as the key of a file; "" where nothing does.
+    """
+    if not asynchronous or "cost_model" in said:
+        return workload
+    why = f"cost model {STEADY}: the job generates while it trains ({asynchronous}); `cost_model` in `placewright.plan` may name another"
+    return replace(workload, model=STEADY, assumed=(*workload.assumed, why))
+
+
+def usual_order(components: Sequence[Component]) -> Iterator[After]:
+    """First what generates, then all that judges it, then what trains: each begins when all of the one before is done."""
+    stages: list[list[str]] = [[], [], []]
+    for each in components:
+        for phase in each.timed.phases if each.timed else ():
+            stages[_stage(each, phase)].append(f"{each.name}.{phase}" if phase else each.name)
+    filled = [its for its in stages if its]
+    for ones, others in zip(filled, filled[1:]):
+        yield from (After(one, other, True) for one in ones for other in others)
+
+
+def usual_phase(component: Component) -> str:
+    """In which phase it usually works; "" where neither its role says it nor its name, as that of RLinf's `critic_inference`."""
+    role = role_of(component)
+    if role in (ENVIRONMENT, AGENT):
+        return _GENERATE  # what is generated goes to them and comes back, turn by turn
+    return PHASES[_stage(component, "")] if role or component.name.endswith(f"_{INFERENCE}") else ""
+
+
+def _stage(component: Component, phase: str) -> int:
+    role = role_of(component)
+    if phase == _GENERATE or (role == GENERATING and not phase):
+        return 0
+    return 2 if phase == _TRAIN or (role in _TRAINED and not phase) else 1

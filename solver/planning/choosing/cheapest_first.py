@@ -1,0 +1,102 @@
+"""Choices of degrees by what each takes at least, known before any is planned: where that is more than a plan takes, it need not be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Iterator, Sequence
+
+from ....models.answer import Answer, Solve
+from ....models.planning.planned import Planned
+from ....models.planning.question import Question
+from ....models.planning.workload import SECONDS, Workload
+from ....models.problem import Problem
+from ...sandbox.interrupts import was_heard
+from ..asking.asked import asked
+from ..asking.nested import with_nesting
+from ..costs import cost_model
+from ..costs.cost_model import CostModel
+from ..loop.beside import ALTERNATIVES
+from ..searching.cuts.every import EveryCut
+from ..searching.price import ENDLESS
+from ..searching.search import search
+from ..searching.sizes.settling import Settled, Unsettled
+from ..variants.inside import SHARE
+
+MOST_BESIDE = 8
+"""Choices at most that are planned only since something with them may be told beside the best plan."""
+
+
+def cheapest_first(
+    plan: Solve, every: Sequence[Problem], limit: float, seed: int, answer_interrupted: bool
+) -> tuple[dict[int, Answer], bool, int | None]:
+    """The answers of those that may have the best plan, or one to be told beside it, by their numbers.
+
+    With them, whether others were left after a Ctrl-C; and what the others cost at least, whatever nobody asked for is taken: more than the
+    best plan. None where there are none that are possible.
+    """
+    bounds, found, beside = Bounds(SHARE * limit, seed, answer_interrupted).of(every), dict[int, Answer](), 0
+    for number in sorted(range(len(every)), key=lambda each: bounds[each]):
+        if found and was_heard():
+            return found, True, None
+        planned, least = [its.planned for its in found.values() if its.planned is not None], bounds[number]
+        if planned and least > min(its.price[0] for its in planned):
+            beside += 1
+            if least >= ENDLESS:
+                break
+            if beside > MOST_BESIDE or _are_known(planned, least):
+                return found, False, least
+        found[number] = plan(every[number])
+    return found, False, None
+
+
+def _are_known(planned: Sequence[Planned], least: int) -> bool:
+    """Are the best designs of other structures known, where all others cost so much at least?"""
+    best = min(planned, key=lambda its: its.price)
+    by_time = best.question.aim == SECONDS
+    beside = (each for its in planned for each in (its.best, *its.others))
+    less = (each for each in beside if (each.nanoseconds + each.traffic if by_time else each.design.held(best.question)) < least)
+    return len({each.design.structure() for each in less} - {best.best.design.structure()}) >= ALTERNATIVES
+
+
+@dataclass
+class Bounds:
+    """What choices take at least, all of them together in so many deterministic seconds: later ones are not known to take anything."""
+
+    limit: float
+    seed: int
+    answer_interrupted: bool
+    spent: float = field(default=0.0, init=False)
+
+    def of(self, every: Sequence[Problem]) -> list[int]:
+        """ns, or accelerators of all components, that no plan of each problem costs less than: nor one that is nested or has groups over nodes."""
+        return [self._least(each) for each in every]
+
+    def _least(self, problem: Problem) -> int:
+        """0 where nothing is known: of components on several kinds at once, and of the file's own ranks, which may be no design."""
+        its = with_nesting(problem) or problem
+        workload = replace(its.job.workload or Workload(), heeds_estimates=False)  # which what is told beside a plan may leave out
+        question = asked(its, workload, over_nodes=True)
+        if len(question.kinds) > 1 or problem.job.own or self.spent >= self.limit or was_heard():
+            return 0
+        if not all(question.options.values()):
+            return ENDLESS
+        model = cost_model(workload.model)
+        if question.aim == SECONDS and EveryCut.bound(question, model):
+            return EveryCut(question, model, self._spend).least(question.budget.nanoseconds)
+        return self._searched(question, model)
+
+    def _searched(self, question: Question, model: CostModel) -> int:
+        """By a search for counts, of which nothing is settled."""
+        found = search(question, model, self.limit - self.spent, self.seed, settle=_nothing, answer_interrupted=self.answer_interrupted)
+        self.spent += found.spent
+        if found.bound is None or (found.best is None and not found.proved):
+            return ENDLESS if found.proved else 0
+        return found.bound + (0 if question.aim == SECONDS else question.held)
+
+    def _spend(self, seconds: float) -> bool:
+        self.spent += seconds
+        return self.spent < self.limit
+
+
+def _nothing(asked: Unsettled) -> Iterator[Settled]:
+    return iter(())

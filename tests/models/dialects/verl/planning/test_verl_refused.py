@@ -1,0 +1,103 @@
+"""Which counts and degrees verl takes is found by reading each once, without hints: it is what reading every file in full finds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import placewright as pw
+import pytest
+from placewright.cli.written import edits_of
+from placewright.models.dialects.load import AsRead, read
+from placewright.models.dialects.verl import reader
+from placewright.models.dialects.verl.planning import anew, refused
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.pools.pool import Pool
+from placewright.models.reading import Reading
+from placewright.models.text.source import Source
+
+from ...followed_files import ACTOR, MEGATRON, ROLLOUT, VERL, rows
+from .test_verl_anew import HYBRID
+
+OPEN = "parallel: {tp: [1, 2, 4]}, "
+LEADERS = {"actor": (1, f'"${{{ACTOR}}}"'), "rollout": (f'"${{{ROLLOUT}}}"', 1), "sizes": (1, '"${trainer.n_gpus_per_node}"')}
+"""Whose number holds for both -> tp of actor and of rollout, as they are written."""
+
+
+def of(leader: str, actor: str = OPEN, rollout: str = OPEN) -> str:
+    random, (actor_tp, rollout_tp) = Random(3), LEADERS[leader]
+    return VERL.format(
+        actor_keys=MEGATRON.format(actor_tp), rollout_tp=rollout_tp, actor_parallel=actor, rollout_parallel=rollout,
+        actor=rows((2, 4), random), rollout=rows((2, 4), random),
+    ).replace("n_gpus_per_node: 8", "n_gpus_per_node: 2")  # fmt: skip
+
+
+def planned(text: str, cluster: str) -> Reading:
+    return read(Source("run.yaml", text), read_shorthand(cluster), "verl").to_solve
+
+
+def known(reading: Reading) -> list[object]:
+    assert reading.problem is not None
+    job = reading.problem.job
+    return [job.accepted, job.choices, job.tied, [(each.degrees, each.changes, each.accepted) for each in job.followed], reading.findings]
+
+
+@pytest.mark.parametrize(("actor", "rollout"), [(OPEN, OPEN), ("", OPEN), (OPEN, "")])
+@pytest.mark.parametrize("leader", LEADERS)
+def test_it_is_what_reading_every_file_in_full_finds(monkeypatch: pytest.MonkeyPatch, leader: str, actor: str, rollout: str) -> None:
+    text = of(leader, actor, rollout)
+    found, whole = known(planned(text, "1x4")), reader._setup
+
+    def in_full(*arguments: Any, hints: bool = True, **options: Any) -> Any:
+        return whole(*arguments, **options)
+
+    def each_anew(self: refused.Refused, pool: Pool, changes: refused.Changes) -> refused.Found:
+        setup = self.again(changes)
+        return refused.faults(setup, pool, self.before), {each.name: each.parallel for each in setup.components}
+
+    monkeypatch.setattr(reader, "_setup", in_full)
+    monkeypatch.setattr(refused.Refused, "read", each_anew)
+    monkeypatch.setattr(refused.Refused, "is_of_degrees", False)  # nor is any left out because of another
+    assert found == known(planned(text, "1x4"))
+
+
+@pytest.mark.parametrize("leader", ["actor", "rollout"])
+def test_each_size_with_each_pair_of_degrees_is_read_once(monkeypatch: pytest.MonkeyPatch, leader: str) -> None:
+    """With several trees of the file: those with the choices of one component, of the other, and of both. None is read to write the plan."""
+    judge, read_ = reader.judge, Counter[tuple[int, ...]]()
+
+    def judged(setup: reader.Setup, level: str, models: bool = True) -> None:
+        judge(setup, level, models)
+        if not models:
+            degrees = (each.parallel.tp for each in setup.components)
+            read_[(setup.pools[0].count, setup.pools[0].parts[0].size, *degrees)] += 1
+
+    monkeypatch.setattr(reader, "judge", judged)
+    reading = planned(of(leader), "4x8")
+    assert edits_of(replace(reading, again=AsRead("run.yaml", None, "verl", "placement", None)), pw.solve(reading, sandbox=False))[0]
+    dealt = {its for its in read_ if 96 * 8 % (its[0] * its[1]) == 0}  # of other counts not all degrees need be read
+    sizes = {its[:2] for its in dealt}
+    assert dealt == {(*size, actor, rollout) for size in sizes for actor in (1, 2, 4) for rollout in (1, 2, 4)}
+    assert set(read_.values()) == {1}
+
+
+def test_hints_of_counts_do_not_hide_what_verl_refuses() -> None:
+    """Of a pool it counted the fewest that the hints of its component ask for: any count was taken, and a refused file passed."""
+    hinted = HYBRID.replace("{seconds", "{accelerators: 4-32, seconds")
+    plain, its = (planned(text, "4x8").problem for text in (HYBRID, hinted))
+    assert plain is not None and its is not None and plain.job.accepted == its.job.accepted
+    wrong = read(Source("run.yaml", hinted.replace("nnodes: 1", "nnodes: 3")), read_shorthand("4x8"), "verl", "training")
+    assert [each.code for each in pw.verify(wrong).errors] == ["PW401", "PW403"]
+
+
+def test_where_there_is_more_to_read_than_is_read_the_rest_is_judged_once_it_is_planned_and_that_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (refused, anew):
+        monkeypatch.setattr(module, "MOST_READ", 30)
+    reading = planned(of("actor"), "1x4")
+    told = "30 sizes with degrees were read; which of the others verl takes is judged once they are planned"
+    assert told in {each.why for each in reading.unchecked}
+    assert pw.solve(reading, sandbox=False).plan is not None
