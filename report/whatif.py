@@ -66,7 +66,7 @@ def _planned_data(answer: Answer) -> dict[str, object]:
     if answer.planned is None:
         return {}
     best = answer.planned.best
-    return {"seconds": total(best) / SECOND, "accelerators": best.design.held(answer.planned.question), "proved": answer.planned.proved}
+    return {"seconds": total(best) / SECOND, "accelerators": best.accelerators(answer.planned.question), "proved": answer.planned.proved}
 
 
 def _verdict(answer: Answer) -> str:
@@ -83,7 +83,7 @@ def _taken(answer: Answer) -> dict[str, str]:
     if answer.planned is None:
         return {}
     best = answer.planned.best
-    held = best.design.held(answer.planned.question)
+    held = best.accelerators(answer.planned.question)
     return {"seconds": with_unit(seconds(total(best))), "accelerators": f"{held} {plural('accelerator', held)}"}
 
 

@@ -38,12 +38,23 @@ class Design:
 
     @property
     def accelerators(self) -> int:
-        """How many accelerators it uses."""
+        """How many accelerators planned components use."""
         return sum(block.accelerators for block in self.blocks)
 
+    def used(self, question: Question) -> int:
+        """How many these use, and components that let them use theirs, at least: as many of these as can be lie below planned ones.
+
+        By max-flow min-cut: whichever of what is shared is held by somebody in any case, all blocks come beside it that may not be there.
+        """
+        return max(
+            sum(each.accelerators for each in its)
+            + sum(block.accelerators for block in self.blocks if not any(each.lets(block.kind, block.components) for each in its))
+            for its in question.together_shared
+        )
+
     def held(self, question: Question) -> int:
-        """How many accelerators all components hold with it, those too that are not planned."""
-        return self.accelerators + question.held
+        """How many accelerators all components hold with it, those too that are not planned; at least that, where some of theirs are shared."""
+        return self.used(question) + question.held
 
     def blocks_of(self, component: str) -> tuple[int, ...]:
         """Indices of the blocks that a component uses."""

@@ -15,7 +15,8 @@ from .workload import SECONDS
 class Priced:
     """A design with the nanoseconds of an iteration of it; `segments` are those of its parts, in order.
 
-    `traffic` are those that its placement takes besides, where what crosses the topology counts as time. `counts` : how many
+    `traffic` are those that its placement takes besides, where what crosses the topology counts as time. `held`: how many accelerators all
+    components hold in its placement, where some of them are shared and the design says only how many they are at least. `counts` : how many
     accelerators of each model its components hold in its placement, where the design does not say it and it is told beside the plan.
     `models` : those that its components are on, where the question of the plan beside which it is told does not say it.
     """
@@ -24,8 +25,13 @@ class Priced:
     nanoseconds: int
     segments: tuple[int, ...] = ()
     traffic: int = 0
+    held: int | None = None
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict, compare=False)
     models: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+
+    def accelerators(self, question: Question) -> int:
+        """How many accelerators all components hold, planned or not; where it was not placed, at least."""
+        return self.design.held(question) if self.held is None else self.held
 
 
 @dataclass(frozen=True)
@@ -175,7 +181,12 @@ class Planned:
         return self.lean or self.best.design
 
     @property
+    def held(self) -> int:
+        """How many accelerators all components hold in it."""
+        return self.best.accelerators(self.question) if self.lean is None else self.lean.held(self.question)
+
+    @property
     def price(self) -> tuple[int, int]:
         """What was as small as possible, and what came second, traffic with the time."""
-        takes, used = self.best.nanoseconds + self.best.traffic, self.compared.held(self.question)
+        takes, used = self.best.nanoseconds + self.best.traffic, self.held
         return (takes, used) if self.question.aim == SECONDS else (used, takes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 from typing import Iterator, Mapping
 
 from ..parallel import Parallel
@@ -12,6 +12,7 @@ from .crossing import Crossing
 from .kind import Kind
 from .limits import Area, Barred, Common, Use
 from .option import Option
+from .shared import Shared
 from .way import Way
 from .workload import SECONDS, Budget
 
@@ -63,7 +64,8 @@ class Question:
     batches : an iteration is handed on in so many.
     areas : nodes on which components must share the room.
     barred : designs that are not to be answered.
-    held : accelerators of components whose ranks are given and that are not planned. They are in no kind, and `budget` is what they leave.
+    held : accelerators of components whose ranks are given and that are not planned, and let nobody use theirs. They are in no kind, and `budget` is what they leave.
+    shared : those of them that planned components may use too. They are in the kinds, and count in `budget` whether these are on them or not.
     crossing : what crosses the topology, where that counts as time; the price of a design has the least of it.
     on_models : components with times that name models -> those that each is on, where it may be on several at once: the slowest decides.
     confined : other components that may be on only some of the models of a kind, whatever is chosen -> these.
@@ -96,6 +98,7 @@ class Question:
     areas: tuple[Area, ...] = ()
     barred: tuple[Barred, ...] = ()
     held: int = 0
+    shared: tuple[Shared, ...] = ()
     crossing: Crossing | None = None
     on_models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     confined: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
@@ -117,6 +120,11 @@ class Question:
         """The kind of accelerators of a model with so many MiB each: with exactly these, where there is one; None where no component may be on them."""
         its = [number for number, kind in enumerate(self.kinds) if kind.covers(model, memory)]
         return next((number for number in its if self.kinds[number].memory == memory), its[0] if its else None)
+
+    @cached_property
+    def together_shared(self) -> tuple[tuple[Shared, ...], ...]:
+        """Every choice of what is shared, the empty one first: where none of it is left to be used, all else that is used comes beside it."""
+        return tuple(its for count in range(len(self.shared) + 1) for its in combinations(self.shared, count))
 
     @cached_property
     def tasks_of(self) -> Mapping[str, tuple[int, ...]]:

@@ -27,8 +27,8 @@ def priced_data(question: Question, priced: Priced) -> Data:
     return {
         "seconds": (priced.nanoseconds + priced.traffic) / SECOND,
         **({"traffic": priced.traffic / SECOND} if priced.traffic else {}),
-        "accelerators": design.held(question),
-        **({"by_given_ranks": question.held} if question.held else {}),
+        "accelerators": (held := priced.accelerators(question)),
+        **({"by_given_ranks": given} if (given := held - design.accelerators) else {}),
         "parts": [time / SECOND for time in priced.segments],
         "components": {name: _component(question, design, name, models.get(name, ())) for name in question.components},
         "blocks": [_block(question, each, models) for each in design.blocks],

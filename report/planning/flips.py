@@ -106,7 +106,7 @@ def _flip(account: Account, flip: Flip) -> str:
     )
     enough = "" if flip.sure or not flip.exact else " or less" if planned.question.aim == SECONDS else " or fewer"
     if planned.question.aim != SECONDS:
-        count, held = flip.to.design.held(planned.question), planned.compared.held(planned.question)
+        count, held = flip.to.accelerators(planned.question), planned.held
         takes, instead = with_unit(seconds(total(flip.to))), with_unit(seconds(flip.takes))
         used = f"{count} {plural('accelerator', count)}{enough} ({takes}) instead of {held} ({instead})"
         if count == held:  # it breaks its budget, and another does not

@@ -24,7 +24,7 @@ def own_placement(account: Account) -> str:
     words = escape(design_in_words(own.question, planned, own.priced.design, planned.best.design, own.counts))
     yours, best = total(own.priced), total(planned.best)
     said = f"yours: {with_unit(seconds(yours))}"
-    used, its = own.priced.design.held(planned.question), planned.best.design.held(planned.question)
+    used, its = own.priced.accelerators(planned.question), planned.best.accelerators(planned.question)
     if planned.question.aim != SECONDS:
         on = f"{said} on {used} {plural('accelerator', used)}"
         if account.keeps:
@@ -57,7 +57,7 @@ def _without_ranks(account: Account) -> str:
     here, there = planned.best, freed.planned.best
     by_time = planned.question.aim == SECONDS
     value, other = (
-        (total(here), total(there)) if by_time else (here.design.held(planned.question), there.design.held(freed.planned.question))
+        (total(here), total(there)) if by_time else (here.accelerators(planned.question), there.accelerators(freed.planned.question))
     )
     whose = f"the ranks of {listed(list(freed.names))}"
     if other >= value:

@@ -41,7 +41,8 @@ def _headline(account: Account) -> str:
     """`plan: 20.18 seconds an iteration, 128 accelerators, proved the best (...)`."""
     planned, question, best = account.planned, account.planned.question, account.planned.best
     traffic = f" ({seconds(best.traffic)} of them for traffic)" if best.traffic else ""
-    used, given = best.design.held(question), f" ({question.held} of them by given ranks)" if question.held else ""
+    used = best.accelerators(question)
+    given = f" ({held} of them by given ranks)" if (held := used - best.design.accelerators) else ""
     figures = [f"{with_unit(seconds(total(best)))} an iteration{traffic}", f"{used} {plural('accelerator', used)}{given}"]
     value = total(best) if question.aim == SECONDS else used
     distance = max(0.0, 100 * (value - planned.bound) / planned.bound) if planned.bound > 0 else 0.0
@@ -73,7 +74,7 @@ def _far(planned: Planned) -> str:
 def _as_good(account: Account) -> str:
     """What is known of ranks that overlap otherwise than one inside the other: these were compared with what is searched."""
     planned, best = account.planned, account.planned.best
-    value = total(best) if planned.question.aim == SECONDS else best.design.held(planned.question)
+    value = total(best) if planned.question.aim == SECONDS else best.accelerators(planned.question)
     one = "of two components that share accelerators one lies inside the other"
     all_or_none = "components share all of their accelerators or none"
     searched = f"plans in which {one if planned.question.nested else all_or_none}{in_nodes(planned)}"

@@ -114,7 +114,7 @@ def _whole(account: Account) -> list[str]:
         said.append(f"{subject} {percent(done, total)} of the time" + (f", not counting {_without_seconds(beside)}" if beside else ""))
     if left:
         said.append(f"nobody says how much the {left} of {_without_seconds(others)}, work")
-    if (used := design.held(question)) < there:
+    if (used := account.planned.best.accelerators(question)) < there:
         said.append(f"{there - used} of {there} {'is' if there - used == 1 else 'are'} not used")
     if traffic:
         said.append(f"nobody works in the {with_unit(seconds(traffic))} for traffic, which come on top")

@@ -54,8 +54,7 @@ def answering(
         from .choosing.tied import tied
         from .loop.rounds import ROUNDS
         from .placing.laying import laid_out
-        from .placing.overlaid import overlaid
-        from .placing.within_budget import within_budget
+        from .placing.lying_over import lying_over
         from .plan import TRIED, plan
         from .variants.at_once import at_once
         from .variants.inside import SHARE, inside
@@ -72,8 +71,9 @@ def answering(
                 # Where nobody reads a file again, none but ways that are right whatever it says are taken.
                 laid = laid_out(place) if refuses is nobody else laid_out(place, partial(_refused, refuses, problem))
                 its = asked.job.workload or workload
-                places = within_budget(overlaid(laid), its.budget.accelerators)
-                return plan(asked, its, places, limit, seed, settle, answer_interrupted, counting, refused, rounds, with_reasons)
+                return plan(
+                    asked, its, lying_over(laid, its), limit, seed, settle, answer_interrupted, counting, refused, rounds, with_reasons
+                )
 
             return nesting(plans, refused)
 

@@ -32,7 +32,7 @@ def forbidden(question: Question, model: CostModel, design: Design) -> Iterator[
     yield from _segments(question, model, design)
     yield from limited(question, design)
     limit = question.budget.accelerators
-    if limit is not None and design.accelerators > limit:
+    if limit is not None and design.used(question) > limit:
         yield f"{design.held(question)} accelerators are used, {limit + question.held} may be"
     most, takes = question.budget.nanoseconds, iteration(model, question, design)
     if most is not None and takes > most:
@@ -42,7 +42,8 @@ def forbidden(question: Question, model: CostModel, design: Design) -> Iterator[
 def price(question: Question, model: CostModel, design: Design) -> tuple[int, int]:
     """What is as small as possible, and what comes second: nanoseconds and accelerators, in the order of the question's aim."""
     takes = iteration(model, question, design)
-    return (takes, design.accelerators) if question.aim == SECONDS else (design.accelerators, takes)
+    used = design.used(question)
+    return (takes, used) if question.aim == SECONDS else (used, takes)
 
 
 def memory(question: Question, design: Design, block: Block) -> int:

@@ -116,7 +116,7 @@ def _tried(rounds: Rounds, problem: Problem, workload: Workload) -> tuple[int, i
     if trial.best is None:
         return None
     priced = trial.best.priced
-    return priced.nanoseconds + priced.traffic, priced.design.held(trial.question)
+    return priced.nanoseconds + priced.traffic, priced.accelerators(trial.question)
 
 
 def _or_own(rounds: Rounds, question: Question, its: Own | None) -> Placed | None:

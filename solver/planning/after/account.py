@@ -67,14 +67,14 @@ class Account:
         if own is not None and not own.may_stay(planned.question):
             return False
         if self.given:
-            value = _total(planned.best) if planned.question.aim == SECONDS else planned.best.design.held(planned.question)
+            value = _total(planned.best) if planned.question.aim == SECONDS else planned.best.accelerators(planned.question)
             return planned.bound > 0 and (value - planned.bound) * 100 <= planned.bound * KEEP
         if own is None or own.priced is None:
             return False
         if planned.is_own:
             return True
         over = _total(own.priced) - _total(planned.best)
-        more = own.priced.design.held(planned.question) - planned.best.design.held(planned.question)
+        more = own.priced.accelerators(planned.question) - planned.best.accelerators(planned.question)
         if planned.question.aim != SECONDS and more:
             return more < 0
         near = over > 0 or own.on_several_kinds  # where it takes as long, its placement was not compared on several kinds

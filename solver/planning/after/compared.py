@@ -99,4 +99,4 @@ def _takes(priced: Priced) -> int:
 
 
 def _costs(question: Question, priced: Priced) -> int:
-    return _takes(priced) if question.aim == SECONDS else priced.design.held(question)
+    return _takes(priced) if question.aim == SECONDS else priced.accelerators(question)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Sequence
 
-from ....models.component import COLOCATED, RANK_ALIGNED, SUBSET, TOGETHER, ZERO_COPY, Component
+from ....models.component import COLOCATED, RANK_ALIGNED, SUBSET, ZERO_COPY, Component
 from ....models.parallel import Parallel
 from ....models.planning.kind import NO_KIND, Kind
 from ....models.planning.limits import Barred
@@ -22,6 +22,7 @@ from .ordered import ordered
 from .recent import But, recent
 from .related import Pairs, hold, related
 from .room import areas, held_back, room
+from .shared import shared
 from .slowest import on_the_slowest
 from .strangers import strangers
 
@@ -43,7 +44,6 @@ def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_
     tasks, edges, rounds = ordered(parts, workload)
     every = {each.name: options(problem, each, in_order(each.timed, each.name, tasks), space, workload.handed_on) for each in parts}
     barred = (*barred, *(each for each in strangers(problem, parts, every, space) if each not in barred))
-    every = {name: _affordable(problem, workload.budget, held, name, its) for name, its in every.items()}
     said = related(problem, parts)
     resident = frozenset(each.name for each in parts if is_resident(each))
     turns = {each.name: each.phases for each in parts if each.phases}
@@ -84,6 +84,7 @@ def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_
         areas=areas(problem, parts, ways, space),
         barred=barred,
         held=held,
+        shared=shared(problem, parts, ways, space),
         crossing=crossing(problem, workload, parts, said.apart, space),
         on_models=workload.on_models,
         confined={
@@ -112,21 +113,6 @@ def _arranged(problem: Problem, names: frozenset[str]) -> tuple[Way, ...]:
     ways = tuple(way.among(names) for way in problem.job.ways)
     chosen = {name for name in problem.job.choices if all(name in way.shapes for way in ways)}
     return tuple(replace(way, shapes={name: its for name, its in way.shapes.items() if name not in chosen}) for way in ways)
-
-
-def _affordable(problem: Problem, budget: Budget, held: int, name: str, found: tuple[Option, ...]) -> tuple[Option, ...]:
-    """The options of a component that the budget leaves beside the given components that it may not lie over, though others may."""
-    beside = [given for given, sharing in problem.job.overlaps.items() if name not in sharing and not _is_bound(problem, given)]
-    if budget.accelerators is None or not beside:
-        return found
-    placed = problem.given()
-    most = budget.accelerators - held - len(frozenset[tuple[int, int]]().union(*map(placed.accelerators, beside)))
-    return tuple(option for option in found if option.accelerators <= most)
-
-
-def _is_bound(problem: Problem, name: str) -> bool:
-    """Is it demanded that others are on its accelerators, or within them, or it within theirs?"""
-    return any(name in each.components for kind in (*TOGETHER, SUBSET) for each in problem.related(kind))
 
 
 def _left(budget: Budget, held: int) -> Budget:

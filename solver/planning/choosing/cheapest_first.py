@@ -54,7 +54,7 @@ def _are_known(planned: Sequence[Planned], least: int) -> bool:
     best = min(planned, key=lambda its: its.price)
     by_time = best.question.aim == SECONDS
     beside = (each for its in planned for each in (its.best, *its.others))
-    less = (each for each in beside if (each.nanoseconds + each.traffic if by_time else each.design.held(best.question)) < least)
+    less = (each for each in beside if (each.nanoseconds + each.traffic if by_time else each.accelerators(best.question)) < least)
     return len({each.design.structure() for each in less} - {best.best.design.structure()}) >= ALTERNATIVES
 
 

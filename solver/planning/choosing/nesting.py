@@ -48,4 +48,4 @@ def nesting(plan: Solve, refused: Refused) -> Solve:
 
 def _price(planned: Planned, workload: Workload) -> int:
     best = planned.best
-    return best.nanoseconds + best.traffic if workload.aim == SECONDS else best.design.held(planned.question)
+    return best.nanoseconds + best.traffic if workload.aim == SECONDS else best.accelerators(planned.question)

@@ -51,7 +51,7 @@ def preferring(problem: Problem, plan: Plan, limit: float, seed: int) -> Answer:
     if better is None:
         return answer
     planned = replace(answer.planned, without_estimates=better.priced, without_question=better.question)
-    finding = decides(problem, planned.best, better.priced, _bills(problem, better))
+    finding = decides(problem, planned.question, planned.best, better.priced, _bills(problem, better))
     return replace(answer, planned=planned, findings=(*answer.findings, finding))
 
 

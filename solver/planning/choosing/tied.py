@@ -99,7 +99,7 @@ def _best(
     planned, best = min(known, key=lambda its: (its[0].price, not its[0].is_own))
 
     def price(priced: Priced) -> tuple[int, int]:
-        takes, used = priced.nanoseconds + priced.traffic, priced.design.held(planned.question)
+        takes, used = priced.nanoseconds + priced.traffic, priced.accelerators(planned.question)
         return (takes, used) if by_time else (used, takes)
 
     open_ = left or any(each.planned is None and each.verdict != IMPOSSIBLE for each in answers)

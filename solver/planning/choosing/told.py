@@ -42,7 +42,7 @@ def _with_question(planned: Planned, its: Planned, told: Sort) -> Sort:
 
 
 def _cost(planned: Planned, told: OverNodes | Nested | AtOnce, best: Priced) -> tuple[int, int]:
-    takes, used = best.nanoseconds + best.traffic, best.design.held(told.question or planned.question)
+    takes, used = best.nanoseconds + best.traffic, best.accelerators(told.question or planned.question)
     return (takes, used) if planned.question.aim == SECONDS else (used, takes)
 
 

@@ -97,8 +97,9 @@ def _unless_refused(rounds: Rounds, found: Found, answer: Answer) -> Answer:
 def _priced(rounds: Rounds, found: Found, answer: Answer | None) -> tuple[Price, Priced]:
     """What a design costs, with its placement if it has one."""
     priced = rounds.priced(found.design)
-    if answer is not None and answer.plan is not None and rounds.traffic.costs:
-        priced = replace(priced, traffic=rounds.traffic.nanoseconds(answer.plan.assignment))
+    if answer is not None and answer.plan is not None:
+        traffic = rounds.traffic.nanoseconds(answer.plan.assignment) if rounds.traffic.costs else 0
+        priced = replace(priced, traffic=traffic, held=rounds.held(answer.plan))
     return rounds.price(priced), priced
 
 

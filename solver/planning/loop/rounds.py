@@ -21,6 +21,7 @@ from ..asking.traffic import Traffic
 from ..costs import cost_model
 from ..costs.cost_model import iteration, segment_times
 from ..counting import Counting, OnCounting
+from ..placing.lying_over import all_held
 from ..placing.placing import placing
 from ..searching.price import Price
 from ..searching.search import Found, Searched, search
@@ -84,6 +85,8 @@ class Rounds:
     def __post_init__(self) -> None:
         self.model = cost_model(self.workload.model)
         self.traffic = Traffic(self.problem, self.workload)
+        self.varies = bool(self.traffic.costs)
+        """Can a placement cost more than its design does?"""
         self.best: Placed | None = None
         self.unwritable: Placed | None = None
         """The first placement that was refused."""
@@ -107,7 +110,7 @@ class Rounds:
     def goes_on(self) -> bool:
         """Can there be anything better than the best, and may it still be looked for?"""
         first = self.searched.best
-        if first is None or (self.best is not None and (first.price >= self.best.price or not self.traffic.costs)):
+        if first is None or (self.best is not None and (first.price >= self.best.price or not self.varies)):
             self.closed = self.searched.first_proved
             return False
         if self.ended or (was_heard() and self.best is not None):
@@ -125,14 +128,14 @@ class Rounds:
         first = self.searched.found[0]
         for found in self.searched.found:
             worse = self.best is not None and found.price > self.best.price
-            if found is not first and (worse or (not self.traffic.costs and found.price > first.price)):
+            if found is not first and (worse or (not self.varies and found.price > first.price)):
                 break
             if not self._place(found) and found is first and not was_heard():
                 break  # others like it can be better than what comes next
             if was_heard() and self.best is not None:
                 break
         self.ended = was_heard() or (self.best is not None and self.spent >= self.limit)
-        if not self.ended and (self.best is None or self.traffic.costs):
+        if not self.ended and (self.best is None or self.varies):
             self.search()
 
     def search(self) -> None:
@@ -179,11 +182,18 @@ class Rounds:
             self._is_out(found, Answer(UNDECIDED, findings=tuple(map(refusal, why))))
             return False
         priced, crossing = placed.priced, placed.priced.traffic
+        # Another placement may have more of it on what others let it use.
+        least = self.price(replace(priced, held=None))
         if self.traffic.costs:
             self.done.append(this_alone(design))
-            least = 0 if self.problem.job.overlaps else self.traffic.least(answer.plan)  # over what is given it is not all weighed
-            if least < crossing:
-                self.unsure.append(self.price(replace(priced, traffic=least)))
+            crosses = 0 if self.problem.job.overlaps else self.traffic.least(answer.plan)  # over what is given it is not all weighed
+            least = self.price(replace(priced, traffic=crosses, held=None))
+        elif least < placed.price:
+            self.varies = True
+            self.done.append(this_alone(design))
+        if least < placed.price:
+            self.unsure.append(least)
+        if self.traffic.costs:
             most, takes = self.workload.budget.nanoseconds, priced.nanoseconds + crossing
             if most is not None and takes > most:
                 self.unplaceable.append(Unplaceable(priced, (over_budget(takes, crossing, most),)))
@@ -194,7 +204,7 @@ class Rounds:
         return True
 
     def _is_out(self, found: Found, answer: Answer) -> None:
-        if self.best is not None and not self.traffic.costs:
+        if self.best is not None and not self.varies:
             return  # it costs as much as the best, and was no more than another answer
         self.bar(found, answer)
         if answer.verdict != IMPOSSIBLE or self.out[-1].segments is not None:
@@ -219,10 +229,14 @@ class Rounds:
 
     def price(self, priced: Priced) -> Price:
         """What is as small as possible, and what comes second, traffic with the time."""
-        takes, used = priced.nanoseconds + priced.traffic, priced.design.accelerators
+        takes, used = priced.nanoseconds + priced.traffic, priced.accelerators(self.question) - self.question.held
         return (takes, used) if self.workload.aim == SECONDS else (used, takes)
+
+    def held(self, plan: Plan) -> int | None:
+        """How many accelerators all hold in a placement, where its design does not say it."""
+        return all_held(self.problem, plan.assignment) if self.question.shared else None
 
     def as_placed(self, priced: Priced, answer: Answer, plan: Plan) -> Placed:
         """A design with the placement that was found for it."""
-        its = replace(priced, traffic=self.traffic.nanoseconds(plan.assignment))
+        its = replace(priced, traffic=self.traffic.nanoseconds(plan.assignment), held=self.held(plan))
         return Placed(its, replace(answer, plan=self.traffic.answered(plan)), self.price(its))

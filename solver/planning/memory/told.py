@@ -7,6 +7,7 @@ from ....models.memory.bill import BlockBill
 from ....models.memory.estimated import SLACK
 from ....models.planning.measured import SECOND
 from ....models.planning.planned import Priced
+from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ....models.quantity import write_estimate, write_memory
@@ -23,9 +24,9 @@ def none_fits(problem: Problem, bills: tuple[BlockBill, ...]) -> Finding:
     return warning("PW805", first, message, problem[first].span("estimate"), help=advice, notes=tuple(map(needed, tight)))
 
 
-def decides(problem: Problem, best: Priced, without: Priced, bills: tuple[BlockBill, ...]) -> Finding:
+def decides(problem: Problem, question: Question, best: Priced, without: Priced, bills: tuple[BlockBill, ...]) -> Finding:
     """Another plan would win without the estimates."""
-    more, fewer = best.design.accelerators, without.design.accelerators
+    more, fewer = best.accelerators(question), without.accelerators(question)
     message = f"without the estimates of memory, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
     if problem.job.workload is not None and problem.job.workload.aim != SECONDS and fewer != more:
         message = f"without the estimates of memory, {fewer} accelerators would be enough and not {more}: {_counts(without)}"

@@ -79,15 +79,15 @@ class Filling:
     def _widened(self, design: Design) -> tuple[Design, bool]:
         """The same on the kinds of this design."""
         names, proved = self._names(), True
-        most = self.question.budget.accelerators if self.question.aim == SECONDS else design.accelerators
+        most = self.question.budget.accelerators if self.question.aim == SECONDS else design.used(self.question)
         caps = self._caps(design, names)
-        if most is None or design.accelerators + sum(self._more(design, caps)) <= most:
+        if most is None or design.used(self.question) + sum(self._more(design, caps)) <= most:
             return self._with(design, caps)
         before: Design | None = None
         while design != before:  # what is widened may leave more to what it is related to
             before = design
             for together in self._together(names):
-                left = most - design.accelerators
+                left = most - design.used(self.question)
                 room = {name: left if self._takes(design, name) else UNBOUNDED for name in together}
                 design, sure = self._with(design, self._caps(design, together, room))
                 proved = proved and sure

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Collection, Iterator
+from typing import Collection, Iterator, Sequence
 
 from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ....models.component import DISJOINT, SUBSET, TOGETHER, Component, Relation
 from ....models.findings.finding import error
 from ....models.machines.node_group import ACCELERATOR
 from ....models.part import among
-from ....models.placements.assignment import Assignment, compress
+from ....models.placements.assignment import Assignment, Seat, compress
 from ....models.problem import Problem
 from ...layout.parts import Parts
 from ...refuting.certificate import counting_row
@@ -28,18 +28,18 @@ def overlaid(place: Solve) -> Solve:
     """
 
     def answer(problem: Problem) -> Answer:
-        overlaps = {name: its for name, its in problem.job.overlaps.items() if not _is_related(problem, name)}
-        problem = replace(problem, job=replace(problem.job, overlaps=overlaps))
+        problem = _unrelated(problem)
+        overlaps = problem.job.overlaps
         if not overlaps or not problem.hinted:
             return place(problem)
         found = place(_without(problem, overlaps))
         if found.plan is None:
             return found
-        if not any(_met(problem, found.plan.assignment)):
+        if not any(met(problem, found.plan.assignment)):
             checked = place(_given(problem, found.plan.assignment))
             if checked.plan is not None:
                 return checked
-        asked = _on_ground(problem)
+        asked = _on_ground(problem, _free(problem))
         rows = [counting_row(each) for each in asked.alternatives()]
         if all(rows):
             return _impossible(sorted(overlaps), rows[0])
@@ -50,6 +50,20 @@ def overlaid(place: Solve) -> Solve:
         return checked if checked.plan is not None else _undecided(sorted(overlaps), checked)
 
     return answer
+
+
+def within(place: Solve, problem: Problem, seats: Sequence[Seat]) -> Answer:
+    """How the problem is placed on these accelerators alone, which given components hold among others."""
+    its = _unrelated(problem)
+    free = frozenset(_free(its)).intersection(seats)
+    found = place(_on_ground(its, sorted(free))) if free else Answer(UNDECIDED)
+    return found if found.plan is None else place(_given(its, found.plan.assignment))
+
+
+def _unrelated(problem: Problem) -> Problem:
+    """The problem without those of which something else says who is on their accelerators."""
+    overlaps = {name: its for name, its in problem.job.overlaps.items() if not _is_related(problem, name)}
+    return replace(problem, job=replace(problem.job, overlaps=overlaps))
 
 
 def _is_related(problem: Problem, name: str) -> bool:
@@ -65,16 +79,14 @@ def _without(problem: Problem, names: Collection[str]) -> Problem:
     return replace(part, job=replace(part.job, links=links, overlaps={}))
 
 
-def _met(problem: Problem, placed: Assignment) -> Iterator[str]:
+def met(problem: Problem, placed: Assignment) -> Iterator[str]:
     """The given components that share an accelerator with a component that must not use what they hold."""
     given = problem.given()
-    for name in problem.job.overlaps:
-        mine = given.masks(name)
-        for other in problem.hinted:
-            theirs = placed.masks(other.name) if other.name not in problem.job.overlaps[name] else {}
-            if any(mask & theirs.get(place, 0) for place, mask in mine.items()):
-                yield name
-                break
+    for each in problem.components:
+        mine = given.accelerators(each.name) if each.runs is not None and not _is_related(problem, each.name) else ()
+        beside = problem.job.overlaps.get(each.name, ())
+        if any(not placed.accelerators(other.name).isdisjoint(mine) for other in problem.hinted if other.name not in beside):
+            yield each.name
 
 
 def _given(problem: Problem, placed: Assignment) -> Problem:
@@ -86,13 +98,20 @@ def _given(problem: Problem, placed: Assignment) -> Problem:
     return replace(problem, job=replace(problem.job, components=tuple(map(at, problem.components)), overlaps={}))
 
 
-def _on_ground(problem: Problem) -> Problem:
-    """The problem of placing all within what may be used, each disjoint from the given ones that do not let it."""
-    job, ground = problem.job, _ground(problem)
+def _on_ground(problem: Problem, seats: Sequence[Seat]) -> Problem:
+    """The problem of placing all within what may be used, each disjoint from the given ones that do not let it.
+
+    Of a given one only what it has there is heeded.
+    """
+    job, ground, there = problem.job, _holding(seats), frozenset(seats)
+    held = {name: problem.given().accelerators(name) for name in job.overlaps}
+    components = tuple(
+        _on(each, its & there) if (its := held.get(each.name, there)) & there != its else each for each in problem.components
+    )
     parts = Parts(problem)
     open_ = [its for its in parts.searched if its.kind == ACCELERATOR and not any(host.fixed for host in parts.hosts[its])]
     within = [Relation(SUBSET, (its.components[0].name, GROUND)) for its in open_ if not parts.hosts[its]]
-    within += [Relation(SUBSET, (name, GROUND)) for name in job.overlaps]
+    within += [Relation(SUBSET, (name, GROUND)) for name, its in held.items() if its & there]
     apart = [
         Relation(DISJOINT, (each.name, name))
         for its in open_
@@ -101,22 +120,33 @@ def _on_ground(problem: Problem) -> Problem:
         if each.name not in beside
     ]
     relations = (*job.relations, *within, *apart)
-    return replace(problem, job=replace(job, components=(*problem.components, ground), relations=relations, overlaps={}))
+    return replace(problem, job=replace(job, components=(*components, ground), relations=relations, overlaps={}))
 
 
-def _ground(problem: Problem) -> Component:
-    """A component that holds all accelerators that what is searched may use."""
+def _on(given: Component, seats: frozenset[Seat]) -> Component:
+    """What a given component needs of some of its accelerators, each by itself; where it has none of them, as it is."""
+    runs = compress(((rank, [seat]) for rank, seat in enumerate(sorted(seats))), ACCELERATOR)
+    bare = Component(given.name, least=len(seats), most=len(seats), runs=runs, phases=given.phases)
+    return replace(bare, memory=given.memory, offloaded=given.offloaded, on_sizes=given.on_sizes) if seats else given
+
+
+def _free(problem: Problem) -> list[Seat]:
+    """All accelerators that what is searched may use."""
     given, held = problem.given(), dict[tuple[int, str], int]()
     for component in problem.components:
         if component.runs is not None and component.name not in problem.job.overlaps:
             for place, mask in given.masks(component.name).items():
                 held[place] = held.get(place, 0) | mask
-    seats = [
+    return [
         (node.rank, index)
         for node in problem.cluster.nodes
         for index in range(len(node.accelerators))
         if node.free(ACCELERATOR) & ~held.get((node.rank, ACCELERATOR), 0) >> index & 1
     ]
+
+
+def _holding(seats: Sequence[Seat]) -> Component:
+    """The component that holds these accelerators."""
     runs = compress(enumerate([seat] for seat in seats), ACCELERATOR)
     return Component(GROUND, least=len(seats), most=len(seats), runs=runs)
 

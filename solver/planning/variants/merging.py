@@ -86,7 +86,7 @@ def _others(best: Planned, beside: Sequence[Priced]) -> tuple[Priced, ...]:
 
 
 def _cost(question: Question, priced: Priced) -> Price:
-    takes, used = priced.nanoseconds + priced.traffic, priced.design.held(question)
+    takes, used = priced.nanoseconds + priced.traffic, priced.accelerators(question)
     return (takes, used) if question.aim == SECONDS else (used, takes)
 
 

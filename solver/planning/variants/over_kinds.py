@@ -59,7 +59,7 @@ def over_kinds(
         every.look(None)
         if (planned := every.best) is None:
             return None
-        return planned.best.nanoseconds + planned.best.traffic, planned.best.design.held(planned.question)
+        return planned.best.nanoseconds + planned.best.traffic, planned.best.accelerators(planned.question)
 
     def answer(problem: Problem) -> Answer:
         found, workload = plan(limit)(problem), problem.job.workload

@@ -119,7 +119,7 @@ class _Looking:
         if told is None or told.best is None:
             return self.planned.price[0]
         by_time = self.planned.question.aim == SECONDS
-        return told.best.nanoseconds + told.best.traffic if by_time else told.best.design.held(self.planned.question)
+        return told.best.nanoseconds + told.best.traffic if by_time else told.best.accelerators(self.planned.question)
 
     def _if_better(self, told: Sort | None) -> Sort | None:
         return told if told is not None and told.bound < self.planned.price[0] else None

@@ -62,6 +62,7 @@ class Scaled:
         self.span = span or Span(percent, percent)
         self._questions, self._made = list(questions), dict[int, _Its]()
         self.plan = self._of(planned.compared)
+        self._used = planned.held - planned.question.held
         self.takes = iteration(model, planned.question, self.plan) + planned.best.traffic
         self._known = (self.plan,) if planned.best.traffic else ()
         """What traffic it takes is known of the plan alone: without it, it is no other plan."""
@@ -106,7 +107,7 @@ class Scaled:
     def price(self, design: Design) -> tuple[int, int]:
         """What is as small as possible, and what comes second, of a design of the questions as they were."""
         its = self.priced(design)
-        time, used = its.nanoseconds + its.traffic, design.accelerators
+        time, used = its.nanoseconds + its.traffic, design.used(self._planned.question)
         return (time, used) if self._planned.question.aim == SECONDS else (used, time)
 
     def _crosses(self, design: Design) -> int:
@@ -130,19 +131,19 @@ class Scaled:
             return budget.nanoseconds, budget.accelerators
         if self._planned.question.aim == SECONDS:
             return (self.takes * HUNDRED - 1) // (HUNDRED + WORTH), budget.accelerators
-        return budget.nanoseconds, self.plan.accelerators - 1
+        return budget.nanoseconds, self._used - 1
 
     @property
     def finds_the_plan(self) -> bool:
         """Is the plan itself as quick here as is asked, and no design that is left out?"""
         time, used = self.bar
-        return not self._known and (time is None or self.takes <= time) and (used is None or self.plan.accelerators <= used)
+        return not self._known and (time is None or self.takes <= time) and (used is None or self._used <= used)
 
     def is_better(self, design: Design) -> bool:
         """Is a design of the questions as they were better here than the plan: by `WORTH` percent of time, or by an accelerator?"""
         (time, used), its = self.bar, self.priced(design)
         within = time is None or its.nanoseconds + its.traffic <= time
-        return within and (used is None or design.accelerators <= used)
+        return within and (used is None or design.used(self._planned.question) <= used)
 
     def asked(self, number: int) -> Question:
         """One of the questions, in which the component takes another time, and a design no more than one that is better here."""

@@ -23,6 +23,7 @@ from ...costs import cost_model
 from ...costs.cost_model import CostModel, iteration, segment_times
 from ...loop.fitting import as_written
 from ...memory.without import without_estimates
+from ...placing.lying_over import all_held
 from ...placing.turns_put_back import RanksPutBack
 from ...variants.spanning import counts_by_model, spans
 from ..basis import bases
@@ -75,15 +76,16 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
         return Own(None, problem, question, str(reason))
     question = lies.question
     times = tuple(segment_times(model, question, design))
-    priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question))
+    placed = Assignment({name: runs_of(problem, question, name) for name in seats})
+    held = all_held(problem, Assignment({**problem.given().runs, **placed.runs})) if question.shared else None
+    priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question), held)
     reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
     known = replace(known, together=_demanded(problem, known), barred=())
-    reasons = [*reasons, *problem.job.own_faults]
+    reasons = [*reasons, *problem.job.own_faults, *_too_many(question, priced)]
     refuses = (*reasons, *_forbidden(known, model, design))
     broken = () if reasons else tuple(_broken(problem, question, design))
     offered = _with_offered(problem, known, design)
     unclear = bool(refuses) and not reasons and not broken and not any(_forbidden(offered, model, design))
-    placed = Assignment({name: runs_of(problem, question, name) for name in seats})
     counts = counts_by_model(problem, placed, seats) if lies.problem is not problem else {}
     basis, large = bases(lies.problem, question, design), tuple(over_estimates(lies.problem, question, design))
     return Own(
@@ -115,6 +117,13 @@ def _with_offered(problem: Problem, question: Question, design: Design) -> Quest
     """The question with the options of a design whose degrees its hints offer, whatever speaks against these counts."""
     mine = {name: its for name, its in design.options.items() if its.parallel in problem.job.choices.get(name, (problem[name].parallel,))}
     return replace(question, options={name: (*its, *([mine[name]] if name in mine else [])) for name, its in question.options.items()})
+
+
+def _too_many(question: Question, priced: Priced) -> Iterator[str]:
+    """That more accelerators are held than may be, where what is shared lies so that the design does not say it."""
+    most = question.budget.accelerators
+    if most is not None and priced.accelerators(question) > most + question.held >= priced.design.held(question):
+        yield f"{priced.accelerators(question)} accelerators are used, {most + question.held} may be"
 
 
 def _demanded(problem: Problem, question: Question) -> frozenset[tuple[str, str]]:

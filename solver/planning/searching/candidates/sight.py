@@ -62,6 +62,7 @@ class Sight:
         """What any design costs at least: one component has to do its work, and takes the fewest accelerators that it can."""
         options = [its for its in self._question.options.values() if its]
         used = max((min(option.accelerators for option in its) for its in options), default=0)
+        used = max(used, sum(each.accelerators for each in self._question.shared))
         if self._question.aim != SECONDS:
             return used, 0
         times = (min(option.nanoseconds[place] for option in its) for its in options for place in range(len(its[0].nanoseconds)))

@@ -22,7 +22,7 @@ def least(question: Question, model: CostModel) -> Price | None:
     if question.aim == SECONDS:
         return max(time, _by_phases(question, model) if model.by_phase else 0), 0
     used = _first(0, busy.most, lambda most: has_room(busy, Room(within, most)))
-    return None if used is None else (used, 0)
+    return None if used is None else (max(used, sum(each.accelerators for each in question.shared)), 0)
 
 
 def shortest(busy: Busy) -> int | None:

@@ -27,12 +27,25 @@ class Counts:
             self.model.add_exactly_one(literals)
         self._fit()
         self._hold()
-        self.time, self.accelerators = self._time(), self._sum(sizing.roots, _accelerators)
+        self.time, self.accelerators = self._time(), self._used()
         self.model.add(self.accelerators <= sizing.most)
         if sizing.question.budget.nanoseconds is not None:
             self.model.add(self.time <= sizing.question.budget.nanoseconds)
         for numbers in excluded:
             self.model.add_bool_or([self.chosen[number][place].negated() for number, place in enumerate(numbers)])
+
+    def _used(self) -> Amount:
+        """All that is used; where given components share their accelerators, whatever else is used beside these."""
+        used = self._sum(self.sizing.roots, _accelerators)
+        if not self.sizing.tallies:
+            return used
+        most = sum(kind.accelerators for kind in self.sizing.question.kinds)
+        value = self.model.new_int_var(0, most, "used")
+        self.model.add(value >= used)
+        for each in self.sizing.tallies:
+            weights = ((number, [each.weigh(number, choice.options) for choice in self.sizing.choices[number]]) for number in each.sets)
+            self.model.add(value >= total((each.base, *(self._weighed(number, its) for number, its in weights))))
+        return value
 
     def values(self, value: Callable[[cp_model.IntVar], int]) -> Numbers:
         """The places that were chosen."""

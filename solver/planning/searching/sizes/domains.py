@@ -93,13 +93,16 @@ class Narrowing:
     def price(self, domains: Domains) -> Price:
         """What an answer costs at least."""
         time = sum(each.weight * floor for each, floor in zip(self.sizing.greatest, domains.floors)) + domains.between
-        return self._price(time, sum(self._fewest(domains)[number] for number in self.sizing.roots))
+        return self._price(time, self._fewest(domains))
 
     def _price(self, time: int, used: int) -> Price:
         return (time, used) if self.sizing.question.aim == SECONDS else (used, time)
 
-    def _fewest(self, domains: Domains) -> list[int]:
-        return [self.accelerators[number][its[0]] for number, its in enumerate(domains.left)]
+    def _fewest(self, domains: Domains) -> int:
+        """How many accelerators are used at least."""
+        least = [self.accelerators[number][its[0]] for number, its in enumerate(domains.left)]
+        some = [[self.choices[number][place] for place in its] for number, its in enumerate(domains.left)] if self.sizing.tallies else []
+        return self.sizing.fewest(least, some)
 
     def _narrow(self, domains: Domains, below: Price | None) -> bool:
         """Once through all maxima and all that is used."""
@@ -110,7 +113,7 @@ class Narrowing:
             sums = max(sum(least[number][part] for number, part in its) for its in each.sums)
             domains.floors[index] = max(domains.floors[index], sums)
             time += each.weight * domains.floors[index]
-        most = self.allowed(time, sum(self._fewest(domains)[number] for number in sizing.roots), below)
+        most = self.allowed(time, self._fewest(domains), below)
         if most is None:
             return False
         worst = [[max(map(loads.__getitem__, left[number])) for loads in its] for number, its in enumerate(self.loads)]

@@ -44,7 +44,8 @@ class Least:
         """The fewest accelerators that any answer takes; None if it has no answer at all."""
         key = sizing.structure.sets, sizing.structure.inside
         if key not in self._used:
-            used = sum(sizing.choices[number][0].accelerators for number in sizing.roots) if all(sizing.choices) else sizing.most + 1
+            some = all(sizing.choices)
+            used = sizing.fewest([its[0].accelerators for its in sizing.choices], sizing.choices) if some else sizing.most + 1
             self._used[key] = used if used <= sizing.most and self._needs.fit(sizing) else None
         return self._used[key]
 

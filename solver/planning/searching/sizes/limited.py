@@ -12,6 +12,7 @@ from .....models.planning.option import Option
 from .....models.planning.question import Question
 from .....models.planning.way import Multiple
 from ..structures.structure import OUTSIDE, Structure
+from .tallies import tallies
 
 Weigh = Callable[[int, Sequence[Option]], int]
 
@@ -30,6 +31,8 @@ def rows(question: Question, structure: Structure) -> tuple[Row, ...]:
     of = {name: number for number, its in enumerate(structure.sets) for name in its}
     found = [row for area in question.areas for row in _in_area(structure, area)]
     found += [Row(_roots(structure), each.most, _of_kinds(each)) for each in question.common]
+    most = question.budget.accelerators
+    found += [Row(each.sets, most - each.base, each.weigh) for each in tallies(question, structure)] if most is not None else []
     for one, other in sorted(question.not_fewer):
         found.append(Row(tuple(sorted({of[one], of[other]})), 0, _fewer(structure, one, other)))
     for names in question.filling:

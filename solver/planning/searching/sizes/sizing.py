@@ -17,6 +17,7 @@ from .between_sets import Between, between_sets
 from .choice import Amount, Choice, Key
 from .choices import Choices, parts_of, tasks_of
 from .limited import Row, rows
+from .tallies import Tally, tallies
 
 Load = tuple[int, int]
 """A set, and the place of a part of the iteration among those in which it works."""
@@ -130,6 +131,11 @@ class Sizing:
         """What placing leaves of it, as sums over its sets."""
         return rows(self.question, self.structure)
 
+    @cached_property
+    def tallies(self) -> tuple[Tally, ...]:
+        """What is used at least where given components share their accelerators."""
+        return tallies(self.question, self.structure)
+
     def left_over(self, number: int) -> int:
         """How many accelerators of a set are at least in none of the sets inside it: all of them in one would make both the same set."""
         return 1 if len(self.inner[number]) == 1 else 0
@@ -142,8 +148,18 @@ class Sizing:
         return maxima + self.ways.beyond(self.structure, chosen)
 
     def accelerators(self, chosen: Sequence[Choice]) -> int:
-        """How many accelerators are used."""
-        return sum(chosen[number].accelerators for number in self.roots)
+        """How many accelerators are used, at least where some of them are shared."""
+        used = sum(chosen[number].accelerators for number in self.roots)
+        return max([used, *(each.base + sum(each.weigh(number, chosen[number].options) for number in each.sets) for each in self.tallies)])
+
+    def fewest(self, least: Sequence[int], left: Sequence[Sequence[Choice]]) -> int:
+        """How many are used at least with any choices of these that are left; `least` of each set."""
+        used = sum(least[number] for number in self.roots)
+        beside = (
+            each.base + sum(min(each.weigh(number, choice.options) for choice in left[number]) for number in each.sets)
+            for each in self.tallies
+        )
+        return max([used, *beside])
 
     def price(self, chosen: Sequence[Choice]) -> tuple[int, int]:
         """What is as small as possible, and what comes second."""
