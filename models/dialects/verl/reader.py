@@ -157,7 +157,7 @@ def _setup(
         dealt = frozenset(its.name for each in components if each.name not in served for its in own(each.name).values())
         before = frozenset((each.code, each.subject) for each in notes.findings)
         refused = Refused(known, bare, degrees, following_keys(document.root, sizes) if is_tied else frozenset(), dealt, before)
-        plan_pools(setup, cluster, declared.pools, own, partial(leader_of, settings, declared), refused)
+        plan_pools(setup, cluster, declared.pools, own, partial(leader_of, settings, entry, declared), refused)
     return setup, cluster
 
 

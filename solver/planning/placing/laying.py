@@ -40,8 +40,10 @@ def laid_out(place: Solve, refused: Refuses = nobody) -> Solve:
                 message = f"undecided: of the ways to divide {names} into equal parts not all were tried, and none of the others holds"
                 return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer sizes open"),), how="given")
             found = place(_at(problem, runs, True))
-            if found.verdict == IMPOSSIBLE and refused is not nobody and any(_is_torn(problem, each, runs) for each in problem.components):
-                found = place(_at(problem, runs, False))  # parts that are small enough tear no server: reading the file tells
+            if found.verdict == IMPOSSIBLE and any(_is_over_nodes(problem, each, runs) for each in problem.components):
+                # Parts that are small enough tear no server: reading the file tells, and where nobody reads it nobody knows.
+                other = place(_at(problem, runs, False))
+                found = other if refused is not nobody or other.plan is None else _unread(names)
             last = found if last is None or last.verdict == IMPOSSIBLE else last  # what is undecided of one way is so of all
             if found.plan is None:
                 continue
@@ -71,22 +73,42 @@ def _refused(names: str, first: Finding) -> Answer:
 def _at(problem: Problem, runs: Laid, whole: bool) -> Problem:
     """The problem with components at these ranks.
 
-    `whole`: where its nodes give one different amounts, no replica of it lies over several, as servers of whole replicas take it.
+    `whole`: where its nodes give one different amounts, no replica of it lies over several, as servers of whole replicas take it. Else
+    no server is torn, as where each takes one accelerator.
     """
     job = problem.job
+
+    def server(component: Component) -> int:
+        if not whole:
+            return 1 if _is_over_nodes(problem, component, runs) else component.server
+        return component.parallel.replica if _is_torn(problem, component, runs) else component.server
+
     components = tuple(
-        replace(each, runs=runs[each.name], server=each.parallel.replica if whole and _is_torn(problem, each, runs) else each.server)
-        if each.name in runs
-        else each
-        for each in problem.components
+        replace(each, runs=runs[each.name], server=server(each)) if each.name in runs else each for each in problem.components
     )
     return replace(problem, job=replace(job, components=components, laying=None, accepted={}, choices={}))
 
 
 def _is_torn(problem: Problem, component: Component, runs: Laid) -> bool:
     """Do its nodes give a component with replicas different amounts?"""
-    its = Assignment({component.name: runs.get(component.name, ())}).masks(component.name).values()
-    return len({mask.bit_count() for mask in its}) > 1 and problem.whole_replica(component) > 1
+    return len(set(_amounts(component, runs))) > 1 and problem.whole_replica(component) > 1
+
+
+def _is_over_nodes(problem: Problem, component: Component, runs: Laid) -> bool:
+    """Does a replica of a component lie on several nodes?"""
+    return any(amount % problem.whole_replica(component) for amount in _amounts(component, runs))
+
+
+def _amounts(component: Component, runs: Laid) -> list[int]:
+    """How many accelerators its nodes give a component."""
+    masks = Assignment({component.name: runs.get(component.name, ())}).masks(component.name)
+    return [mask.bit_count() for mask in masks.values()]
+
+
+def _unread(names: str) -> Answer:
+    """The answer where a placement holds if the parts are small, and nobody knows how large they are written."""
+    message = f"undecided: replicas would lie over nodes, which depends on the parts that {names} are written in"
+    return Answer(UNDECIDED, findings=(error("PW602", "", message, help="give the file itself"),), how="given")
 
 
 def _the_best(answer: Answer, plan: Plan) -> Answer:

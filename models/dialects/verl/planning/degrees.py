@@ -27,9 +27,9 @@ def amounts_of(settings: Configuration, entry: Entry, declared: Declared, name: 
     return found[1] if found else {}
 
 
-def leader_of(settings: Configuration, declared: Declared, name: str) -> str | None:
+def leader_of(settings: Configuration, entry: Entry, declared: Declared, name: str) -> str | None:
     """The component whose degrees another one of its processes has, as Megatron's process groups are theirs together; None for its own."""
-    if name not in OWNERS:
+    if name not in OWNERS or (name == "reward_model" and is_served(settings, entry)):
         return None
     pool = next((each for each in declared.pools if name in each.components), None)
     section = section_of(pool.components if pool else (), declared.ranges, name)
