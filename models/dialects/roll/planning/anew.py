@@ -46,7 +46,7 @@ def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, 
         found, problem, chosen = _opened(read, other, cluster, level)
     if problem is None or chosen is None or problem.job.workload is None:
         return found
-    refused = list(_refused(problem, chosen, level))
+    refused = list(_refused(problem, chosen))
     shapes, accepted = dict[str, dict[Parallel, Shape]](), dict[str, Accepted]()
     parts = {each.name: each for each in problem.components}
     choices = _choices(problem)
@@ -58,7 +58,7 @@ def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, 
         problems = {c: chosen.problem({name: c}, refused_too=together) for c in offered}
         its = {c: each for c, each in problems.items() if isinstance(each, Problem)}
         if not its and not refused:
-            refused += none_left(problem.job, (({name: c}, chosen.job({name: c}, level)) for c in offered))
+            refused += none_left(problem.job, (({name: c}, chosen.job({name: c})) for c in offered))
         parts[name] = _widened(parts[name], [each[name] for each in its.values()])
         shapes[name] = {parallel: _shape(each[name]) for parallel, each in its.items()}
         accepted[name] = frozenset(pair for parallel, each in its.items() for pair in _counts(each, parts[name], parallel))
@@ -70,7 +70,7 @@ def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, 
         workload=_workload(document, problem, problem.job.workload),
     )  # fmt: skip
     if job.choices and (together or interpolates(document.root)):
-        job, none = following(job, list(job.choices), lambda degrees: chosen.job(degrees, level))
+        job, none = following(job, list(job.choices), chosen.job)
         refused += none if not refused and not found.failed else ()
     taken = (_taken(document, found),) if document.partial else ()
     return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *faults, *taken, *refused))
@@ -82,7 +82,7 @@ def choices_refused(read: Read, document: Document, machines: Cluster | AsDeclar
     if before is None:
         return ()
     found, problem, chosen = _opened(read, document, machines if isinstance(machines, Cluster) else before.cluster, level)
-    return tuple(_refused(problem, chosen, level)) if problem is not None and chosen is not None and not found.failed else ()
+    return tuple(_refused(problem, chosen)) if problem is not None and chosen is not None and not found.failed else ()
 
 
 def _opened(read: Read, document: Document, cluster: Cluster, level: str) -> tuple[Reading, Problem | None, Chosen | None]:
@@ -102,13 +102,13 @@ def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
     return {name: problem.job.choices[name] for name in names if problem.job.choices.get(name)}
 
 
-def _refused(problem: Problem, chosen: Chosen, level: str) -> Iterator[Finding]:
+def _refused(problem: Problem, chosen: Chosen) -> Iterator[Finding]:
     """Why no choice is left, in the words of `all_refused`."""
     choices = _choices(problem)
     unsaid = {name: its for name, its in choices.items() if not any(chosen.says(name, each) for each in its)}
     for name, its in (unsaid or {"": ()}).items():
         job = replace(problem.job, choices={name: its} if name else choices)
-        yield from all_refused(job, lambda degrees: chosen.job(degrees, level))
+        yield from all_refused(job, chosen.job)
 
 
 def _taken(document: Document, found: Reading) -> Finding:

@@ -18,8 +18,8 @@ from ...dialect import TRAINING
 from .keys import numbers, with_numbers
 
 Read = Callable[[Document, Union[Cluster, AsDeclared, None], str], Reading]
-Found = tuple[Document, Union[Problem, None], str]
-"""The file with other degrees, its problem, and why these cannot be; "" where they can."""
+Found = tuple[Union[Problem, None], str]
+"""The problem with other degrees, and why these cannot be; "" where they can."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,13 @@ class Chosen:
 
     def problem(self, degrees: Mapping[str, Parallel], refused_too: bool = False) -> Problem | str:
         """The problem with these degrees of roles; why, where a strategy cannot say them, or ROLL refuses them, if these are not asked for too."""
-        _, found, why = self._with(degrees)
+        found, why = self._with(degrees)
         return found if found is not None and (refused_too or not why) else why
 
-    def job(self, degrees: Mapping[str, Parallel], level: str) -> Job | str:
-        """Its job, with the shares of work that `level` judges; why, where these degrees cannot be."""
-        file, found, why = self._with(degrees)
-        if why or found is None:
-            return why
-        problem = found if level == TRAINING else self.read(file, self.cluster, level).problem
-        return problem.job if problem is not None else "the file cannot be read"
+    def job(self, degrees: Mapping[str, Parallel]) -> Job | str:
+        """Its job; why, where these degrees cannot be."""
+        found, why = self._with(degrees)
+        return found.job if found is not None and not why else why
 
     def _with(self, degrees: Mapping[str, Parallel]) -> Found:
         key = frozenset(degrees.items())
@@ -66,11 +63,11 @@ class Chosen:
         for name, parallel in degrees.items():
             values = numbers(file.root, name, parallel)
             if values is None:
-                return file, None, f"the strategy of `{name}` cannot say them"
+                return None, f"the strategy of `{name}` cannot say them"
             file = replace(file, root=with_numbers(file.root, name, values))
         found, before = self.read(file, self.cluster, TRAINING), {_key(each) for each in _errors(self.judged)}
         worse = next((each.message for each in _errors(found) if _key(each) not in before), "")
-        return file, found.problem, worse or ("" if found.problem is not None else "the file cannot be read")
+        return found.problem, worse or ("" if found.problem is not None else "the file cannot be read")
 
 
 def _errors(reading: Reading) -> Iterator[Finding]:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+from typing import Any, Mapping
+
 import pytest
+from placewright.models.dialects.roll.planning import chosen
 from placewright.models.parallel import Parallel
+from placewright.models.reading import Reading
 from placewright.solving import solve
 
 from .opened import config, of, problem_of
@@ -106,3 +112,24 @@ def test_degrees_that_do_not_nest_with_the_workers_of_the_file_are_planned(liste
     answer = solve(found)
     assert answer.planned is not None and answer.planned.proved
     assert answer.planned.best.design.options["actor_infer"].parallel.tp in listed
+
+
+def test_each_choice_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With interpolations every choice was read with its batches to judge it, and again for what follows from it."""
+    its, read_ = config(), Counter[tuple[tuple[str, str], ...]]()
+    key = "actor_infer.strategy_args.strategy_config.tensor_parallel_size"
+    its["actor_train"]["strategy_args"]["strategy_config"]["tensor_model_parallel_size"] = f"${{{key}}}"
+    anew = chosen.Chosen._anew
+
+    def counted(self: chosen.Chosen, degrees: Mapping[str, Parallel]) -> chosen.Found:
+        before = self.read
+
+        def reading(*arguments: Any) -> Reading:
+            read_[tuple((name, str(each)) for name, each in degrees.items())] += 1
+            return before(*arguments)
+
+        return anew(replace(self, read=reading), degrees)
+
+    monkeypatch.setattr(chosen.Chosen, "_anew", counted)
+    assert problem_of(its).job.tied == {"actor_train": "actor_infer"}
+    assert len(read_) == 3 and set(read_.values()) == {1}
