@@ -32,6 +32,7 @@ def explanation_to_data(explanation: Explanation) -> dict[str, object]:
             "accelerators": needs.accelerators,
             "accelerators_to_solve": needs.open,
             "choices_not_read": needs.not_read or None,
+            "sizes_not_read": needs.sizes_not_read or None,
             "nodes": needs.nodes,
             "cpus": needs.cpus or None,
             "idle_accelerators": needs.idle if explanation.known else None,

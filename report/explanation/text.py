@@ -180,6 +180,16 @@ def _verdict(explanation: Explanation, colour: bool, level: str) -> str:
     return f"{escape(report.title)}: {'; '.join([*(_told(explanation, needs) if needs else []), finds])}"
 
 
+def _may_be_fewer(needs: Needs) -> str:
+    """With what nobody read, of which the least that is needed says nothing."""
+    unread = [
+        *([f"{with_noun(needs.not_read, 'choice', ',')} of degrees"] if needs.not_read else []),
+        *([f"{with_noun(needs.sizes_not_read, 'size', ',')} of pools"] if needs.sizes_not_read else []),
+    ]
+    are_not = "was not read" if needs.not_read + needs.sizes_not_read == 1 else "were not read"
+    return f" (with {' and '.join(unread)}, which {are_not}, it may be fewer)" if unread else ""
+
+
 def _told(explanation: Explanation, needs: Needs) -> list[str]:
     """How much is needed, how much of what there is is idle, and what was assumed."""
     if not explanation.known:
@@ -190,7 +200,7 @@ def _told(explanation: Explanation, needs: Needs) -> list[str]:
     told = [f"needs {with_noun(needs.accelerators, 'accelerator', ',')}{cpus} on {with_noun(needs.nodes, 'node', ',')}"]
     if needs.open:
         least = f"needs at least {with_noun(needs.accelerators + needs.open, 'accelerator', ',')}, {needs.open} of them for what is to be solved"
-        told = [f"{least} (with {needs.not_read:,} choices of degrees, which were not read, it may be fewer)" if needs.not_read else least]
+        told = [f"{least}{_may_be_fewer(needs)}"]
     elif needs.there:
         told[0] += f", {needs.idle or 'none'} of {needs.there} idle"
     if explanation.assumed:

@@ -24,7 +24,7 @@ def over_nodes(account: Account) -> str:
     if its.best is None:
         return f"with tp groups over nodes: at least {least}; {HURRIED if planned.hurried else 'no plan of them is known that is better'}"
     value = total(its.best) if by_time else its.best.accelerators(planned.question)
-    more = "" if value <= its.bound else f"; none of them {'takes less' if by_time else 'has fewer'} than {least}"
+    more = "" if value <= its.bound or not its.bound else f"; none of them {'takes less' if by_time else 'has fewer'} than {least}"
     hint = f"`{OVER_NODES}` of {listed(list(its.components))} lets the plan be so"
     if not its.components:
         hint = "none of its tp groups lies over nodes: it needs no hint for that"
@@ -52,7 +52,9 @@ def nested(account: Account) -> str:
         found = HURRIED if planned.hurried else "none that is better was found in a tenth of the time"
         return f"{said} {least}{'' if account.given else f'; {found}'}"
     value = total(its.best) if by_time else its.best.accelerators(planned.question)
-    return f"{said}\n  {priced_in_words(account.planned, its.best, its.question)}{'' if value <= its.bound else f'; {least}'}"
+    return (
+        f"{said}\n  {priced_in_words(account.planned, its.best, its.question)}{'' if value <= its.bound or not its.bound else f'; {least}'}"
+    )
 
 
 def at_once(account: Account) -> str:
@@ -72,5 +74,5 @@ def at_once(account: Account) -> str:
         return f"with several of these at once ({sorts}): {least}{'' if account.given else f'; {found}'}"
     value = total(its.best) if planned.question.aim == SECONDS else its.best.accelerators(planned.question)
     hints = f"`{NESTED}` in `plan`" + (f" and `{OVER_NODES}` of {listed(list(its.components))}" if its.components else "")
-    more = "" if value <= its.bound else f"; {least}"
+    more = "" if value <= its.bound or not its.bound else f"; {least}"
     return f"with several of these at once ({sorts}):\n  {priced_in_words(planned, its.best, its.question)}{more}\n  {escape(hints)} let it be so"

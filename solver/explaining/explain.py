@@ -54,7 +54,7 @@ def _explained(reading: Reading, assumed: int = 0) -> Explanation:
         return Explanation(report, derivations=tuple(_concealed(each, secret) for each in reading.derivations))
     unknown = {each.component for each in reading.derivations if each.name == WORLD_SIZE and each.value == NOT_KNOWN}
     planned = reading.to_solve.problem or problem
-    needs = needs_of(problem, reading.document, unknown, frozenset(planned.job.own))
+    needs = needs_of(problem, reading.document, unknown, planned)
     told = numbers(problem, needs, reading.derivations, reading.document)
     plan = Plan(problem.cluster, problem.given(), VERIFIED)
     derivations = tuple(_concealed(each, secret) for each in (*told, *iteration_of(planned)))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import AbstractSet as Set
 from typing import Container
 
 from ...models.component import Component
 from ...models.counts import Counts
+from ...models.job import Job
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
@@ -60,7 +60,7 @@ class Needs:
     ----------
     accelerators : held by any component.
     open : accelerators that those which are left to solve need besides, at the least: with the choices of degrees that were read, where
-        nobody knows of `not_read` others what follows from them.
+        nobody knows of `not_read` others what follows from them, and of `sizes_not_read` of pools which degrees come out on them.
     nodes : on which any component is.
     there, nodes_there : accelerators and nodes of the cluster; `there` is None where nobody said how many.
     idle : accelerators that no component holds and no other job has taken.
@@ -76,12 +76,14 @@ class Needs:
     idle: int
     cpus: int = 0
     not_read: int = 0
+    sizes_not_read: int = 0
 
 
-def needs_of(problem: Problem, document: Document, unknown: Container[str] = (), moved: Set[str] = frozenset()) -> Needs:
+def needs_of(problem: Problem, document: Document, unknown: Container[str] = (), planned: Problem | None = None) -> Needs:
     """What a job needs; of components that are `unknown` the accelerators are, not the processes.
 
-    `moved` are those whose ranks a search gives up. Cost grows with runs and with nodes that differ.
+    `planned` is the problem that a search is given: it may give up ranks, and knows which degrees come out on which counts. Cost grows
+    with runs and with nodes that differ.
     """
     given = problem.given()
     layouts: dict[str, dict[int, int]] = {}
@@ -102,9 +104,19 @@ def needs_of(problem: Problem, document: Document, unknown: Container[str] = (),
     of = {need.name: need.cpus for need in each}
     cpus = sum(max(of[component.name] for component in members) for members in problem.colocated_sets)
     there = cluster.total() if counted else None
+    searched = planned.job if planned is not None else problem.job
+    least = at_least(_as_searched(problem, searched), frozenset(searched.own))
     return Needs(
-        each, used, touched, at_least(problem, moved), there, len(cluster.nodes), idle if counted else 0, cpus, problem.job.not_read
+        each, used, touched, least, there, len(cluster.nodes), idle if counted else 0, cpus, searched.not_read, searched.sizes_not_read
     )
+
+
+def _as_searched(problem: Problem, searched: Job) -> Problem:
+    """The problem with the degrees that a search chooses from, and what follows from them."""
+    job = replace(
+        problem.job, choices=searched.choices, tied=searched.tied, followed=searched.followed, shapes=searched.shapes, ways=searched.ways
+    )
+    return replace(problem, job=job)
 
 
 def _need(problem: Problem, component: Component, given: Assignment, layout: dict[int, int], document: Document) -> Need:

@@ -114,8 +114,8 @@ def test_of_what_cannot_be_read_only_the_errors_are_told() -> None:
 def test_a_program_gets_every_field_by_name() -> None:
     (data,) = json.loads(to_json([explained(SHARED)]))["files"]
     assert data["needs"] == {
-        "accelerators": 11, "accelerators_to_solve": 0, "choices_not_read": None, "nodes": 2, "cpus": None, "idle_accelerators": 5,
-        "cluster": {"accelerators": 16, "nodes": 2},
+        "accelerators": 11, "accelerators_to_solve": 0, "choices_not_read": None, "sizes_not_read": None, "nodes": 2, "cpus": None,
+        "idle_accelerators": 5, "cluster": {"accelerators": 16, "nodes": 2},
     }  # fmt: skip
     assert data["components"]["env"]["layout"] == [{"nodes": 2, "each": 2}]
     assert data["shared"][1] == {

@@ -7,6 +7,7 @@ from dataclasses import replace
 from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.problem import Problem
 from ..loop.told import not_all_sizes
+from .told import not_all_known
 
 
 def unless_all_sizes_are_read(plan: Solve) -> Solve:
@@ -17,8 +18,7 @@ def unless_all_sizes_are_read(plan: Solve) -> Solve:
         if not left:
             return found
         if found.planned is not None:
-            planned = replace(found.planned, bound=0, proved=False, ties_open=False, others_open=True, over_kinds=None)
-            return replace(found, planned=planned)
+            return replace(found, planned=not_all_known(found.planned))
         return not_all_sizes(left) if found.verdict == IMPOSSIBLE else found
 
     return answer

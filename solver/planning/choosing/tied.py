@@ -20,7 +20,7 @@ from ..loop.told import not_all_read
 from ..variants.merging import of_one_kind, with_models
 from ..variants.spanning import spans
 from .cheapest_first import cheapest_first
-from .told import none_of_choices, of_choices
+from .told import none_of_choices, not_all_known, of_choices
 
 
 def tied(
@@ -129,7 +129,7 @@ def _best(
         unplaceable=tuple(_of_its_question(out, each, planned) for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
         spent=sum(each.spent for each, _ in known), seen=tuple(design for each, _ in known for design in each.seen),
     )  # fmt: skip
-    return replace(best, planned=merged)
+    return replace(best, planned=not_all_known(merged) if open_ else merged)
 
 
 def _of_its_question(out: Unplaceable, its: Planned, planned: Planned) -> Unplaceable:

@@ -51,6 +51,21 @@ def _unknown(told: Sort) -> Sort:
     return replace(told, best=None, question=None) if isinstance(told, Nested) else replace(told, best=None, question=None, components=())
 
 
+def not_all_known(planned: Planned) -> Planned:
+    """A plan where not every choice of degrees or not every size was read, or planned: of what no plan takes less nothing is known.
+
+    Of what nobody asked for, that is told of which a plan is known.
+    """
+    return replace(
+        planned, bound=0, proved=False, ties_open=False, others_open=True, over_kinds=None, over_nodes=_unbounded(planned.over_nodes),
+        nested=_unbounded(planned.nested), at_once=_unbounded(planned.at_once),
+    )  # fmt: skip
+
+
+def _unbounded(told: Sort | None) -> Sort | None:
+    return replace(told, bound=0) if told is not None and told.best is not None else None
+
+
 def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
     """The answer where nothing is possible with any choice: the reason of each, with what helps there, unless all have the same.
 
