@@ -34,7 +34,8 @@ class Problem:
     """All that reasoning is given: what there is and what must be placed.
 
     `previous` is where everything was before, if that is to change as little as possible; an answer has none of the structures in
-    `unlike`, and keeps the limits on the objective in `caps`.
+    `unlike`, and keeps the limits on the objective in `caps`. `explained`: where it has no placement, is it said why? That often takes
+    longer than to know that it has none.
     """
 
     cluster: Cluster
@@ -42,6 +43,7 @@ class Problem:
     previous: Assignment | None = None
     unlike: tuple[Structure, ...] = ()
     caps: tuple[Cap, ...] = ()
+    explained: bool = True
 
     def __getitem__(self, name: str) -> Component:
         return self._by_name[name]

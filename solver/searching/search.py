@@ -50,7 +50,8 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
     if best is None or best.assignment is None:
         if all(each.refuted for each in stands) and len(stands) == len(alternatives):
             on_progress(Progress(None, 0, search.seconds, refuted=True))
-            return Answer(IMPOSSIBLE, findings=(impossible(alternatives, solve),), how=stands[0].how)
+            why = impossible(alternatives, solve) if problem.explained else error("PW601", "", "impossible")
+            return Answer(IMPOSSIBLE, findings=(why,), how=stands[0].how)
         return Answer(UNDECIDED, findings=(_undecided(limit),), how="search")
     plan = best.plan(bound)
     on_progress(Progress(plan, bound, search.seconds))

@@ -117,7 +117,7 @@ class _Probing:
         return [tuple(members) for members in its.values()]
 
     def _part(self, amounts: Mapping[str, int], or_more: bool) -> Problem:
-        placed = placing(self.problem, self.question, self.design)
+        placed = replace(placing(self.problem, self.question, self.design), explained=False)
         left_out = set(self.question.components).difference(amounts)
         placed = among(placed, {each.name for each in placed.components} - left_out)
         components = tuple(self._bare(each, amounts, or_more) for each in placed.components)

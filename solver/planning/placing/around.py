@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Iterator
+from dataclasses import replace
+from typing import Iterator, Sequence
 
 from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ....models.component import SUBSET
@@ -72,9 +73,9 @@ def _anywhere(parts: Parts, hosts: Hosts, place: Solve, left: Left, first: Answe
 
 def _first(problem: Problem, hosts: Hosts, ways: Iterator[Split], place: Solve) -> Answer | None:
     """The first of these ways that has a placement, or that none has; None where that is not known."""
-    said, exact = list[str](), True
+    refused, exact = list[Split](), True
     for parted in ways:
-        found = place(parted.rest) if parted.rest is not None else None
+        found = place(replace(parted.rest, explained=False)) if parted.rest is not None else None
         if found is not None and found.plan is not None:
             if (whole := put_back(problem, parted, found, found.plan)) is not None:
                 return whole
@@ -83,18 +84,18 @@ def _first(problem: Problem, hosts: Hosts, ways: Iterator[Split], place: Solve) 
             exact = False
         else:
             exact = exact and parted.exact
-            said.append(found.findings[0].message.removeprefix("impossible: ") if found is not None else parted.short)
-    return _impossible(hosts, next(filter(None, said), "")) if exact else None
+            refused.append(parted)
+    return _impossible(hosts, _why(problem, refused, place)) if exact else None
 
 
 def _lightest(problem: Problem, hosts: Hosts, ways: Iterator[Split], place: Solve, best: Answer | None) -> Answer | None:
     """The placement of all ways with which the least crosses; these come in the order of what crosses at least. `best`: one that is known."""
-    said, exact, open_ = list[str](), True, list[int]()
+    refused, exact, open_ = list[Split](), True, list[int]()
     for parted in ways:
         if best is not None and best.plan is not None and parted.least >= crossing(problem, best.plan)[0]:
             open_.append(parted.least)
             break
-        found = place(parted.rest) if parted.rest is not None else None
+        found = place(replace(parted.rest, explained=False)) if parted.rest is not None else None
         whole = put_back(problem, parted, found, found.plan) if found is not None and found.plan is not None else None
         if whole is not None and whole.plan is not None and parted.rest is not None and found is not None and found.plan is not None:
             value, proved = crossing(parted.rest, found.plan)
@@ -104,13 +105,23 @@ def _lightest(problem: Problem, hosts: Hosts, ways: Iterator[Split], place: Solv
         elif found is not None and found.verdict != IMPOSSIBLE:
             open_.append(parted.least)
         elif parted.exact:
-            said.append(found.findings[0].message.removeprefix("impossible: ") if found is not None else parted.short)
+            refused.append(parted)
         else:
             open_.append(parted.least)
         exact = exact and parted.exact
     if best is not None and best.plan is not None:
         return bounded(problem, best, best.plan, min([crossing(problem, best.plan)[0], *open_]))
-    return _impossible(hosts, next(filter(None, said), "")) if exact and not open_ else None
+    return _impossible(hosts, _why(problem, refused, place)) if exact and not open_ else None
+
+
+def _why(problem: Problem, refused: Sequence[Split], place: Solve) -> str:
+    """Why the first of these ways has no placement that says so: each was only asked whether it has one."""
+    for parted in refused if problem.explained else ():
+        if parted.rest is None and parted.short:
+            return parted.short
+        if parted.rest is not None and (findings := place(parted.rest).findings):
+            return findings[0].message.removeprefix("impossible: ")
+    return ""
 
 
 def lies_around(problem: Problem) -> bool:

@@ -91,7 +91,7 @@ def _there(problem: Problem, host: Bundle, seats: frozenset[Seat]) -> Problem:
     nodes = tuple(replace(each, taken=each.whole(ACCELERATOR) & ~masks.get(each.rank, 0)) for each in problem.cluster.nodes)
     components = tuple(replace(each, least=len(seats), most=len(seats)) for each in part.components)
     job = replace(part.job, components=components, links=())
-    return replace(part, cluster=replace(problem.cluster, nodes=nodes), job=job, previous=None)
+    return replace(part, cluster=replace(problem.cluster, nodes=nodes), job=job, previous=None, explained=False)
 
 
 def _given(problem: Problem, host: Bundle, placed: Assignment) -> Problem:

@@ -47,7 +47,9 @@ def seats_of(parts: Parts, host: Bundle, inner: Sequence[Bundle], left: Left) ->
     fewest, largest = ([0, *accumulate(len(its[end]) for its in reversed(ways))][::-1] for end in (-1, 0))
     rest = list(zip(fewest, largest))
     for size in range(max(least(host), len(inside)), most(host) + 1):
-        for seats in _of_size(ways, rest, size, 0) if size % host.unit == 0 else ():
+        if size % host.unit:
+            continue
+        for seats in _on_one_node(ways, size) if host.single else _of_size(ways, rest, size, 0):
             if _is_whole(parts, host, seats):
                 yield frozenset(seats)
             left.listed = max(0, left.listed - 1)
@@ -65,6 +67,14 @@ def _of_size(ways: Sequence[Sequence[Alike]], rest: Sequence[tuple[int, int]], s
         if len(way) + fewest <= size <= len(way) + largest:
             for others in _of_size(ways, rest, size - len(way), node + 1):
                 yield (*way, *others)
+
+
+def _on_one_node(ways: Sequence[Sequence[Alike]], size: int) -> Iterator[Alike]:
+    """The ways in which all of it is on one node, and nothing on any other."""
+    needed = [place for place, its in enumerate(ways) if its[-1]]
+    for place, its in enumerate(ways):
+        if all(place == each for each in needed):
+            yield from (way for way in its if len(way) == size)
 
 
 def _members(parts: Parts, host: Bundle) -> frozenset[int]:
@@ -116,10 +126,8 @@ def _in_pieces(parts: Parts, host: Bundle, seats: Alike) -> bool:
 
 
 def _is_whole(parts: Parts, host: Bundle, seats: Alike) -> bool:
-    """Does each domain above the nodes hold whole groups of it, and one node all of it where it is one piece?"""
+    """Does each domain above the nodes hold whole groups of it?"""
     nodes = parts.problem.cluster.nodes
-    if host.single and len({node for node, _ in seats}) > 1:
-        return False
     for level, size in host.wholes:
         held: dict[str, int] = {}
         for node, _ in seats:
