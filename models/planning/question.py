@@ -60,6 +60,7 @@ class Question:
     alone : components that share accelerators with those alone that they are `together` with or `within`.
     ways : a design keeps to what one of them says; none: nothing more is asked of it.
     nested : may a component use the accelerators of several others, or only those of one set?
+    only_within : where some are `within` others, does nobody else use only some of another's accelerators, but those together with them?
     phases : the order of the phases, for a cost model that runs one after the other.
     batches : an iteration is handed on in so many.
     areas : nodes on which components must share the room.
@@ -91,6 +92,7 @@ class Question:
     alone: frozenset[str] = frozenset()
     ways: tuple[Way, ...] = ()
     nested: bool = False
+    only_within: bool = False
     phases: tuple[str, ...] = ()
     batches: int = 1
     aim: str = SECONDS

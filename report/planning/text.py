@@ -77,7 +77,10 @@ def _as_good(account: Account) -> str:
     value = total(best) if planned.question.aim == SECONDS else best.accelerators(planned.question)
     one = "of two components that share accelerators one lies inside the other"
     all_or_none = "components share all of their accelerators or none"
-    searched = f"plans in which {one if planned.question.nested else all_or_none}{in_nodes(planned)}"
+    if planned.question.only_within:
+        all_or_none += ", but for those that are to lie inside others"
+    nested = planned.question.nested and not planned.question.only_within
+    searched = f"plans in which {one if nested else all_or_none}{in_nodes(planned)}"
     if planned.bound >= value:
         return f"proved no worse than all {searched}"
     return (

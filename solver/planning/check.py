@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Iterator, Mapping
 
 from ...models.planning.design import Block, Design
@@ -117,6 +117,8 @@ def _relations(question: Question, design: Design) -> Iterator[str]:
     for one, other in sorted(question.within):
         if not uses[one] <= uses[other]:
             yield f"`{one}` is not within `{other}`"
+    if question.only_within:
+        yield from _not_demanded(question, uses)
     if question.ways and not any(_is_arranged(way, uses) for way in question.ways):
         names = [f"`{way.name}`" for way in question.ways]
         yield (
@@ -128,6 +130,18 @@ def _relations(question: Question, design: Design) -> Iterator[str]:
     for one, other in combinations(question.components, 2):
         if uses[one] & uses[other] and not question.alone.isdisjoint((one, other)) and frozenset((one, other)) not in related:
             yield f"`{one}` and `{other}` share accelerators, and nothing says that they may"
+
+
+def _not_demanded(question: Question, uses: Mapping[str, set[int]]) -> Iterator[str]:
+    """Components inside others that nothing demands to be there, neither of themselves nor of those on the same accelerators."""
+    for inner, outer in permutations(question.components, 2):
+        if not uses[inner] < uses[outer] or not uses[inner]:
+            continue
+        reached = [uses[inner]]
+        for its in reached:
+            reached += [uses[other] for one, other in sorted(question.within) if uses[one] == its and uses[other] not in reached]
+        if uses[outer] not in reached:
+            yield f"`{inner}` uses only some of the accelerators of `{outer}`, which `nested: false` in `plan` forbids"
 
 
 def _is_arranged(way: Way, uses: Mapping[str, set[int]]) -> bool:

@@ -17,6 +17,7 @@ from ....models.problem import Problem
 from .ample import Ample
 from .crossing import crossing
 from .model_of import models_there
+from .nested import forbids_nesting
 from .options import options, undominated
 from .ordered import ordered
 from .recent import But, recent
@@ -77,6 +78,7 @@ def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_
         ),
         ways=arranged,
         nested=nested,
+        only_within=nested and forbids_nesting(workload),
         phases=workload.phases,
         batches=workload.handed_on,
         aim=workload.aim,

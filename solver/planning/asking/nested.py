@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ....models.planning.workload import RLINF
+from ....models.planning.workload import RLINF, Workload
 from ....models.problem import Problem
 
 
@@ -16,3 +16,8 @@ def with_nesting(problem: Problem) -> Problem | None:
     if job.ways or job.laying is not None or job.overlaps or job.capabilities.shares_accelerators:
         return None
     return replace(problem, job=replace(job, workload=replace(workload, nested=True)))
+
+
+def forbids_nesting(workload: Workload) -> bool:
+    """Does the file say `nested: false`? Then only what is demanded or given so lies inside others."""
+    return not workload.nested and "nested" in workload.spans

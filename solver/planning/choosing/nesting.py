@@ -39,7 +39,7 @@ def nesting(plan: Solve, refused: Refused) -> Solve:
         if flat.planned is None or not is_worse(found, flat.planned, workload):
             return found
         bound = found.planned.bound if found.planned is not None else 0
-        question = replace(flat.planned.question, nested=True)
+        question = replace(flat.planned.question, nested=True, only_within=False)
         planned = replace(flat.planned, question=question, bound=min(bound, flat.planned.bound), proved=False)
         return replace(flat, planned=planned)
 

@@ -41,6 +41,7 @@ def question(seed: int, stages: bool) -> Question:
         one_at_a_time=frozenset() if stages else _one_at_a_time(seed, pairs),
         alone=frozenset(name for name in names if random.random() < 0.1),
         nested=bool(within) or random.random() < 0.4,
+        only_within=bool(within) and seed % 3 == 1,
         phases=PHASES,
         batches=batches,
         aim=ACCELERATORS if random.random() < 0.25 else SECONDS,

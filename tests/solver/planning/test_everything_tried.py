@@ -125,7 +125,7 @@ def test_random_questions_are_of_every_kind(name: str) -> None:
     """Many have no answer, many have several structures; none of the words of a question is never asked."""
     stages = name == "stages"
     asked = [question(seed, stages) for seed in range(SEEDS)]
-    for word in ("resident", "together", "apart", "within", "alone", "nested", "edges" if not stages else "phases"):
+    for word in ("resident", "together", "apart", "within", "alone", "nested", "only_within", "edges" if not stages else "phases"):
         assert sum(bool(getattr(each, word)) for each in asked) >= SEEDS // 20, word
     assert stages or sum(bool(each.rounds) for each in asked) >= SEEDS // 20
     assert sum(len(each.kinds) == 2 for each in asked) >= SEEDS // 10

@@ -153,6 +153,8 @@ def _related(question: Question, uses: Uses) -> bool:
             return False  # some accelerators in common, and each has others
         if mine & theirs and mine != theirs and not question.nested:
             return False
+        if question.only_within and mine & theirs and mine != theirs and not _is_demanded(question, uses, *sorted((mine, theirs), key=len)):
+            return False
         pair = {(one, other), (other, one)}
         stranger = one in question.alone or other in question.alone
         if mine & theirs and stranger and not pair & (question.together | question.within):
@@ -162,6 +164,12 @@ def _related(question: Question, uses: Uses) -> bool:
         and all(not uses[one] & uses[other] for one, other in question.apart)
         and all(uses[one] <= uses[other] for one, other in question.within)
     )
+
+
+def _is_demanded(question: Question, uses: Uses, inner: frozenset[int], outer: frozenset[int]) -> bool:
+    """Is something on the inner accelerators to lie within what is on the outer ones, or within what is to lie there?"""
+    steps = [uses[other] for one, other in question.within if uses[one] == inner and uses[other] != inner]
+    return any(step == outer or _is_demanded(question, uses, step, outer) for step in steps if inner < step)
 
 
 def _segments(question: Question, uses: Uses, stages: bool) -> Iterator[tuple[int, ...]]:

@@ -29,6 +29,9 @@ def nestings(
     within = {(of[one], of[other]) for one, other in question.within if of[one] != of[other]}
     count = len(sets)
     may = [[_may_hold(question, one, other) for other in sets] for one in sets] if question.nested else []
+    if question.only_within:
+        demanded = _followed(within)
+        may = [[its and (number, place) in demanded for place, its in enumerate(row)] for number, row in enumerate(may)]
 
     def extend(inside: Inside) -> Iterator[Inside]:
         number = len(inside)
@@ -49,6 +52,15 @@ def nestings(
 def _may_hold(question: Question, one: Sequence[str], other: Sequence[str]) -> bool:
     """May one set lie inside the other?"""
     return all(may_share(question, a, b) and may_nest(question, a, b) for a in one for b in other)
+
+
+def _followed(within: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    """These pairs of sets, and those that follow: what lies inside a set lies inside all that is around that."""
+    found, before = set(within), set[tuple[int, int]]()
+    while found != before:
+        before = set(found)
+        found |= {(one, other) for one, between in before for its, other in before if its == between and one != other}
+    return found
 
 
 def _around(inside: Inside, number: int) -> Iterator[int]:
