@@ -11,8 +11,15 @@ RANGE_PATTERN = r"^\s*0{0,8}[1-9][0-9]{0,8}\s*(-\s*[0-9]{1,9}\s*)?$"
 """What `read_range` takes, as JSON Schema says it: but for ranges that run backwards."""
 MEMORY_PATTERN = r"^\s*[0-9]{1,9}(\.[0-9]{1,6})?\s*([TtGgMm]([Ii]?[Bb])?)?\s*$"
 """What `read_memory` takes, as JSON Schema says it."""
+RATE_PATTERN = r"^\s*[0-9]{1,9}(\.[0-9]{1,6})?\s*([TtGgMm]([Ii]?B)?)?\s*$"
+"""What `read_rate` takes, as JSON Schema says it: a small b would be bits."""
 _RANGE = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", re.ASCII)
 _MEMORY = re.compile(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*(TiB|GiB|MiB|TB|GB|MB|T|G|M)?\s*", re.IGNORECASE | re.ASCII)
+_RATE = re.compile(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*([TtGgMm](?:[Ii]?B)?)?\s*", re.ASCII)
+_A_SECOND = r"(?:p|a|/|per)\s*s(?:ec|econd)?"
+_BYTES = re.compile(rf"\s*([0-9]{{1,9}}(?:\.[0-9]{{1,6}})?)\s*([TGM]i?)(?:B|[Bb]ytes?)\s*{_A_SECOND}\s*", re.ASCII)
+_BITS = re.compile(rf"\s*([0-9]{{1,9}}(?:\.[0-9]{{1,3}})?)\s*([TtGgMm])([Ii]?)b(its?)?\s*({_A_SECOND})?\s*", re.ASCII)
+"""A rate with a small b, or in words: networks are sold by bits."""
 _MIB: dict[str, Union[int, Fraction]] = {
     "tib": 1024 * 1024,
     "gib": 1024,
@@ -62,10 +69,22 @@ def read_memory(text: str) -> int:
 
 
 def read_rate(text: str) -> int | Fraction:
-    """MiB a second of an amount such as `50GiB` that cross in one, exactly; 0 is none. Raises ValueError with a sentence for a person."""
-    match = _MEMORY.fullmatch(text)
+    """MiB a second of an amount such as `50GiB` that cross in one, exactly; 0 is none. Raises ValueError with a sentence for a person.
+
+    Bits are refused, and it is said how many bytes they are.
+    """
+    if bits := _BITS.fullmatch(text):
+        unit = bits[2].upper() + bits[3].lower()
+        written = f"{float(Fraction(bits[1]) / 8):.6f}".rstrip("0").rstrip(".")
+        if_bytes = "" if bits[4] or bits[5] == "ps" else f", or `{bits[1]}{unit}B` if bytes are meant"
+        advice = f"write `{written}{unit}B`, which is {bits[1]} {unit}bit a second{if_bytes}"
+        raise Advised(f"`{text}` is bits, as its small `b` says, and 8 bits are a byte", advice)
+    match = _RATE.fullmatch(text)
     if not match:
-        raise ValueError(f"`{text}` is not an amount of memory such as `70GiB`")
+        message = f"`{text}` is not an amount a second such as `50GiB`"
+        if found := _BYTES.fullmatch(text):
+            raise Advised(message, f"write `{found[1]}{found[2]}B`: it is meant for a second")
+        raise ValueError(message)
     rate = Fraction(match[1]) * _MIB[(match[2] or "GiB").lower()]
     if 0 < rate < 1:
         raise ValueError(f"`{text}` is less than 1 MiB a second")

@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, Advised, read_memory, read_range, read_rate, write_range
+from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, RATE_PATTERN, Advised, read_memory, read_range, read_rate, write_range
 from .other_amounts import meant
 
 __all__ = [
@@ -113,7 +113,7 @@ def _memory(value: object) -> object:
 
 def _rate(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError(f"{shown(value)} is no amount of memory")
+        raise ValueError(f"{shown(value)} is no amount a second")
     return read_rate(str(value))
 
 
@@ -191,14 +191,12 @@ Degrees = Annotated[
     tuple[Count, ...], BeforeValidator(several), Field(min_length=1, max_length=MAX_DEGREES), or_list(_COUNT, minItems=1, maxItems=MAX_DEGREES)
 ]  # fmt: skip
 """A whole number, or several to choose from."""
-_AMOUNT: dict[str, Any] = {"anyOf": [{"type": "number", "minimum": 0, "maximum": LARGEST}, {"type": "string", "pattern": MEMORY_PATTERN}]}
-Mebibytes = Annotated[
-    int,
-    BeforeValidator(_memory),
-    WithJsonSchema(_AMOUNT),
-]
+_NUMBER_OF_GIB = {"type": "number", "minimum": 0, "maximum": LARGEST}
+_AMOUNT: dict[str, Any] = {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": MEMORY_PATTERN}]}
+_RATE: dict[str, Any] = {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": RATE_PATTERN}]}
+Mebibytes = Annotated[int, BeforeValidator(_memory), WithJsonSchema(_AMOUNT)]
 """MiB of a text such as ``70GiB``; a bare number is GiB."""
-Rate = Annotated[Union[int, Fraction], PlainValidator(_rate), WithJsonSchema(_AMOUNT)]
+Rate = Annotated[Union[int, Fraction], PlainValidator(_rate), WithJsonSchema(_RATE)]
 """MiB a second of an amount that crosses in one, exactly; a bare number is GiB."""
 Word = Annotated[str, BeforeValidator(_text), Field(max_length=MAX_TEXT), WithJsonSchema(_WORD)]
 """A text; a number is taken as its digits."""
