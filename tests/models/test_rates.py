@@ -59,7 +59,7 @@ def test_a_second_need_not_be_said(written: str) -> None:
 
 @pytest.mark.parametrize("written", ["lots", "", "50GBs", "50KB", "-1GB", "1e3GB", "0.1M"])
 def test_what_is_no_rate(written: str) -> None:
-    with pytest.raises(ValueError, match="is not an amount a second such as|is less than 1 MiB a second"):
+    with pytest.raises(ValueError, match=r"is not an amount a second such as|is less than 1 MiB a second"):
         read_rate(written)
 
 
