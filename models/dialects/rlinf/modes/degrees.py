@@ -54,6 +54,12 @@ def generating(settings: Settings) -> Degrees:
     return Degrees(tp, pp, _ONE)
 
 
+def generated_otherwise(its: Degrees) -> tuple[Parallel, Parallel] | None:
+    """(degrees of the rollout engine by itself, those that it has on the accelerators of the actor: tp alone); None where they are the same."""
+    own = its.parallel
+    return (own, Parallel(own.tp)) if own is not None and own.pp > 1 else None
+
+
 def inferring(settings: Settings, role: str) -> Amount | None:
     """The tp of the inference component of `actor` or `critic`: from its section; without one, or for a critic whose own says none, its role's."""
     sections = [name for name in ("inference", "actor_inference") if settings.at(name) is not None]

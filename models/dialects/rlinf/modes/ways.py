@@ -11,9 +11,9 @@ from typing import Iterable, Iterator
 from ....planning.way import Shape, Way
 from ..profiled import KEY
 from . import handing_on
-from .degrees import INFERENCE, Degrees, inferred_otherwise, sections_of_inference
+from .degrees import INFERENCE, Degrees, generated_otherwise, inferred_otherwise, sections_of_inference
 from .inference import CODE, lacking, unset
-from .pairs import collocated, equal_counts, multiples, paired_degrees
+from .pairs import apart, collocated, equal_counts, multiples, paired_degrees
 from .parts import Parts
 from .pipeline import refused
 from .undivided import FSDP
@@ -34,7 +34,8 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
         pairs = [("actor", "rollout"), ("actor", inference), (critic or "actor", critics)]
         together = frozenset((one, other) for one, other in pairs if other)
         idle = [name for name in (inference, critics) if name]
-        shapes = {**({"rollout": shape} if shape else {}), **_shapes(parts, idle, together=True)}
+        engines = _engines(parts, rollout, together=True) if paired else {}
+        shapes = {**({"rollout": shape} if shape else {}), **engines, **_shapes(parts, idle, together=True)}
         alike = equal_counts(parts, actor)
         yield Way(COLLOCATED, together, shapes=shapes, without=frozenset(idle), multiples=alike, paired=paired)
     why, help = _not_apart(parts, actor, rollout)
@@ -52,7 +53,8 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
             ("rollout", critics),
         ]
         found = frozenset((one, other) for one, other in pairs if other and one != other)
-        shapes = _shapes(parts, [name for name in (inference, critics) if name], together=False)
+        alone = [name for name in (inference, critics) if name]
+        shapes = {**_engines(parts, rollout, together=False), **_shapes(parts, alone, together=False)}
         yield Way(
             DISAGGREGATED,
             apart=found,
@@ -92,6 +94,14 @@ def _shapes(parts: Parts, names: Iterable[str], together: bool) -> dict[str, Sha
             own, its = degrees
             found[name] = Shape(parallel=its if together else own)
     return found
+
+
+def _engines(parts: Parts, rollout: Degrees, together: bool) -> dict[str, Shape]:
+    """Rollout in stages, whose degrees nobody chooses: on the accelerators of the actor its engines are of tp alone."""
+    if "rollout" in parts.choices or (otherwise := generated_otherwise(rollout)) is None:
+        return {}
+    staged, by_tp = otherwise
+    return {"rollout": apart(by_tp if together else staged)}
 
 
 def _collocated(parts: Parts, actor: Degrees, rollout: Degrees) -> Shape | None:

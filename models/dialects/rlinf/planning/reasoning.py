@@ -16,7 +16,7 @@ from ....placements.assignment import Assignment
 from ....planning.measured import TABLE, Measured
 from ....planning.workload import Timed
 from ..capabilities import INFERENCE as ROLES
-from ..modes.degrees import generating, inferred, inferred_otherwise, trained
+from ..modes.degrees import generated_otherwise, generating, inferred, inferred_otherwise, trained
 from .profile import Profile
 from .tables import Batch, Table, generated
 from .tables import trained as trained_on
@@ -56,7 +56,8 @@ def reasoning(
         else:
             table = partial(trained_on, cost.nanoseconds, measured, total=total, batch=batch)
         role = ROLES.get(name)
-        otherwise = (role and inferred_otherwise(settings, role)) or ()  # then those of what trains hold where that does its work
+        # Then those of what trains hold where that does its work, and engines of tp alone on the accelerators of the actor.
+        otherwise = (generated_otherwise(generating(settings)) if name == "rollout" else role and inferred_otherwise(settings, role)) or ()
         if every := [*otherwise, *([own, *choices[name]] if name in choices else [])]:
             found[name] = Timed(tuple(row for each in dict.fromkeys(every) for row in _measured(table(each.replica), each)), TABLE)
         else:
