@@ -17,6 +17,7 @@ from .grid import grid
 from .json import SCHEMA, finding_to_data, unchecked_to_data
 from .moves import render as render_moves
 from .moves import to_data
+from .planning.extrapolated import under_in_short
 from .planning.words import proved
 from .table import components_table, placements_table, table
 from .terminal import escape, paint
@@ -122,7 +123,7 @@ def _of_counts(planned: Planned, how: str) -> str:
         how = "the ranks are the file's own" if planned.is_own else "ranks follow from them"
     elif how not in _HOW.values():
         how = f"the placement {how}"
-    return f"counts {proved(planned)}, {how}"
+    return f"counts {proved(planned, under_in_short(planned))}, {how}"
 
 
 def _verdict(reading: Reading, answer: Answer, plan: Plan, output: str, colour: bool) -> str:

@@ -95,4 +95,6 @@ def _time(question: Question, basis: Basis) -> str:
         if basis.nanoseconds >= LONGEST
         else ""
     )
-    return f"{what} on {basis.amount}: extrapolated from {counts} ({basis.scaling}){far}{cut}"
+    low, high = basis.counts[0], basis.counts[-1]
+    fewer = f"; {high} took longer than {low}, so that fewer are taken to be quicker" if basis.rising and basis.amount < low else ""
+    return f"{what} on {basis.amount}: extrapolated from {counts} ({basis.scaling}){far}{cut}{fewer}"

@@ -8,7 +8,7 @@ from ...models.planning.planned import Planned
 from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account
-from ...solver.planning.after.basis import Basis
+from ...solver.planning.after.basis import BEYOND, Basis
 from ...solver.planning.after.own.own import Own
 from ...solver.planning.after.usage import Turn, Usage
 from .design_data import Data, priced_data
@@ -26,6 +26,7 @@ def to_data(account: Account) -> Data:
         "batches": question.batches,
         "minimise": question.aim,
         "proved": planned.proved,
+        **({"extrapolated": names} if (names := sorted({each.task.component for each in account.bases if each.kind == BEYOND})) else {}),
         **({"ties_open": True} if planned.ties_open else {}),
         "bound": planned.bound / SECOND if question.aim == SECONDS else planned.bound,
         "arrangements": {"all": planned.structures[0], "searched": planned.structures[1]},

@@ -10,6 +10,7 @@ from ...solver.planning.after.account import Account
 from ..table import table
 from .alternatives import alternatives
 from .assumptions import assumptions
+from .extrapolated import under
 from .flips import sensitivities
 from .memory import memory
 from .own import own_placement
@@ -48,14 +49,15 @@ def _headline(account: Account) -> str:
     distance = max(0.0, 100 * (value - planned.bound) / planned.bound) if planned.bound > 0 else 0.0
     shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
     bounded = f"{shown} from the bound" if account.given else f"within {shown} of the best possible"
-    proof = f"{bounded}{in_nodes(planned)}" if distance <= FAR or account.given else _far(planned)
+    by_times = under(account) if planned.bound > 0 or planned.proved else ""
+    proof = f"{bounded}{in_nodes(planned)}{by_times}" if distance <= FAR or account.given else _far(planned)
     proof = proof if planned.bound > 0 else "not bounded"
     if best.design.overlapping and (account.given or not planned.proved):
-        proof = f"{_as_good(account)}; plans that overlap otherwise are not searched"
+        proof = f"{_as_good(account)}{by_times}; plans that overlap otherwise are not searched"
     elif account.given:
         proof += ": keep it" if account.keeps else ""
     elif planned.proved:
-        proof = proved(planned)
+        proof = proved(planned, by_times)
     batches = f" in {question.batches} batches" if question.batches > 1 else ""
     every, searched = planned.structures
     how = f"{searched} searched" if searched else "decided by bounds" if planned.proved or account.given else "none searched"

@@ -48,15 +48,15 @@ def in_nodes(planned: Planned) -> str:
     return f" with {listed(said)}" if said else ""
 
 
-def proved(planned: Planned) -> str:
-    """What is proved of a plan: `proved the best`. The file's own ranks may have groups over nodes themselves."""
+def proved(planned: Planned, under: str = "") -> str:
+    """What is proved of a plan: `proved the best`, `under` which times. The file's own ranks may have groups over nodes themselves."""
     its_own = planned.is_own and bool(in_nodes(planned))
     best, rest = "the best", ""
     if planned.ties_open and planned.question.aim == SECONDS:
         best, rest = "the quickest", ", though one as quick on fewer accelerators may exist"
     elif planned.ties_open:
         best, rest = "the fewest", ", though a quicker plan on as many may exist"
-    return f"proved {'as good as any' if its_own else best}{in_nodes(planned)}{rest}"
+    return f"proved {'as good as any' if its_own else best}{in_nodes(planned)}{under}{rest}"
 
 
 def percent(part: int, whole: int) -> str:

@@ -36,6 +36,7 @@ class Basis:
     any_model : is it taken for the same on several models of accelerators among which was chosen?
     slowest : the model whose time it is, of `several` that it is on at once, each rank with the same share; the first if they are `alike`.
     as_written : are its degrees those of a file that has ranks already? Of degrees that are as good, these are taken.
+    rising : was the larger of the two counts that it follows from measured to take longer, so that fewer are taken to be quicker?
     """
 
     task: Task
@@ -50,6 +51,7 @@ class Basis:
     several: tuple[str, ...] = ()
     as_written: bool = field(default=False, compare=False)
     alike: bool = field(default=False, compare=False)
+    rising: bool = field(default=False, compare=False)
 
     @property
     def beyond(self) -> float:
@@ -88,7 +90,9 @@ def _basis(problem: Problem, question: Question, design: Design, timed: Timed, n
     models = chosen and not at_once and any(not each.model for each in its)
     time = design.nanoseconds(question, number)
     as_written = task.component in problem.job.own and option.parallel == problem.own_degrees(problem[task.component])
-    return Basis(task, option.amount, time, kind, counts, scaling, degrees, models, model if at_once else "", at_once, as_written, alike)
+    on_model = model if at_once else ""
+    rising = _rising(its, counts)
+    return Basis(task, option.amount, time, kind, counts, scaling, degrees, models, on_model, at_once, as_written, alike, rising)
 
 
 def _model(problem: Problem, name: str, on: Kind | None) -> str:
@@ -123,3 +127,9 @@ def _follows(timed: Timed, its: Sequence[Measured], amount: int) -> tuple[str, t
         return kind, (min(counts, key=lambda count: max(count, amount) / min(count, amount)),), LINEAR
     above = next((place for place, count in enumerate(counts) if count > amount), len(counts) - 1)
     return kind, (counts[max(above, 1) - 1], counts[max(above, 1)]), timed.scaling
+
+
+def _rising(its: Sequence[Measured], counts: tuple[int, ...]) -> bool:
+    """Do the measurements on these counts take longer the more accelerators there are?"""
+    times = {point.accelerators: point.nanoseconds for point in its}
+    return len(counts) > 1 and times[counts[0]] < times[counts[-1]]

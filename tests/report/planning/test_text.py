@@ -166,7 +166,9 @@ components:
 plan: {workflow: rollout -> reward => actor, batches: 8}
 """)
     line = render(pw.account(tmp_path / "job.yaml", sandbox=False, searches=0))[0].splitlines()[0]
-    assert line.startswith("these ranks: 262.5 seconds an iteration, 16 accelerators, 162.5 % from the bound (")
+    assert line.startswith(
+        "these ranks: 262.5 seconds an iteration, 16 accelerators, 162.5 % from the bound under times extrapolated for actor, "
+    )
 
 
 def test_a_set_on_several_models_is_told_with_how_many_of_each(tmp_path: Path) -> None:
