@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Sequence
+from typing import Collection, Sequence
 
 from ....job import Job
 from ....parallel import Parallel
@@ -40,28 +40,48 @@ def with_sizes(job: Job, read: Job, each: Sequence[tuple[Chosen, Job]]) -> Job:
 
     Where several components follow from sizes, what follows from a choice is planned with what comes out on each size with it.
     """
-    choices = {name: its for name, its in read.choices.items() if name not in job.choices}
-    for _, its in each:
-        for name, degrees in its.choices.items():
-            if name not in job.choices:
-                choices[name] = tuple(dict.fromkeys((*choices.get(name, ()), *degrees)))
-    job = replace(job, choices={**job.choices, **choices}, sizes_not_read=max((its.sizes_not_read for _, its in each), default=0))
-    by_size = read.by_size.union(*(its.by_size for _, its in each))
-    job = replace(job, sizes_not_read=max(job.sizes_not_read, read.sizes_not_read), by_size=by_size)
-    if not job.followed:
-        return replace(job, followed=read.followed)
-    trees = [next(its for degrees, its in each if degrees == chosen.degrees) for chosen in job.followed]
-    names = {tuple(one.degrees) for its in trees for one in its.followed[:1]}
-    if not names:
-        return job
-    if len(names) > 1 or not all(its.followed for its in trees):
-        return replace(job, sizes_not_read=job.sizes_not_read + sum(len(its.followed) for its in trees))
+    before = job.choices
+    job = replace(job, sizes_not_read=max([read.sizes_not_read, *(its.sizes_not_read for _, its in each)]))
+    job = replace(job, by_size=read.by_size.union(*(its.by_size for _, its in each)))
+    trees = [(chosen, next(its for degrees, its in each if degrees == chosen.degrees)) for chosen in job.followed]
+    if not any(its.followed for _, its in trees):
+        found = [pair for one in (read, *(its for _, its in each)) for pair in one.choices.items() if pair[0] not in before]
+        choices = {name: tuple(dict.fromkeys(its for other, degrees in found if other == name for its in degrees)) for name, _ in found}
+        return replace(job, choices={**before, **choices}, followed=job.followed or read.followed)
+    on_sizes = [(chosen, its, one) for chosen, its in trees for one in _on_sizes(its, before)]
+    names = tuple(dict.fromkeys(name for _, _, one in on_sizes for name in one.degrees))
     every = tuple(
-        Followed({**chosen.degrees, **one.degrees}, {**chosen.changes, **one.changes}, chosen.ways, one.accepted)
-        for chosen, its in zip(job.followed, trees)
-        for one in its.followed
+        Followed(
+            {**chosen.degrees, **{name: _degrees(its, one, name) for name in names}},
+            {
+                **chosen.changes,
+                **{name: replace(chosen.changes.get(name, now), parallel=now.parallel) for name, now in one.changes.items()},
+            },
+            chosen.ways,
+            one.accepted,
+        )
+        for chosen, its, one in on_sizes
     )
-    return replace(job, tied={**trees[0].tied, **job.tied}, followed=every)
+    own = {its.name: its.parallel for its in job.components}
+    choices = {name: _choices(own[name], [its.degrees[name] for its in every]) for name in names}
+    tied = {name: leader for its in (*(tree.tied for _, tree in trees), job.tied) for name, leader in its.items() if name not in names}
+    return replace(job, choices={**before, **choices}, tied=tied, followed=every)
+
+
+def _on_sizes(job: Job, before: Collection[str]) -> tuple[Followed, ...]:
+    """What follows from sizes in a job with one choice, whose open degrees without those were of the components `before`."""
+    if job.followed:
+        return job.followed
+    varies = next((name for name in job.choices if name not in before), None)
+    if varies is None:
+        return (Followed({}, accepted=job.accepted),)
+    return tuple(Followed({varies: its}, {varies: Changed(parallel=its)}, accepted=job.accepted) for its in job.choices[varies])
+
+
+def _degrees(job: Job, on_size: Followed, name: str) -> Parallel:
+    """Those of a component in a job with one choice, on sizes from which that follows."""
+    follows = on_size.changes[name].parallel if name in on_size.changes else None
+    return on_size.degrees.get(name) or follows or next(each.parallel for each in job.components if each.name == name)
 
 
 def _several(

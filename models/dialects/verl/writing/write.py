@@ -18,7 +18,7 @@ from ....reading import Reading
 from ....text.interpolation import Interpolator
 from ....text.source import Source
 from ....text.tree import Scalar
-from ...dialect import Degrees
+from ...dialect import TRAINING, Degrees
 from ..configuration import Configuration
 from ..hinted import is_open, says_degrees
 from ..planning.degrees import amounts_of, changed, numbers
@@ -49,7 +49,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
             through |= numbers(followed, parallel)
     kept = {key: value for key, value in chosen.items() if key not in through}
     first: UnusableInput | None = None
-    doubtful: list[Edit] | None = None
+    doubtful: tuple[int, list[Edit]] | None = None
     open_ = [pool for pool in declared.pools if is_open(settings, pool)]
     # What refers to a degree says it as before where that is right; a number stands there only where it is not.
     instead_of: tuple[dict[str, int], ...] = ({}, through) if through else ({},)
@@ -60,11 +60,11 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
         except UnusableInput as refusal:
             first = first or refusal
         else:
-            if not _is_doubtful(again):
+            if not (doubts := _doubts(again)):
                 return edits
-            doubtful = edits if doubtful is None else doubtful
+            doubtful = (doubts, edits) if doubtful is None or doubts < doubtful[0] else doubtful
     if doubtful is not None:
-        return doubtful
+        return doubtful[1]
     for pool in open_:
         if len(set(counts := _counts(pool, assignment))) > 1:
             told = ", ".join(map(str, counts[:8]))
@@ -117,19 +117,20 @@ def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
     return [Edit(place, "".join(f"{between}{setting}" for setting in settings))]
 
 
-def _is_doubtful(written: Reading) -> bool:
-    """Does verl take other accelerators for those of a server than it has on a node, or find anything wrong as it reads the sizes?
+def _doubts(written: Reading) -> int:
+    """How much verl finds wrong as it reads the sizes or trains on them; each server that takes other accelerators than it has counts too.
 
-    In other parts the same accelerators may be right: a server takes as many as the parts of a pool say that a node has.
+    In other parts the same accelerators may be right: a server takes as many as the parts of a pool say that a node has, and numbers that
+    refer to these keys are others.
     """
     components = written.problem.components if written.problem else ()
-    return any(SERVERS in each.fixes for each in components) or any(each.severity is Severity.ERROR for each in written.findings)
+    return sum(SERVERS in each.fixes for each in components) + sum(each.severity is Severity.ERROR for each in written.findings)
 
 
 def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> Reading:
     """The edited text must say exactly this Assignment, of the same cluster, with these degrees, and all others as they are; as it is read."""
     problem, source = reading.problem, Source(reading.source.name, apply_edits(reading.source.text, edits))
-    written = read(reading.document.compose(source), problem.cluster if problem else None)
+    written = read(reading.document.compose(source), problem.cluster if problem else None, TRAINING)
     again = written.problem
     found = {component.name: component.runs or () for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
