@@ -63,7 +63,7 @@ class Job:
     are dealt out to all nodes up to the last one whose accelerators are used: their runs are what that is until more is placed.
     `tied` are planned components whose degrees follow from another one's, with its name: they are the same, or where `followed` says of
     every choice what follows from it, those; of `not_read` choices nobody knows what does, since there are very many;
-    of `sizes_not_read` of its pools nobody knows what the framework makes. Those `by_size` have degrees that only some sizes of a pool give. Of the pairs `in_step` the first, where both
+    of `sizes_not_read` of its pools nobody knows what the framework makes. Those `by_size` have degrees that may be others on other sizes of a pool. Of the pairs `in_step` the first, where both
     share accelerators, shares whole processes of the second: it has whole groups as large as these, and begins where one of them does.
     Two components of `one_at_a_time` never work at the same time, though they lie on different accelerators (cost model `stream`).
     """

@@ -43,6 +43,9 @@ def plan_pools(setup: Setup, cluster: Cluster, pools: tuple[Pool, ...], own: Own
         if one in open_ or other in open_:
             setup.relations.append(Relation(DISJOINT, (name, beside), None, APART))
     setup.workload = _workload(setup, setup.workload)
+    # In parts of which some have other degrees than those that are planned no plan can be written, also where verl takes none of these.
+    names = [name for pool in pools for name in pool.components]
+    setup.by_size |= {name for name in names if any(its.name in refused.following for its in own(name).values())}
     came_out = list[dict[Together, set[int]]]()
     for pool in open_:
         tied = {name: first for name in pool.components if (first := leader(name)) is not None and setup.choices.get(first)}

@@ -23,10 +23,11 @@ placewright:
     actor: {scaling: table, seconds: {4: 100}}
     rollout: {scaling: table, seconds: {4: 100}}
 """
+SIZE = "{nnodes: 2, n_gpus_per_node: 2}"
 
 
-def of(text: str, level: str) -> Reading:
-    return read(Source("train.yaml", text), read_shorthand("1x6"), "verl", level)
+def of(text: str, level: str, cluster: str = "1x6") -> Reading:
+    return read(Source("train.yaml", text), read_shorthand(cluster), "verl", level)
 
 
 @pytest.mark.parametrize("level", ["placement", "training"])
@@ -51,3 +52,14 @@ def test_where_no_shape_divides_that_with_the_fewest_errors_is_written() -> None
     others = [written.replace("nnodes: 4, n_gpus_per_node: 1", f"nnodes: {parts}, n_gpus_per_node: {4 // parts}") for parts in (1, 2, 4)]
     counts = [len(pw.verify(of(each, "training")).errors) for each in (written, *others)]
     assert counts[0] == min(counts) < max(counts)
+
+
+def test_a_shape_is_passed_over_that_verl_refuses_and_that_has_other_degrees() -> None:
+    """Four on the larger node would have tp 2, and are refused: two parts of two lie elsewhere. What could not be written was the plan."""
+    text = TEXT.replace("ppo_mini_batch_size: 12", "ppo_mini_batch_size: 24").replace("{nnodes: 2, n_gpus_per_node: 1}", SIZE)
+    text = text.replace("tensor_model_parallel_size: 2", 'tensor_model_parallel_size: "${int_div:${trainer.n_gpus_per_node},2}"')
+    reading = of(text, "training", "1x2+1x4")
+    answer = pw.solve(reading, sandbox=False)
+    assert answer.planned is not None and answer.planned.proved and answer.planned.is_own
+    edits, refused = edits_of(reading.to_solve, answer)
+    assert not refused and SIZE in apply_edits(text, edits)
