@@ -42,9 +42,15 @@ def total(priced: Priced) -> int:
 def in_nodes(planned: Planned) -> str:
     """How far a bound goes: ` with each tp group on one node` where other plans may be better; else as far as plans go."""
     both = planned.at_once is not None
-    said = ["each tp group on one node"] if planned.over_nodes is not None or (both and planned.nested is None) else []
-    said += ["each component on one kind of accelerators"] if planned.over_kinds is not None else []
-    said += ["accelerators shared as a whole or not at all"] if planned.nested is not None else []
+    on_one_node = planned.over_nodes is not None or (both and planned.nested is None)
+    return without(on_one_node, planned.over_kinds is not None, planned.nested is not None)
+
+
+def without(over_nodes: bool, over_kinds: bool, nested: bool) -> str:
+    """Which plans are meant where some that nobody asked for are not: ` with each tp group on one node`."""
+    said = ["each tp group on one node"] if over_nodes else []
+    said += ["each component on one kind of accelerators"] if over_kinds else []
+    said += ["accelerators shared as a whole or not at all"] if nested else []
     return f" with {listed(said)}" if said else ""
 
 

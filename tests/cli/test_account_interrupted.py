@@ -32,7 +32,7 @@ def test_what_is_known_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     with held() as interrupts:
         fewer, less, _ = account_of(problem, answer, 10.0, 1, solve)
     assert interrupts.count == 1
-    assert [block for block in blocks if "a hint is wrong" not in block] == fewer
+    assert [block for block in blocks if "times of one component are wrong" not in block] == fewer
     planned, without = data["planned"], less["planned"]
     assert isinstance(planned, dict) and isinstance(without, dict)
     assert {name: value for name, value in planned.items() if name != "sensitivity"} == without
@@ -53,8 +53,8 @@ def test_how_far_it_is_known_to_hold_is_told_where_the_further_searches_were_end
     with held() as interrupts:
         blocks, data, _ = account_of(problem, answer, 10.0, 1, solve)
     assert interrupts.count == 1
-    (told,) = (block for block in blocks if "a hint is wrong" in block)
-    assert "or sooner (it holds to 1." in told or "holds at least, and was not searched beyond: " in told
+    (told,) = (block for block in blocks if "times of one component are wrong" in block)
+    assert "or sooner (it holds to 1." in told or "holds at least with " in told
     planned = data["planned"]
     assert isinstance(planned, dict)
     assert not any(flip["proved"] for flip in planned["sensitivity"]["flips"] if flip["holds"] not in (0.5, 2.0))

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from placewright.report.planning.flips import sensitivities
-from placewright.solver.planning.after.flips.flip import QUICKEST, SLOWEST, Flip, Sensitivity
+from placewright.solver.planning.after.flips.flip import HUNDRED, QUICKEST, SLOWEST, Flip, Held, Sensitivity, Wider
 
-from .accounts import BY_HAND, account
+from .accounts import BY_HAND, CROSSING, account
 
 
 def test_each_side_is_said_to_be_one_thing(tmp_path: Path) -> None:
@@ -19,9 +19,8 @@ def test_each_side_is_said_to_be_one_thing(tmp_path: Path) -> None:
     )  # fmt: skip
     found = replace(account(tmp_path, BY_HAND, 0), sensitivity=Sensitivity(flips, (("actor", QUICKEST),)))
     assert sensitivities(found).splitlines()[1:] == [
-        "  stays whatever reward takes",
-        "  stays with rollout slower",
-        "  holds at least, and was not searched beyond: rollout quicker to 0.81x and actor slower to 1.12x",
+        "  stays with rollout up to 2x; reward from 0.5x to 2x",
+        "  holds at least with rollout down to 0.81x; actor up to 1.12x, and was not searched beyond",
         "  not searched: actor quicker",
     ]
 
@@ -69,10 +68,81 @@ def test_what_is_not_known_of_a_flip_is_said(tmp_path: Path) -> None:
     assert " seconds or less instead of " in line(Flip("rollout", 139, 140, best, 2 * best.nanoseconds, False))
     assert line(Flip("rollout", 139, 140, None, 1, False)).endswith(": at 1.40x it breaks the budget")
     assert line(Flip("rollout", 139, 140, None, 1)).endswith(": at 1.40x nothing keeps to the budget")
-    assert line(Flip("rollout", 93, sure=False), Flip("rollout", 112, sure=False)).endswith("beyond: rollout from 0.93x to 1.12x")
+    assert line(Flip("rollout", 93, sure=False), Flip("rollout", 112, sure=False)).startswith(
+        "  holds at least with rollout from 0.93x to 1.12x, "
+    )
 
 
 def test_a_plan_that_may_only_take_so_long_flips_too_where_it_takes_longer(tmp_path: Path) -> None:
     found = account(tmp_path, BY_HAND.replace("batches: 5", "batches: 5, minimise: accelerators, budget: {seconds: 200}"), 0)
     text = sensitivities(replace(found, sensitivity=Sensitivity((Flip("rollout", SLOWEST),))))
-    assert "the plan flips when fewer accelerators are enough, or it takes more than 200 seconds (from 0.5x to 2x):" in text
+    assert "the plan flips when fewer accelerators are enough, or it takes more than 200 seconds:" in text
+
+
+NESTED = "plans in which a component uses only some of another's accelerators"
+
+
+def test_it_is_said_what_is_looked_at_and_not_more(tmp_path: Path) -> None:
+    """It was `stays whatever actor takes`: one component's times, all by the same factor, between two ends."""
+    found = replace(account(tmp_path, BY_HAND, 0), sensitivity=Sensitivity((Flip("actor", SLOWEST), Flip("actor", QUICKEST))))
+    title = "where the times of one component are wrong, all of them alike (from 0.5x to 2x), the plan flips when another is 5 % better:"
+    assert sensitivities(found) == f"{title}\n  stays with actor from 0.5x to 2x"
+
+
+def test_plans_that_are_told_apart_are_not_among_those_that_it_holds_against(tmp_path: Path) -> None:
+    """`stays whatever actor takes` stood beside nested plans to which it flips where actor takes 1.02x."""
+    flips = tuple(Flip(name, end) for name in ("rollout", "actor") for end in (SLOWEST, QUICKEST))
+    held = [("rollout", HUNDRED, True), ("rollout", HUNDRED, False), ("actor", 101, True)]
+    base = account(tmp_path, BY_HAND, 0)
+    to = Flip("actor", 101, 102, base.planned.best, 2 * base.planned.best.nanoseconds, sure=False)
+    wider = Wider(False, False, True, tuple(Held(*each) for each in held), flips=(to, replace(to, placed=False)))
+    lines = sensitivities(replace(base, sensitivity=Sensitivity(flips, wider=wider))).splitlines()
+    assert "when another with accelerators shared as a whole or not at all is 5 % better:" in lines[0]
+    assert lines[1:3] == [
+        "  stays with rollout and actor from 0.5x to 2x",
+        f"  against {NESTED} it is proved to hold less far: with rollout as it is; actor up to 1.01x",
+    ]
+    assert lines[3].startswith("  flips to one of these if actor takes over 1.01x: at 1.02x ")
+    assert lines[4].startswith("  may flip to one of these if actor takes over 1.01x: ") and lines[4].endswith(", not placed")
+
+
+def test_several_that_hold_as_they_are_alone_are_so(tmp_path: Path) -> None:
+    held = tuple(Held(name, HUNDRED, slower) for name in ("rollout", "actor") for slower in (True, False))
+    its = Sensitivity((Flip("actor", SLOWEST),), wider=Wider(False, False, True, held))
+    assert sensitivities(replace(account(tmp_path, BY_HAND, 0), sensitivity=its)).endswith("with rollout and actor as they are")
+
+
+def test_what_is_proved_the_best_of_all_is_not_said_to_be_worse_as_it_is(tmp_path: Path) -> None:
+    """Where the proof covers such plans, it is only how far it holds against them that may not be known."""
+    its = Sensitivity((Flip("actor", SLOWEST),), wider=Wider(False, False, True, as_it_is=False))
+    found = replace(account(tmp_path, BY_HAND, 0), sensitivity=its)
+    covered = replace(found, planned=replace(found.planned, proved=True, over_nodes=None, nested=None, over_kinds=None, at_once=None))
+    assert sensitivities(covered).endswith(f"how far it holds against {NESTED} is not known")
+    unproved = replace(covered, planned=replace(covered.planned, proved=False))
+    assert sensitivities(unproved).endswith("is not known: some may be better as it is")
+
+
+def test_where_traffic_of_others_is_not_known_it_only_may_flip(tmp_path: Path) -> None:
+    found = account(tmp_path, CROSSING, 0)
+    best = found.planned.best
+    its = Sensitivity((Flip("rollout", 139, 140, best, 2 * best.nanoseconds),), traffic_left_out=True)
+    line = sensitivities(replace(found, sensitivity=its)).splitlines()[1]
+    assert line.startswith("  may flip if rollout takes over 1.39x: at 1.40x at least ")
+    broken = replace(its, flips=(Flip("rollout", 139, 140, None, 1),))
+    assert sensitivities(replace(found, sensitivity=broken)).splitlines()[1].startswith("  flips if rollout takes over 1.39x: ")
+
+
+def test_what_flips_one_way_says_how_far_it_stays_the_other(tmp_path: Path) -> None:
+    found = account(tmp_path, BY_HAND, 0)
+    best = found.planned.best
+    flips = (Flip("rollout", 139, 140, best, 2 * best.nanoseconds), Flip("rollout", QUICKEST))
+    lines = sensitivities(replace(found, sensitivity=Sensitivity(flips))).splitlines()
+    assert len(lines) == 3 and lines[2] == "  stays with rollout down to 0.5x"
+
+
+def test_of_what_is_only_known_to_be_better_there_may_be_less(tmp_path: Path) -> None:
+    """Wherever the flip lies: `20 seconds` was said of the best that was known, where nothing between was searched."""
+    found = account(tmp_path, BY_HAND, 0)
+    best = found.planned.best
+    flip = Flip("rollout", 112, 140, best, 2 * best.nanoseconds, sure=False)
+    assert " seconds or less instead of " in sensitivities(replace(found, sensitivity=Sensitivity((flip,))))

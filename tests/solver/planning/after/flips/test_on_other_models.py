@@ -114,6 +114,7 @@ def test_what_is_proved_the_best_is_not_said_to_be_worse_than_other_models(tmp_p
     assert its is not None and its.as_it_is and {each.component for each in its.holds} == {"a", "b", "c"}
     assert wider is not None and wider.nested and not wider.over_kinds
     text = "\n".join(render(account))
-    assert "it may flip sooner to plans with components on other models of accelerators; with these it holds at least: a from 0." in text
-    assert "plans in which a component uses only some of another's accelerators is not known: some may be better as it is" in text
+    assert "the plan flips when another on the same models with accelerators shared as a whole or not at all is 5 % better:" in text
+    assert "against plans with components on other models of accelerators it is proved to hold less far: with a from 0." in text
+    assert "against plans in which a component uses only some of another's accelerators is not known: some may be better as it is" in text
     assert to_data(account)["sensitivity"]["on_other_models"]["holds"]
