@@ -111,6 +111,17 @@ class AtOnce:
 
 
 @dataclass(frozen=True)
+class Further:
+    """A plan of whatever arrangement on fewer accelerators, or with other degrees of a component.
+
+    `proved`: is it the best of these?
+    """
+
+    priced: Priced
+    proved: bool
+
+
+@dataclass(frozen=True)
 class Planned:
     """The answer of planning.
 
@@ -122,6 +133,8 @@ class Planned:
     bound : what is as small as possible is in no design that can be placed smaller than this: ns, or accelerators of all components.
     proved : is what is as small as possible proved to be no smaller in any design that has a placement?
     others : the best designs of other structures that have a placement, the best first.
+    further : where few other structures are, the best on fewer accelerators (on any number, where these are to be few) and with other
+        degrees of a component, each with its placement, the best first.
     unplaceable : designs that no placement has and that would be better, or among the others, in the order they were found.
     without_estimates : the best design where estimates of memory are left out, if that is another and better one.
     without_question : what that is a design of, where that is another question than that of the plan.
@@ -156,6 +169,7 @@ class Planned:
     without_estimates: Priced | None = None
     without_question: Question | None = None
     not_placed: tuple[Priced, ...] = ()
+    further: tuple[Further, ...] = ()
     is_own: bool = False
     filled: Mapping[str, Filled] = field(default_factory=dict)
     lean: Design | None = None

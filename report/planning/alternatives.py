@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ...models.planning.planned import Planned, Priced
+from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account, Other
 from ...solver.wording import listed
 from ..terminal import escape
@@ -27,7 +29,25 @@ def alternatives(account: Account) -> str:
         lines.append(
             f"  without the estimates of memory: {priced_in_words(account.planned, planned.without_estimates, planned.without_question)}"
         )
-    return "\n".join([f"{_title(account)}:", *lines]) if lines else ""
+    return "\n".join([*([f"{_title(account)}:", *lines] if lines else []), *_further(account)])
+
+
+def _further(account: Account) -> list[str]:
+    """The best on fewer accelerators and with other degrees, where there are few other arrangements; numbered on from these."""
+    planned, first = account.planned, len(account.others) + 2
+    if not account.further or account.given:
+        return []
+    amount = "fewer" if planned.question.aim == SECONDS else "more"
+    best = "the best" if all(each.proved for each in planned.further) and not planned.others_open else "the best that was found"
+    lines = [f"  {number}. {_other(account, each, counted=True)}" for number, each in enumerate(account.further, first)]
+    if any(_value(planned, each.priced) < _value(planned, planned.best) for each in account.further):
+        lines.append("     what is better than the plan was found after it, as not all was searched: a higher `--limit` searches more")
+    return [f"on {amount} accelerators or with other degrees, {best} of each:", *lines]
+
+
+def _value(planned: Planned, priced: Priced) -> int:
+    """What is as small as possible."""
+    return total(priced) if planned.question.aim == SECONDS else priced.accelerators(planned.question)
 
 
 def _title(account: Account) -> str:
@@ -45,11 +65,11 @@ def _none_is_placed(account: Account) -> bool:
     return account.given and all(each.priced in account.planned.not_placed for each in account.others)
 
 
-def _other(account: Account, other: Other) -> str:
+def _other(account: Account, other: Other, counted: bool = False) -> str:
     planned = account.planned
     unsure = other.priced in planned.not_placed and not _none_is_placed(account)
     unknown = " and its traffic not known" if account.given and planned.best.traffic else ""
-    said = priced_in_words(account.planned, other.priced) + (f", not placed{unknown}" if unsure else "")
+    said = priced_in_words(account.planned, other.priced, counted=counted) + (f", not placed{unknown}" if unsure else "")
     if not other.adds or total(other.priced) == total(planned.best):
         return said
     longer = total(other.priced) > total(planned.best)

@@ -45,6 +45,14 @@ def to_data(account: Account) -> Data:
             }
             for each in account.others
         ],
+        "further": [
+            {
+                **priced_data(question, each.priced),
+                "proved": its.proved,
+                "adds_more": {str(task): time / SECOND for task, time in each.adds},
+            }
+            for each, its in zip(account.further, planned.further)
+        ],
         "not_placeable": [
             {
                 **priced_data(each.question or question, each.priced),

@@ -11,14 +11,15 @@ from ..terminal import escape
 from .words import design_in_words, over, seconds, total
 
 
-def priced_in_words(planned: Planned, priced: Priced, question: Question | None = None) -> str:
+def priced_in_words(planned: Planned, priced: Priced, question: Question | None = None, counted: bool = False) -> str:
     """What a design costs beside the plan, and what it is: `83.78 seconds (13.7 % more): rollout on 32, ...`.
 
-    `question` : of which it is one, if that is not the question of the plan.
+    `question` : of which it is one, if that is not the question of the plan. `counted`: are its accelerators said wherever these are not
+    what is as small as possible, too?
     """
     words = design_in_words(question or planned.question, planned, priced.design, planned.best.design, priced.counts, models=priced.models)
     count = priced.accelerators(question or planned.question)
-    used = f"{count} {plural('accelerator', count)}, " if planned.question.aim != SECONDS else ""
+    used = f"{count} {plural('accelerator', count)}, " if counted or planned.question.aim != SECONDS else ""
     return f"{used}{with_unit(seconds(total(priced)))} ({over(total(priced), total(planned.best))}): {escape(words)}"
 
 

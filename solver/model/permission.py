@@ -15,7 +15,7 @@ class SearchNeeded(Exception):
 
 @contextmanager
 def no_search() -> Iterator[None]:
-    """Inside of it no solver is loaded: what would load one raises SearchNeeded."""
+    """Inside of it no solver is loaded, nor a process started that would: what needs one raises SearchNeeded."""
     token = _allowed.set(False)
     try:
         yield
@@ -23,7 +23,12 @@ def no_search() -> Iterator[None]:
         _allowed.reset(token)
 
 
+def may_search() -> bool:
+    """May a solver be loaded, here or in a process of its own?"""
+    return _allowed.get()
+
+
 def about_to_search() -> None:
     """To be called before a solver is loaded. Raises SearchNeeded where none may be."""
-    if not _allowed.get():
+    if not may_search():
         raise SearchNeeded

@@ -48,6 +48,7 @@ def answering(
         if (around := around_overlapping(answer, place, problem, limit, seed)) is not None:
             return around
 
+        from .choosing.further import with_further
         from .choosing.nesting import nesting
         from .choosing.preferring import preferring
         from .choosing.sizes_read import unless_all_sizes_are_read
@@ -66,10 +67,11 @@ def answering(
         def refused(placed: Plan, design: Design) -> Sequence[Finding]:
             return refuses(problem, _with_degrees(placed, design, problem))
 
+        # Where nobody reads a file again, none but ways that are right whatever it says are taken.
+        laid = laid_out(place) if refuses is nobody else laid_out(place, partial(_refused, refuses, problem))
+
         def planning(counting: OnCounting, refused: Refused, rounds: int, limit: float, with_reasons: bool) -> Solve:
             def plans(asked: Problem) -> Answer:
-                # Where nobody reads a file again, none but ways that are right whatever it says are taken.
-                laid = laid_out(place) if refuses is nobody else laid_out(place, partial(_refused, refuses, problem))
                 its = asked.job.workload or workload
                 return plan(
                     asked, its, lying_over(laid, its), limit, seed, settle, answer_interrupted, counting, refused, rounds, with_reasons
@@ -99,6 +101,7 @@ def answering(
         chosen = tied(
             each, only_over_nodes(on_any, over), only_inside(on_any), only_inside_over_nodes(on_any, over), limit, seed, answer_interrupted
         )
+        chosen = with_further(chosen, partial(lying_over, laid), refused, limit, seed, answer_interrupted)
         found = preferring(problem, dividing(unless_all_sizes_are_read(chosen)), limit, seed)
         if found.plan is not None and found.planned is not None:
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))

@@ -26,6 +26,7 @@ from .loop.others import others
 from .loop.placed import Placed, is_where
 from .loop.rounds import ROUNDS, Refused, Rounds, nobody
 from .loop.told import not_placed, nothing, slowly_placed, too_many, with_help
+from .loop.trial import trial
 from .placing.filling import Filling
 from .placing.placing import placing
 from .searching.sizes.settling import Settle
@@ -108,15 +109,11 @@ def _tried(rounds: Rounds, problem: Problem, workload: Workload) -> tuple[int, i
     # The file as it is lets no groups lie over nodes, and asks for the counts that the question was changed from.
     refused = but_for(rounds.refused, GroupInNode.code, AllPlaced.code)
     limit = min(EACH, rounds.limit)
-    trial = Rounds(
-        problem, workload, solve, limit, rounds.seed, rounds.settle, rounds.answer_interrupted, silent, refused, number=ROUNDS - TRIED
-    )
-    while trial.goes_on():
-        trial.place()
-    if trial.best is None:
+    run = trial(problem, workload, solve, limit, rounds.seed, rounds.settle, rounds.answer_interrupted, refused, TRIED)
+    if run.best is None:
         return None
-    priced = trial.best.priced
-    return priced.nanoseconds + priced.traffic, priced.accelerators(trial.question)
+    priced = run.best.priced
+    return priced.nanoseconds + priced.traffic, priced.accelerators(run.question)
 
 
 def _or_own(rounds: Rounds, question: Question, its: Own | None) -> Placed | None:

@@ -10,7 +10,7 @@ from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
-from ..model.permission import SearchNeeded, no_search
+from ..model.permission import SearchNeeded, may_search, no_search
 from ..refuting.oracle import LIMIT as EACH_SEARCH
 from ..refuting.oracle import SEARCHES
 from ..searching.progress import OnProgress, Progress, silent
@@ -44,7 +44,7 @@ def solve(
     Every answer was verified here. A search that crashes, takes more than it may or does not end is stopped; then, and on Ctrl-C, the
     answer is the best that was verified until then, with a Finding that says why the search ended; ``undecided`` if there is none, never
     ``impossible`` unless a sum had shown that here. A search that says what is not so is a fault of ours (PW610). After a Ctrl-C in
-    the blocks around (interrupts.py) nothing is searched: the answer is what needs no search.
+    the blocks around (interrupts.py) nothing is searched: the answer is what needs no search. Raises SearchNeeded where none may be.
 
     Parameters
     ----------
@@ -68,6 +68,8 @@ def solve(
             with stoppable(), no_search():
                 return search(problem, limit, seed, told)
         except SearchNeeded:
+            if not may_search():
+                raise
             if trust.best is None and not trust.refuted:
                 on_progress(Progress(None, 0, time.monotonic() - began))
         trust.begin()

@@ -38,6 +38,7 @@ class Account:
     bills : the memory of each block, then that of accelerators whose components have given ranks and are not planned.
     bases : what the time of each task rests on.
     others : the best designs of other structures, and what makes them slower.
+    further : the same of plans on fewer accelerators, and with other degrees, where there are few others.
     own : the file's own placement under the same cost model; None where it has none.
     sensitivity : what becomes of the plan where a hint is wrong; None where that was not asked.
     resources : of each component that needs no accelerators the kind of what it needs, such as that of its robots.
@@ -53,6 +54,7 @@ class Account:
     bills: tuple[BlockBill, ...]
     bases: tuple[Basis, ...]
     others: tuple[Other, ...]
+    further: tuple[Other, ...] = ()
     own: Own | None = None
     sensitivity: Sensitivity | None = None
     resources: Mapping[str, str] = field(default_factory=dict)

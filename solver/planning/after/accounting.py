@@ -93,6 +93,7 @@ def account_of(problem: Problem, planned: Planned, placed: Assignment | None = N
         needs,
         rests,
         tuple(Other(each, _adds(question, model, planned.best, each)) for each in planned.others),
+        tuple(Other(each.priced, _adds(question, model, planned.best, each.priced)) for each in planned.further),
         own(problem, planned),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
         assumed=(*assumed(problem, question), *rounded(question, rests), *emptied(needs)),
