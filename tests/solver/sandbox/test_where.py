@@ -46,6 +46,13 @@ def test_what_needs_one_says_so_where_none_may_be(question: Problem) -> None:
     assert solve(question).verdict in ("optimal", "impossible")  # outside it may be again
 
 
+@pytest.mark.parametrize("question", [GUESSED, OPEN, TOO_MUCH])
+def test_nor_is_a_process_started_for_it_there(question: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "command", nobody)
+    with no_search(), pytest.raises(SearchNeeded):
+        sandbox.solve(question)
+
+
 def test_an_answer_without_a_search_loads_no_solver(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("easy")
     (folder / "easy.yaml").write_text("cluster: 2x4\ncomponents:\n  a: {accelerators: 4}\n")

@@ -8,11 +8,13 @@ from random import Random
 from typing import Iterator
 
 import pytest
+from placewright.models.answer import Answer
 from placewright.models.component import Component, Parallel
 from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.planned import Planned, Priced
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, Budget, Timed, Workload
 from placewright.models.problem import Problem
+from placewright.solver.model.permission import about_to_search
 from placewright.solver.planning.answering import answering
 from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.choosing import further
@@ -113,3 +115,16 @@ def test_most_jobs_of_two_have_as_many_alternatives_as_are_told() -> None:
 def test_what_takes_long_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(further, "SHARE", 0.0)
     assert all((plan := answering(solve, 10.0, 1, settle)(job(seed)).planned) is None or not plan.further for seed in range(4))
+
+
+def test_no_solver_is_loaded_for_them_where_the_plan_needed_none() -> None:
+    """To load one takes longer than to plan: what cannot be placed without is left out."""
+
+    def place(asked: Problem) -> Answer:
+        about_to_search()
+        return replace(solve(asked), how="greedy")
+
+    answer = answering(place, 10.0, 1, settle)(job(0))
+    assert answer.how == "greedy" and answer.planned is not None and answer.planned.further == ()
+    answer = answering(lambda asked: replace(place(asked), how="search"), 10.0, 1, settle)(job(0))
+    assert answer.how == "search" and answer.planned is not None and answer.planned.further
