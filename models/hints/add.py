@@ -23,6 +23,7 @@ from .listed import never
 from .times.by_model import by_model, misspelt_models
 from .times.phases import misspelt_phases
 from .times.timed import contradicted, countless, example, timed
+from .times.uncounted import uncounted
 from .where import relations_of, where
 
 MAX_CHOICES = 64
@@ -129,10 +130,9 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     room = min(most, _room(cluster, groups))
     if form.seconds and countless(form, least, room):
         what = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
-        message = f"nobody says on how many {what} the seconds of `{name}` were measured"
         first = counts[0] if counts else (least, room)
-        help_ = f"write `seconds: {example(*first, form.parallel.choices()[0].replica)}`"
-        raise UnusableInput([error("PW121", name, message, spans["timed"], label="on how many?", help=help_)])
+        written = find(value, "seconds") or value
+        raise UnusableInput(uncounted(name, written, form.phase, cluster, what, example(*first, form.parallel.choices()[0].replica)))
     if (times := timed(form, least)) and (twice := contradicted(times)):
         message = f"`{name}` has two times for {twice}"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])

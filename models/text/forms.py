@@ -10,7 +10,7 @@ from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from ..quantity import Advised
 from .form_keys import described, form_at, holder_of, known_keys
-from .nearest import nearest
+from .nearest import nearest, nearest_few
 from .tree import Mapping, Scalar, Value, find, plain
 from .values import INSIDE, TAGS, TEXT, UNKNOWN_WORD, WORD, shown
 
@@ -101,7 +101,23 @@ def _instead(form: type[BaseModel], value: Value, place: Sequence[int | str]) ->
         return f"write `{close}`", Edit(_key(value, place), close)
     if len(place) > 1 and _none_known(value, place, known):
         return described(form, place[:-1]), None
-    return "known keys are " + ", ".join(known), None
+    return _among(key, known), None
+
+
+MANY = 10
+"""Of more keys only those are named that are like what was written."""
+
+
+def _among(key: str, known: Sequence[str]) -> str:
+    """What is advised where a key is none of these, and near to none."""
+    if len(known) <= MANY:
+        return f"known keys are {', '.join(known)}"
+    few = ", ".join(f"`{each}`" for each in nearest_few(key, known))
+    return (
+        f"the nearest keys are {few}; `placewright schema` has all"
+        if few
+        else f"no key is like it; `placewright schema` has all {len(known)}"
+    )
 
 
 _ACCELERATORS = ("gpus", "gpu", "num_gpus", "n_gpus", "devices")

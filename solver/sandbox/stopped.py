@@ -26,7 +26,7 @@ class Stopped(Exception):
     @property
     def without_answer(self) -> Finding:
         """What is said where none had."""
-        return error("PW602", "", f"undecided: {self}, and until then nothing was found and nothing proved", help=self.help)
+        return error("PW602", "", f"undecided: {self}; no placement was found, and no proof that there is none", help=self.help)
 
 
 class Faulty(Stopped):

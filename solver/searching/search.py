@@ -59,5 +59,5 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
 
 
 def _undecided(limit: float) -> Finding:
-    message = f"undecided: neither a placement nor a proof that there is none within {limit:g} s of search"
+    message = f"undecided: {limit:g} s of search found no placement, and no proof that there is none"
     return error("PW602", "", message, help=f"give it longer: `--limit {limit * 4:g}`")

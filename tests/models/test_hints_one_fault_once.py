@@ -36,10 +36,23 @@ def test_a_fault_is_told_once_with_what_mends_it(hints: str, told: str, tmp_path
     assert said(tmp_path, f"components:\n  actor: {hints}\n") == [told]
 
 
-@pytest.mark.parametrize("key", ["level", "ranks", "node"])
-def test_a_key_of_the_items_of_lists_is_no_key_of_a_map(key: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("key", "few"),
+    [
+        ("level", "no key is like it; `placewright schema` has all 3"),
+        ("node", "the nearest keys are `any_order`, `node_group`, `role`, `near`; `placewright schema` has all"),
+        ("ranks", "no key is like it; `placewright schema` has all 3"),
+    ],
+)
+def test_a_key_of_the_items_of_lists_is_no_key_of_a_map(key: str, few: str, tmp_path: Path) -> None:
+    """And of thirty keys only those are named that are like it."""
     (found,) = said(tmp_path, f"components:\n  actor: {{accelerators: 8, {key}: 1}}\n")
-    assert found.startswith(f"PW104 `{key}` is no key of the hints of `actor`; known keys are role, accelerators, ")
+    assert found.startswith(f"PW104 `{key}` is no key of the hints of `actor`; {few}")
+
+
+def test_of_few_keys_all_are_named(tmp_path: Path) -> None:
+    (found,) = said(tmp_path, "components:\n  actor: {accelerators: 8, parallel: {tp: 2, zz: 1}}\n")
+    assert found == "PW104 `parallel.zz` is no key of the hints of `actor`; known keys are tp, pp, cp, ep, dp"
 
 
 def test_a_missing_key_that_no_other_is_meant_for_is_told_too(tmp_path: Path) -> None:

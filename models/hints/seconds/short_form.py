@@ -42,7 +42,7 @@ def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
     if none is not None:
         raise _key_fault(f"`{none[:40]}` is neither a count of accelerators nor a phase", (none,))
     if any(counts) and not all(counts):
-        raise ValueError("counts of accelerators stand beside phases, whose own counts stand below them")
+        raise _inside([_beside_counts(str(key)) for key, is_count in zip(value, counts) if not is_count])
     if all(counts):
         return _by_count(value, ())
     return _all(value, "phase", _of_phase, ())
@@ -106,9 +106,21 @@ def _fault(message: str, place: tuple[str, ...], advice: str = "") -> PydanticCu
     return _inside([{"message": message, "place": place, "takes": advice.removeprefix("write ") or (WRITTEN if place else "")}])
 
 
+def _beside_counts(key: str) -> dict[str, object]:
+    """The fault of a key that stands beside counts and is none: a phase, or what was meant for a count."""
+    if key in PHASES:
+        message = "counts of accelerators stand beside phases, whose own counts stand below them"
+        return _of_key(message, (key,), f"counts below each phase, such as `{{{key}: {{8: 120}}}}`")
+    return _of_key(f"`{key[:40]}` stands beside counts of accelerators, and is no whole number", (key,), _COUNTS)
+
+
 def _key_fault(message: str, place: tuple[str, ...]) -> PydanticCustomError:
     """A fault of a key inside the value, which should be a count."""
-    return _inside([{"message": message, "place": place, "takes": _COUNTS, "of_key": True}])
+    return _inside([_of_key(message, place, _COUNTS)])
+
+
+def _of_key(message: str, place: tuple[str, ...], takes: str) -> dict[str, object]:
+    return {"message": message, "place": place, "takes": takes, "of_key": True}
 
 
 def _inside(faults: list[dict[str, object]]) -> PydanticCustomError:

@@ -99,7 +99,7 @@ def test_ctrl_c_without_an_answer_is_undecided(folder: Path) -> None:
         out, err = parent.communicate(timeout=120)
     assert (parent.returncode, out) == (3, "")
     assert err.startswith(
-        "error[PW602]: undecided: the search was stopped by Ctrl-C, and until then nothing was found and nothing proved\n"
+        "error[PW602]: undecided: the search was stopped by Ctrl-C; no placement was found, and no proof that there is none\n"
     )
     assert err.endswith("job.yaml: undecided\n") and "Traceback" not in err
     assert not is_running(number)
@@ -156,7 +156,7 @@ def test_a_second_ctrl_c_ends_at_once(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("lie", "code", "said", "verdict"),
     [
-        ("crash", 3, "error[PW602]: undecided: the solver crashed with SIGABRT (*** \\x1b[31mred), and until", "undecided"),
+        ("crash", 3, "error[PW602]: undecided: the solver crashed with SIGABRT (*** \\x1b[31mred); no placement was found, and no", "undecided"),
         ("overlap", 70, "error[PW610]: the search gave a wrong answer, which was refused: PW2", "undecided"),
         ("raises", 70, "error[PW610]: the search itself failed: KeyError: 'no such thing'", "undecided"),
         ("raises later", 70, "error[PW610]: the search itself failed: KeyError: 'no such thing'", ""),

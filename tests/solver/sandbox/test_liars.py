@@ -131,7 +131,7 @@ def test_a_search_that_ends_without_an_answer_leaves_it_undecided_and_never_impo
     assert unhindered() - began < 20
     (finding,) = answer.findings
     assert (answer.verdict, answer.plan, finding.code, finding.severity.value) == ("undecided", None, "PW602", "error")
-    assert finding.message == f"undecided: {STOPPED[lie]}, and until then nothing was found and nothing proved"
+    assert finding.message == f"undecided: {STOPPED[lie]}; no placement was found, and no proof that there is none"
     assert finding.help
 
 
