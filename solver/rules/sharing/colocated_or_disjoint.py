@@ -60,7 +60,7 @@ class ColocatedOrDisjoint:
             message = f"{one} and {other} share {counts[0]} {plural('accelerator', counts[0])} (first: {lowest(mask)} on node {node}), but {one} has {counts[1]}"
             message += f" and {other} {counts[2]}; they must use the same ones or none in common{demanded(relation)}"
             yield error(
-                self.code, other, message, relation.span or problem[other].span("placement"), label=f"shared in part with {one}",
+                self.code, other, message, relation.span or problem[other].span("placement"), label=f"{counts[0]} shared, of {counts[1]} of {one} and {counts[2]} of {other}",
                 help=f"give {one} and {other} the same ranks, or ranks that do not meet", witnesses=(node, lowest(mask)), amount=counts[0],
             )  # fmt: skip
 

@@ -14,7 +14,7 @@ from ....placements.assignment import Assignment
 from ....planning.workload import Timed
 from .profile import Profile
 from .reasoning import timed
-from .tables import Batch, simulated, trained
+from .tables import Batch, formula_of, simulated, trained
 
 CODE = "PW604"
 ENVIRONMENTS = ("data.env_num", "env.train.total_num_envs")
@@ -36,7 +36,8 @@ def embodied(
             found[name] = timed(simulated(profile.shares[name].seconds, amount.value, total, even=name == "env"))
         elif name in profile.costs:
             measured = counts.get(name, held.held(name))
-            found[name] = timed(trained(profile.costs[name].nanoseconds, measured, 1, total, Batch(1, 1, 1)))
+            formula = formula_of(settings.word(f"{name}.training_backend", CODE))
+            found[name] = timed(trained(profile.costs[name].nanoseconds, measured, 1, total, Batch(1, 1, 1), formula))
     return found
 
 

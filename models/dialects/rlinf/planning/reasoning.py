@@ -18,7 +18,7 @@ from ....planning.workload import Timed
 from ..capabilities import INFERENCE as ROLES
 from ..modes.degrees import generated_otherwise, generating, inferred, inferred_otherwise, trained
 from .profile import Profile
-from .tables import Batch, Table, generated
+from .tables import Batch, Table, formula_of, generated
 from .tables import trained as trained_on
 
 CODE = "PW604"
@@ -54,7 +54,8 @@ def reasoning(
         if name == "rollout":
             table = partial(generated, cost.nanoseconds, measured, running=running.value, batch=batch)
         else:
-            table = partial(trained_on, cost.nanoseconds, measured, total=total, batch=batch)
+            formula = formula_of(settings.word(f"{ROLES.get(name, name)}.training_backend", CODE))
+            table = partial(trained_on, cost.nanoseconds, measured, total=total, batch=batch, formula=formula)
         role = ROLES.get(name)
         # Then those of what trains hold where that does its work, and engines of tp alone on the accelerators of the actor.
         otherwise = (generated_otherwise(generating(settings)) if name == "rollout" else role and inferred_otherwise(settings, role)) or ()

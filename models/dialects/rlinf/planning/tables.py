@@ -13,6 +13,8 @@ from ....planning.measured import SECOND
 from .curves import fitted
 
 MEASURED = ""
+MEGATRON = "RLinf's formula for Megatron"
+"""By name, as RLinf's tool has it; it takes the same for whatever else trains or computes probabilities (see `formula_of`)."""
 
 
 class Row(NamedTuple):
@@ -39,8 +41,13 @@ class Batch(NamedTuple):
         return self.prompts * self.group
 
 
-def trained(nanoseconds: int, measured: int, replica: int, total: int, batch: Batch) -> Table:
-    """What trains or computes probabilities with Megatron, in replicas of so many accelerators, measured on `measured` of `total`.
+def formula_of(backend: str | None) -> str:
+    """How it is told that a time follows by `trained` of what `backend` trains: it is no formula for that, unless that is Megatron."""
+    return MEGATRON if backend == "megatron" else f"{MEGATRON}, taken for {'FSDP' if backend == 'fsdp' else 'this'} too"
+
+
+def trained(nanoseconds: int, measured: int, replica: int, total: int, batch: Batch, formula: str = MEGATRON) -> Table:
+    """What trains or computes probabilities, in replicas of so many accelerators, measured on `measured` of `total`.
 
     As many replicas as divide the groups of an update. A fewer accelerators take s times as long, divided by 1 + s / 10 (at least
     1.1, at most 1.9): what they lose less by talking less.
@@ -53,7 +60,7 @@ def trained(nanoseconds: int, measured: int, replica: int, total: int, batch: Ba
         if count < measured:
             slower = Fraction(measured, count)
             gain = 1 + min(Fraction(9, 10), max(slower / 10, Fraction(1, 10)))
-            found[count] = Row(round(nanoseconds * slower / gain), "RLinf's formula for Megatron")
+            found[count] = Row(round(nanoseconds * slower / gain), formula)
     return {**found, measured: Row(nanoseconds)}
 
 
