@@ -49,6 +49,7 @@ def answering(
             return around
 
         from .choosing.further import with_further
+        from .choosing.going_along import going_along
         from .choosing.nesting import nesting
         from .choosing.preferring import preferring
         from .choosing.sizes_read import unless_all_sizes_are_read
@@ -102,7 +103,7 @@ def answering(
             each, only_over_nodes(on_any, over), only_inside(on_any), only_inside_over_nodes(on_any, over), limit, seed, answer_interrupted
         )
         chosen = with_further(chosen, partial(lying_over, laid), refused, limit, seed, answer_interrupted)
-        found = preferring(problem, dividing(unless_all_sizes_are_read(chosen)), limit, seed)
+        found = preferring(problem, dividing(unless_all_sizes_are_read(going_along(chosen))), limit, seed)
         if found.plan is not None and found.planned is not None:
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))
         return _as_proved(found)

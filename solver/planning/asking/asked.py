@@ -17,7 +17,7 @@ from ....models.problem import Problem
 from .ample import Ample
 from .crossing import crossing
 from .model_of import models_there
-from .nested import forbids_nesting
+from .nested import forbids_nesting, led_inside
 from .options import options, undominated
 from .ordered import ordered
 from .recent import But, recent
@@ -48,7 +48,7 @@ def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_
     said = related(problem, parts)
     resident = frozenset(each.name for each in parts if is_resident(each))
     turns = {each.name: each.phases for each in parts if each.phases}
-    nested = bool(said.within) or workload.nested
+    nested, led = bool(said.within) or workload.nested, led_inside(problem)
     ample = Ample(space.kinds, every, resident, turns, nested or workload.model in (RLINF, RLINF_EMBODIED))
     met = {other for _, other in said.in_step}
     arranged = _arranged(problem, frozenset(each.name for each in parts if hold(problem, each.name)))
@@ -74,11 +74,11 @@ def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_
             each.name
             for each in parts
             if (each.runs is not None and not _lets_all(problem, each, parts))
-            or (each.runs is None and each.timed is None and not _goes_along(problem, each, said.together))
+            or (each.runs is None and each.timed is None and not _goes_along(problem, each, said.together | led))
         ),
         ways=arranged,
         nested=nested,
-        only_within=nested and forbids_nesting(workload),
+        only_within=nested and (forbids_nesting(workload) or (bool(led) and not workload.nested)),
         phases=workload.phases,
         batches=workload.handed_on,
         aim=workload.aim,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....models.component import SUBSET
 from ....models.planning.workload import RLINF, Workload
 from ....models.problem import Problem
 
@@ -21,3 +22,9 @@ def with_nesting(problem: Problem) -> Problem | None:
 def forbids_nesting(workload: Workload) -> bool:
     """Does the file say `nested: false`? Then only what is demanded or given so lies inside others."""
     return not workload.nested and "nested" in workload.spans
+
+
+def led_inside(problem: Problem) -> frozenset[tuple[str, str]]:
+    """Pairs of which the first is to lie inside the second, though nothing demands it: it goes along with that one."""
+    found = (each.components for each in problem.related(SUBSET) if each.proposed)
+    return frozenset((inner, outer) for inner, outer in found)

@@ -14,6 +14,7 @@ from .....models.planning.question import Question
 from .....models.planning.workload import Workload
 from .....models.problem import Problem
 from ...asking.asked import asked
+from ...asking.nested import led_inside
 from ...asking.of_ties import as_chosen
 from ...asking.of_ties import as_written as as_written_degrees
 from ...asking.taking_turns import overlapping, taking_turns
@@ -80,7 +81,7 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     held = all_held(problem, Assignment({**problem.given().runs, **placed.runs})) if question.shared else None
     priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question), held)
     reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
-    known = replace(known, together=_demanded(problem, known), barred=())
+    known = replace(known, together=_demanded(problem, known), within=known.within - led_inside(problem), barred=())
     reasons = [*reasons, *problem.job.own_faults, *_too_many(question, priced)]
     refuses = (*reasons, *_forbidden(known, model, design))
     broken = () if reasons else tuple(_broken(problem, question, design))
