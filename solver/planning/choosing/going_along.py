@@ -59,13 +59,16 @@ def _on_more(plan: Plan, problem: Problem, found: Answer) -> Answer:
 
 def may_lie_inside(problem: Problem) -> Problem | None:
     """The problem in which it may; None where it can be on as many accelerators as what it goes along with, whatever that has."""
+    going = [each for each in problem.related(COLOCATED) if each.proposed]
+    if not going:
+        return None
     options = asked(problem, problem.job.workload or Workload()).options
 
     def has_fewer(leader: str, follower: str) -> bool:
         counts = {option.amount for option in options.get(follower, ())}
         return any(option.amount not in counts for option in options.get(leader, ()))
 
-    led = [each for each in problem.related(COLOCATED) if each.proposed and has_fewer(*each.components)]
+    led = [each for each in going if has_fewer(*each.components)]
     if not led:
         return None
     relations = tuple(
