@@ -38,7 +38,7 @@ def _further(account: Account) -> list[str]:
     if not account.further or account.given:
         return []
     amount = "fewer" if planned.question.aim == SECONDS else "more"
-    best = "the best" if all(each.proved for each in planned.further) and not planned.others_open else "the best that was found"
+    best = "the best" if all(each.proved for each in planned.further) else "the best that was found"
     lines = [f"  {number}. {_other(account, each, counted=True)}" for number, each in enumerate(account.further, first)]
     if any(_value(planned, each.priced) < _value(planned, planned.best) for each in account.further):
         lines.append("     what is better than the plan was found after it, as not all was searched: a higher `--limit` searches more")

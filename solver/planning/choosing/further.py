@@ -118,7 +118,8 @@ class _Looking:
             return
         best = replace(its.best, models=its.best.models or its.question.on_models)
         if self._is_another(best):
-            read = not (self.problem.job.not_read or self.problem.job.sizes_not_read or self.planned.in_part)
+            open_ = self.planned.in_part or self.planned.others_open
+            read = not (self.problem.job.not_read or self.problem.job.sizes_not_read or open_)
             self.found.append(Further(best, its.proved and read))
 
     def _with_other_leading_degrees(self) -> Iterator[Problem]:

@@ -100,6 +100,7 @@ class RanksPutBack:
             without_question=planned.without_question and self.question(planned.without_question),
             parts=tuple(map(self.question, planned.parts)), seen=tuple(map(self.design, planned.seen)),
             over_nodes=self._told(planned.over_nodes), nested=self._told(planned.nested), at_once=self._told(planned.at_once),
+            further=tuple(replace(each, priced=self.priced(each.priced)) for each in planned.further),
         )  # fmt: skip
 
     def priced(self, priced: Priced) -> Priced:

@@ -30,6 +30,21 @@ components:
   actor: {accelerators: 2-8, seconds: {8: 40}, scaling: linear}
 plan: {minimise: accelerators, budget: {seconds: 100}}
 """
+KINDS = """
+cluster: 1x4xH100+1x4xA100
+components:
+  rollout:
+    accelerators: 4-8
+    parallel: {tp: [1, 2]}
+    scaling: table
+    seconds:
+    - {accelerator: H100, accelerators: 4, tp: 1, seconds: 10}
+    - {accelerator: A100, accelerators: 4, tp: 1, seconds: 10}
+    - {accelerator: H100, accelerators: 4, tp: 2, seconds: 22}
+    - {accelerator: H100, accelerators: 8, tp: 2, seconds: 11}
+    - {accelerator: A100, accelerators: 4, tp: 2, seconds: 22}
+    - {accelerator: A100, accelerators: 8, tp: 2, seconds: 11}
+"""
 
 
 def test_one_component_stands_beside_fewer_accelerators_and_other_degrees(tmp_path: Path) -> None:
@@ -79,6 +94,14 @@ def test_where_not_all_is_proved_they_are_the_best_that_was_found(tmp_path: Path
     assert alternatives(replace(found, planned=unsure)).startswith(
         "on fewer accelerators or with other degrees, the best that was found of each:"
     )
+
+
+def test_what_would_be_better_on_several_kinds_at_once_is_not_proved_the_best(tmp_path: Path) -> None:
+    """With tp 2 it takes 11 seconds on all eight; what stands beside the plan has each component on one kind."""
+    found = account(tmp_path, KINDS, 0)
+    data: Any = to_data(found)
+    assert [(each["accelerators"], each["seconds"], each["proved"]) for each in data["further"]] == [(4, 22, False)]
+    assert alternatives(found).startswith("on fewer accelerators or with other degrees, the best that was found of each:")
 
 
 def test_one_that_is_better_than_an_unproved_plan_is_told_so(tmp_path: Path) -> None:

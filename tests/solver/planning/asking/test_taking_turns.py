@@ -92,6 +92,19 @@ def test_the_plan_is_the_best_of_all_designs(seed: int, model: str, nested: bool
         assert len(held) == answer.planned.best.design.accelerators
 
 
+@pytest.mark.parametrize("seed", [1, 3])
+def test_what_stands_beside_it_on_fewer_accelerators_has_these_ranks_too(seed: int) -> None:
+    """Each has the time of a design with the blocks that the ranks are."""
+    its = asked_for(Random(seed), "stream")
+    planned = ANSWER(its).planned
+    assert planned is not None and planned.further
+    for each in (further.priced for further in planned.further):
+        assert [(block.components, block.accelerators) for block in each.design.blocks[:3]] == [
+            (("rollout",), 2), (("rollout", "actor"), 1), (("actor",), 2),
+        ]  # fmt: skip
+        assert each.nanoseconds == iteration(cost_model("stream"), planned.question, each.design)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_ranks_of_the_file_beside_these_are_compared_with_the_best(seed: int) -> None:
     its = asked_for(Random(seed), "stream")
