@@ -72,7 +72,7 @@ def test_a_time_with_its_unit_is_told_in_seconds(said: str, meant: str, tmp_path
 def test_a_key_of_one_dialect_alone_is_not_advised(key: str, tmp_path: Path) -> None:
     """It would be refused where it is followed."""
     (found,) = helps(tmp_path, f", {key}: 8")
-    assert "scaling" in found and "measured_on" not in found
+    assert "`placewright schema` has all" in found and "measured_on" not in found
 
 
 @pytest.mark.parametrize(
