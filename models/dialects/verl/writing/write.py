@@ -5,7 +5,6 @@ verl names no node, so an answer can be written where the pools, laid out again,
 
 from __future__ import annotations
 
-from itertools import islice, product
 from math import gcd
 
 from ....configuration.notes import Notes
@@ -24,6 +23,7 @@ from ..hinted import is_open, says_degrees
 from ..planning.degrees import amounts_of, changed, numbers
 from ..reader import FRAMEWORK, declared_in, read
 from .entries import added, instead, refused
+from .tried import Choice, fewest_doubts
 
 MOST_TRIED = 64
 """Combinations of sizes that are tried until one is laid out as the answer says."""
@@ -48,30 +48,30 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
             followed = {degree: its for degree, its in amounts.items() if its.scalar is not None and its.scalar.origin is not None}
             through |= numbers(followed, parallel)
     kept = {key: value for key, value in chosen.items() if key not in through}
-    first: UnusableInput | None = None
-    doubtful: tuple[int, list[Edit]] | None = None
     open_ = [pool for pool in declared.pools if is_open(settings, pool)]
     # What refers to a degree says it as before where that is right; a number stands there only where it is not.
     instead_of: tuple[dict[str, int], ...] = ({}, through) if through else ({},)
-    for alone, sizes in islice(product(instead_of, product(*(_sizes(pool, assignment) for pool in open_))), MOST_TRIED):
-        edits = _edits(reading, settings, dict(pair for its in sizes for pair in its) | kept, alone, planned)
+    sizes, refusals = [_sizes(pool, assignment) for pool in open_], list[UnusableInput]()
+
+    def with_sizes(choice: Choice) -> list[Edit]:
+        said = dict(pair for its, number in zip(sizes, choice[1:]) for pair in its[number])
+        return _edits(reading, settings, said | kept, instead_of[choice[0]], planned)
+
+    def doubts(choice: Choice) -> int | None:
         try:
-            again = _check(reading, assignment, degrees, edits)
+            return _doubts(_check(reading, assignment, degrees, with_sizes(choice)))
         except UnusableInput as refusal:
-            first = first or refusal
-        else:
-            if not (doubts := _doubts(again)):
-                return edits
-            doubtful = (doubts, edits) if doubtful is None or doubts < doubtful[0] else doubtful
-    if doubtful is not None:
-        return doubtful[1]
+            refusals.append(refusal)
+            return None
+
+    right = fewest_doubts([len(instead_of), *map(len, sizes)], doubts, MOST_TRIED)
+    if right is not None:
+        return with_sizes(right)
     for pool in open_:
         if len(set(counts := _counts(pool, assignment))) > 1:
             told = ", ".join(map(str, counts[:8]))
             raise refused(pool.components[0], f"the parts of `{pool.name}` would differ ({told} accelerators on its nodes)")
-    if first is not None:
-        raise first
-    return []
+    raise refusals[0]
 
 
 def _edits(reading: Reading, settings: Configuration, said: dict[str, int], alone: dict[str, int], planned: bool) -> list[Edit]:

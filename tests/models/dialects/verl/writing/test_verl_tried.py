@@ -1,0 +1,57 @@
+"""Of very many ways to write the sizes of two pools, the right one is found where each size is wrong by itself."""
+
+from __future__ import annotations
+
+import placewright as pw
+from placewright.cli.written import edits_of
+from placewright.models.dialects.load import read
+from placewright.models.dialects.verl.writing.tried import Choice, fewest_doubts
+from placewright.models.findings.span import apply_edits
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.text.source import Source
+
+SCRIPT = """\
+#!/bin/bash
+python3 -m verl.experimental.one_step_off_policy.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=840 \\
+    actor_rollout_ref.hybrid_engine=False actor_rollout_ref.rollout.n=1 actor_rollout_ref.rollout.name=vllm \\
+    actor_rollout_ref.rollout.agent.num_workers=1 actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=1 \\
+    actor_rollout_ref.rollout.tensor_model_parallel_size=1 actor_rollout_ref.actor.ppo_mini_batch_size=840 \\
+    actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu='${trainer.n_gpus_per_node}' \\
+    trainer.n_gpus_per_node=1 trainer.nnodes=1 rollout.n_gpus_per_node=1 rollout.nnodes=1 \\
+    +placewright.components.actor.seconds.60=60 +placewright.components.actor.scaling=table \\
+    +placewright.components.rollout.seconds.60=180 +placewright.components.rollout.scaling=table
+"""
+
+
+def test_a_size_that_more_than_a_hundred_choices_come_before_is_written() -> None:
+    """Sixty are of twelve sizes in either pool, and the 14 samples of a rank are a multiple of two alone: it was told to be refused in whatever parts."""
+    reading = read(Source("run.sh", SCRIPT), read_shorthand("1x120"), "verl", "training")
+    answer = pw.solve(reading, sandbox=False)
+    assert answer.planned is not None and answer.planned.proved
+    edits, refused = edits_of(reading.to_solve, answer)
+    text = apply_edits(SCRIPT, edits)
+    assert not refused and "trainer.n_gpus_per_node=2 trainer.nnodes=30" in text
+    assert not pw.verify(read(Source("run.sh", text), read_shorthand("1x120"), "verl", "training")).errors
+
+
+def test_each_is_tried_by_itself_before_all_together() -> None:
+    tried = list[Choice]()
+
+    def doubts(choice: Choice) -> int:
+        tried.append(choice)
+        return abs(choice[0] - 9) + abs(choice[1] - 4)
+
+    assert fewest_doubts([12, 12], doubts, 64) == (9, 4)
+    assert len(tried) <= 24 and len(set(tried)) == len(tried)
+
+
+def test_where_that_finds_nothing_all_are_tried_in_order_until_there_were_enough() -> None:
+    def only(right: Choice) -> Choice | None:
+        return fewest_doubts([4, 4], lambda choice: 0 if choice == right else None, 10)
+
+    assert only((1, 1)) == (1, 1)
+    assert only((3, 3)) is None
+
+
+def test_without_a_right_one_that_with_the_fewest_doubts_is_taken() -> None:
+    assert fewest_doubts([3, 3], lambda choice: 1 + (choice != (2, 1)), 64) == (2, 1)
