@@ -25,6 +25,7 @@ from .all_refused import Chosen, JobWith, none_left
 MOST_READ = 256
 """Choices of several components together that are read; of more, those of the shortest times. Where nothing follows and one is refused by
 itself, of more none is read: what is refused is told when it is written."""
+MOST_SHOWN = 8
 _TELLING = ("least", "parallel", "timed")
 """Fields of a component that tell of one that follows: how it is packed may follow without that, and is told with each choice anyway."""
 
@@ -96,9 +97,15 @@ def _told(job: Job, offered: MappingType[str, Sequence[Parallel]]) -> Workload |
     every, read = prod(len(job.choices[name]) for name in offered), prod(map(len, offered.values()))
     if job.workload is None or read == every:
         return job.workload
-    kept = "; ".join(f"`{name}` {', '.join(map(str, its))}" for name, its in offered.items() if len(its) < len(job.choices[name]))
+    kept = "; ".join(f"`{name}` {_some(its)}" for name, its in offered.items() if len(its) < len(job.choices[name]))
     said = f"degrees: {read} of {every:,} choices of all components together are planned, of the shortest times: {kept}"
     return replace(job.workload, assumed=(*job.workload.assumed, said))
+
+
+def _some(degrees: Sequence[Parallel]) -> str:
+    """The first few, which tell what was left, and how many more there are."""
+    more = len(degrees) - MOST_SHOWN
+    return " or ".join(map(str, degrees[:MOST_SHOWN])) + (f" or {more} more" if more > 0 else "")
 
 
 def _followers(job: Job, its: Job) -> Iterator[str]:

@@ -92,6 +92,22 @@ def test_of_very_many_choices_together_those_of_the_shortest_times_are_planned_a
     assert said in problem.job.workload.assumed
 
 
+def test_of_the_choices_that_are_planned_few_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their degrees were told one after the other, all 256 of them, and it could not be seen where one ended."""
+    file = tmp_path / "run.yaml"
+    monkeypatch.setattr(following, "MOST_READ", 6)
+
+    def assumed() -> str:
+        file.write_text(of_two((2, 1), [1, 2, 4, 8], [1, 2]))
+        problem = pw.load(file, "1x8").to_solve.problem
+        assert problem is not None and problem.job.workload is not None
+        return next(each for each in problem.job.workload.assumed if each.startswith("degrees: "))
+
+    assert assumed().endswith(": `actor` tp 1 or tp 2 or tp 8")
+    monkeypatch.setattr(following, "MOST_SHOWN", 2)
+    assert assumed().endswith(": `actor` tp 1 or tp 2 or 1 more")
+
+
 def of_two(own: tuple[int, int], tps: object, pps: object) -> str:
     """A file with these degrees of actor and rollout, and these that are offered."""
     both = f'{INTERPOLATED[:-3]}, pipeline_model_parallel_size: "${{rollout.pipeline_parallel_size}}"}}}}\n'
