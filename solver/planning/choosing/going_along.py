@@ -30,9 +30,9 @@ def going_along(plan: Plan) -> Plan:
         if other.planned is None:
             return found if other.verdict == IMPOSSIBLE else _unproved(found)
         if found.planned is None or other.planned.price[0] < found.planned.price[0]:
-            return _on_more(plan, inside, other)
+            return _not_all_compared(_on_more(plan, inside, other))
         bound = min(found.planned.bound, other.planned.bound)
-        return replace(found, planned=replace(found.planned, bound=bound, proved=bound == found.planned.price[0]))
+        return _not_all_compared(replace(found, planned=replace(found.planned, bound=bound, proved=bound == found.planned.price[0])))
 
     return planned
 
@@ -53,7 +53,8 @@ def _on_more(plan: Plan, problem: Problem, found: Answer) -> Answer:
         return found
     question = found.planned.question  # what was asked: that it is on no fewer is no demand
     known = all(option in question.options[name] for name, option in more.planned.best.design.options.items())
-    planned = replace(more.planned, bound=found.planned.bound, proved=found.planned.proved)
+    further = found.planned.further  # on fewer accelerators it may be on fewer too
+    planned = replace(more.planned, bound=found.planned.bound, proved=found.planned.proved, further=further)
     return replace(more, planned=replace(planned, question=question) if known else planned)
 
 
@@ -75,6 +76,14 @@ def may_lie_inside(problem: Problem) -> Problem | None:
         replace(each, kind=SUBSET, components=each.components[::-1]) if each in led else each for each in problem.job.relations
     )
     return replace(problem, job=replace(problem.job, relations=relations))
+
+
+def _not_all_compared(found: Answer) -> Answer:
+    """The answer, beside which others stand that were found in one of both ways alone."""
+    if found.planned is None:
+        return found
+    further = tuple(replace(each, proved=False) for each in found.planned.further)
+    return replace(found, planned=replace(found.planned, further=further, others_open=True))
 
 
 def _unproved(found: Answer) -> Answer:

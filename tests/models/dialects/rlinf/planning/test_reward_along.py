@@ -87,6 +87,13 @@ def test_reward_is_on_as_many_as_its_prompts_divide_among() -> None:
     assert found.best.design.options["reward"].amount == 3
 
 
+def test_what_stands_beside_such_a_plan_is_the_best_that_was_found() -> None:
+    """Of other arrangements, and of fewer accelerators, each was looked for in one of the two ways alone."""
+    reading = read({"actor": "0-3", "rollout": "0-3", "reward": "1-2"}, {4: 100, 2: 220}, {4: 50, 2: 110}, tp=2)
+    found, _ = planned(reading)
+    assert (found.others or found.further) and found.others_open and not any(each.proved for each in found.further)
+
+
 def test_where_it_can_be_on_all_of_them_without_a_loss_it_is() -> None:
     reading = read(dict.fromkeys(("actor", "rollout", "reward"), "0-3"), {4: 100, 3: 90}, {4: 50, 3: 90}, prompts=12)
     found, _ = planned(reading)
