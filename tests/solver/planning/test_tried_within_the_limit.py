@@ -14,7 +14,7 @@ from placewright.models.problem import Problem
 from placewright.report.planning.variants import over_nodes
 from placewright.solver.planning import plan
 from placewright.solver.planning.after.accounting import account
-from placewright.solver.planning.loop import others
+from placewright.solver.planning.loop import others, trial
 from placewright.solver.planning.loop.rounds import Rounds
 from placewright.solver.planning.searching.searched import Found
 
@@ -36,7 +36,8 @@ def test_changes_are_searched_no_longer_than_the_problem(limit: float, tmp_path:
             limits.append(args[3])
             super().__init__(*args, **named)
 
-    monkeypatch.setattr(plan, "Rounds", Recorded)
+    for module in (plan, trial):
+        monkeypatch.setattr(module, "Rounds", Recorded)
     (tmp_path / "hints.yaml").write_text(FILE, encoding="utf-8")
     answer = pw.solve(str(tmp_path / "hints.yaml"), limit=limit, sandbox=False)
     assert answer.plan is None
