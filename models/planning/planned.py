@@ -33,6 +33,11 @@ class Priced:
         """How many accelerators all components hold, planned or not; where it was not placed, at least."""
         return self.design.held(question) if self.held is None else self.held
 
+    def price(self, question: Question) -> tuple[int, int]:
+        """What is as small as possible, ns or accelerators of all components, and what comes second; traffic with the time."""
+        takes, used = self.nanoseconds + self.traffic, self.accelerators(question)
+        return (takes, used) if question.aim == SECONDS else (used, takes)
+
 
 @dataclass(frozen=True)
 class Unplaceable:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...models.planning.planned import Planned, Priced
 from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account, Other
 from ...solver.wording import listed
@@ -40,14 +39,10 @@ def _further(account: Account) -> list[str]:
     amount = "fewer" if planned.question.aim == SECONDS else "more"
     best = "the best" if all(each.proved for each in planned.further) else "the best that was found"
     lines = [f"  {number}. {_other(account, each, counted=True)}" for number, each in enumerate(account.further, first)]
-    if any(_value(planned, each.priced) < _value(planned, planned.best) for each in account.further):
+    question = planned.question
+    if any(each.priced.price(question)[0] < planned.best.price(question)[0] for each in account.further):
         lines.append("     what is better than the plan was found after it, as not all was searched: a higher `--limit` searches more")
     return [f"on {amount} accelerators or with other degrees, {best} of each:", *lines]
-
-
-def _value(planned: Planned, priced: Priced) -> int:
-    """What is as small as possible."""
-    return total(priced) if planned.question.aim == SECONDS else priced.accelerators(planned.question)
 
 
 def _title(account: Account) -> str:

@@ -16,7 +16,8 @@ from ...sandbox.interrupts import was_heard
 from ..asking.of_ties import as_asked, as_chosen
 from ..costs import cost_model
 from ..loop.beside import ALTERNATIVES, GIVEN
-from ..loop.rounds import Refused
+from ..loop.others import SEARCHED
+from ..loop.rounds import Refused, Rounds
 from ..loop.trial import trial
 from ..searching.price import Price
 from ..searching.search import search
@@ -25,24 +26,12 @@ from ..variants.spanning import as_it_spans
 
 SHARE = 0.05
 """Of the time of a search: all that these may take, with what their placements take."""
-SEARCHED = 0.1
-"""Deterministic seconds that a placement counts for that is searched."""
 ROUNDS, PROBES = 2, 2
 """Of each, so many searches of designs that are placed, and so many further placements by which one that has none rules out others."""
 TRIED = 6
 """Questions that are asked at most."""
 
-Ask = Callable[[Problem, Workload, Solve, float], "Asked"]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What one question came to: the best that was placed, is it proved, deterministic seconds of the search for it, and as it was asked."""
-
-    best: Priced | None
-    proved: bool
-    spent: float
-    question: Question
+Ask = Callable[[Problem, Workload, Solve, float], Rounds]
 
 
 def with_further(
@@ -54,12 +43,9 @@ def with_further(
     costs just as much as the plan is no other plan. `place` places designs; the other options are those of loop/trial.py.
     """
 
-    def asks(problem: Problem, workload: Workload, solve: Solve, left: float) -> Asked:
+    def asks(problem: Problem, workload: Workload, solve: Solve, left: float) -> Rounds:
         its = replace(problem, job=replace(problem.job, workload=workload))
-        run = trial(its, workload, solve, left, seed, _none_is_settled, answer_interrupted, refused, ROUNDS, PROBES)
-        price = run.best.price if run.best is not None else None
-        proved = run.closed and not any(price is None or each < price for each in run.unsure)
-        return Asked(run.best.priced if run.best is not None else None, proved, run.spent, run.question)
+        return trial(its, workload, solve, left, seed, _none_is_settled, answer_interrupted, refused, ROUNDS, PROBES)
 
     def answer(problem: Problem) -> Answer:
         found = plan(problem)
@@ -102,7 +88,7 @@ class _Looking:
             if full or number >= TRIED or self.left <= 0 or was_heard():
                 break
             self._ask(*asked)
-        return tuple(sorted(self.found, key=lambda each: self._price(each.priced)))
+        return tuple(sorted(self.found, key=lambda each: each.priced.price(self.planned.question)))
 
     def _ask(self, problem: Problem, workload: Workload) -> None:
         place = self.place(workload)
@@ -112,15 +98,16 @@ class _Looking:
             self.left -= SEARCHED if answer.how == "search" else 0.0
             return answer
 
-        its = self.ask(problem, workload, counted, self.left)
-        self.left -= its.spent
-        if its.best is None or its.question.kinds != self.planned.question.kinds:  # designs of other kinds are told beside no plan
+        run = self.ask(problem, workload, counted, self.left)
+        self.left -= run.spent
+        if run.best is None or run.question.kinds != self.planned.question.kinds:  # designs of other kinds are told beside no plan
             return
-        best = replace(its.best, models=its.best.models or its.question.on_models)
+        best, price, job = run.best.priced, run.best.price, self.problem.job
+        best = replace(best, models=best.models or run.question.on_models)
         if self._is_another(best):
-            open_ = self.planned.in_part or self.planned.others_open
-            read = not (self.problem.job.not_read or self.problem.job.sizes_not_read or open_)
-            self.found.append(Further(best, its.proved and read))
+            proved = run.closed and not any(each < price for each in run.unsure)
+            open_ = job.not_read or job.sizes_not_read or self.planned.in_part or self.planned.others_open
+            self.found.append(Further(best, proved and not open_))
 
     def _with_other_leading_degrees(self) -> Iterator[Problem]:
         """The problem with each other choice of the degrees that others follow, that first whose best design costs least."""
@@ -137,11 +124,7 @@ class _Looking:
 
     def _is_another(self, priced: Priced) -> bool:
         known = [self.planned.compared, *(each.design for each in self.planned.others), *(each.priced.design for each in self.found)]
-        return priced.design not in known and self._price(priced) != self.planned.price
-
-    def _price(self, priced: Priced) -> tuple[int, int]:
-        takes, used = priced.nanoseconds + priced.traffic, priced.accelerators(self.planned.question)
-        return (takes, used) if self.planned.question.aim == SECONDS else (used, takes)
+        return priced.design not in known and priced.price(self.planned.question) != self.planned.price
 
 
 def _without_search(place: Solve, part: Problem) -> Answer:

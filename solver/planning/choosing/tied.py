@@ -10,7 +10,7 @@ from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.parallel import Parallel
 from ....models.planning.planned import AtOnce, Nested, OverNodes, Planned, Priced, Unplaceable
 from ....models.planning.question import Question
-from ....models.planning.workload import SECONDS, Workload
+from ....models.planning.workload import Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
@@ -95,24 +95,19 @@ def _best(
     known = [(each.planned, each) for each in answers if each.planned is not None]
     if not known:
         return next(each for each in answers if each.verdict != IMPOSSIBLE)
-    by_time = problem.job.workload is None or problem.job.workload.aim == SECONDS
     planned, best = min(known, key=lambda its: (its[0].price, not its[0].is_own))
-
-    def price(priced: Priced) -> tuple[int, int]:
-        takes, used = priced.nanoseconds + priced.traffic, priced.accelerators(planned.question)
-        return (takes, used) if by_time else (used, takes)
 
     open_ = left or any(each.planned is None and each.verdict != IMPOSSIBLE for each in answers)
     bound = 0 if open_ else min(each.bound for each, _ in known)
     others = dict[object, Priced]()
     each_beside = [_beside(each, planned.question) for each, _ in known]
     beside = [other for every, _ in each_beside for other in every]
-    for other in sorted(beside, key=price):
+    for other in sorted(beside, key=lambda its: its.price(planned.question)):
         if other.design.structure() != planned.best.design.structure():
             others.setdefault(other.design.structure(), other)
     kept = tuple(others.values())[:ALTERNATIVES]
     left_out = any(not every for every, _ in each_beside) or any(each.others_open for each, _ in known)
-    others_open = left_out or (least is not None and (len(kept) < ALTERNATIVES or price(kept[-1])[0] >= least))
+    others_open = left_out or (least is not None and (len(kept) < ALTERNATIVES or kept[-1].price(planned.question)[0] >= least))
     unsure = {id(priced) for _, not_placed in each_beside for priced in not_placed}
     proved = bound == planned.price[0]
     ties_open = proved and any(each.ties_open or not each.proved for each, _ in known if each.bound <= bound)

@@ -8,7 +8,6 @@ from typing import Callable, Sequence, TypeVar
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.findings.finding import Finding, error
 from ....models.planning.planned import AtOnce, Nested, OverNodes, Planned, Priced
-from ....models.planning.workload import SECONDS
 
 MOST_TOLD = 4
 """Reasons that are told, and choices that one of them is told of."""
@@ -42,8 +41,7 @@ def _with_question(planned: Planned, its: Planned, told: Sort) -> Sort:
 
 
 def _cost(planned: Planned, told: OverNodes | Nested | AtOnce, best: Priced) -> tuple[int, int]:
-    takes, used = best.nanoseconds + best.traffic, best.accelerators(told.question or planned.question)
-    return (takes, used) if planned.question.aim == SECONDS else (used, takes)
+    return best.price(told.question or planned.question)
 
 
 def _unknown(told: Sort) -> Sort:

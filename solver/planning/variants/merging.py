@@ -9,7 +9,6 @@ from ....models.answer import Answer
 from ....models.planning.kind import NO_KIND
 from ....models.planning.planned import OverNodes, Planned, Priced
 from ....models.planning.question import Question
-from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ..loop.beside import ALTERNATIVES
 from ..searching.price import Price
@@ -66,7 +65,7 @@ def _over_nodes(best: Planned, told: Sequence[Planned], bounds: Sequence[int]) -
     less = [bound for bound in (*bounds, *(each.bound for each in every)) if bound < best.price[0]]
     if not less:
         return None
-    known = [(cost, each) for each in every if each.best is not None and (cost := _cost(best.question, each.best)) < best.price]
+    known = [(cost, each) for each in every if each.best is not None and (cost := each.best.price(best.question)) < best.price]
     return replace(min(known, key=lambda its: its[0])[1], bound=min(less)) if known else OverNodes(min(less))
 
 
@@ -79,15 +78,10 @@ def _by_its_question(question: Question, its: Question, told: OverNodes) -> Over
 def _others(best: Planned, beside: Sequence[Priced]) -> tuple[Priced, ...]:
     """The best designs of other structures than that of the best."""
     found: dict[object, Priced] = {}
-    for other in sorted(beside, key=lambda priced: _cost(best.question, priced)):
+    for other in sorted(beside, key=lambda priced: priced.price(best.question)):
         if other.design.structure() != best.best.design.structure():
             found.setdefault(other.design.structure(), other)
     return tuple(found.values())[:ALTERNATIVES]
-
-
-def _cost(question: Question, priced: Priced) -> Price:
-    takes, used = priced.nanoseconds + priced.traffic, priced.accelerators(question)
-    return (takes, used) if question.aim == SECONDS else (used, takes)
 
 
 def with_models(planned: Planned) -> tuple[list[Priced], list[Priced]]:

@@ -71,7 +71,9 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
         if len(set(counts := _counts(pool, assignment))) > 1:
             told = ", ".join(map(str, counts[:8]))
             raise refused(pool.components[0], f"the parts of `{pool.name}` would differ ({told} accelerators on its nodes)")
-    raise refusals[0]
+    if refusals:
+        raise refusals[0]
+    return []
 
 
 def _edits(reading: Reading, settings: Configuration, said: dict[str, int], alone: dict[str, int], planned: bool) -> list[Edit]:

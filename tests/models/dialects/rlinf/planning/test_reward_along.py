@@ -14,11 +14,10 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.planning.planned import Planned
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.planning.after.own.own_ranks import own_of
-from placewright.solver.planning.asking.asked import asked
-from placewright.solver.planning.costs import cost_model
 from placewright.solver.verify import verify
 from placewright.solving import solve
+
+from ...accepted_ranks import takes
 
 FILE = """
 cluster: {{num_nodes: 1, component_placement: {{actor: "{actor}", rollout: "{rollout}", reward: "{reward}"}}}}
@@ -49,16 +48,6 @@ def planned(reading: Reading) -> tuple[Planned, Reading]:
     assert not refused
     text = apply_edits(reading.source.text, edits)
     return answer.planned, load.read(Source("run.yaml", text), read_shorthand("1x4"), "rlinf", "training")
-
-
-def takes(reading: Reading) -> int | None:
-    """What the ranks of a file take in which nothing is wrong, ns; None of others."""
-    if reading.failed or verify(reading).errors:
-        return None
-    problem = reading.to_solve.problem
-    assert problem is not None and problem.job.workload is not None
-    priced = own_of(problem, asked(problem, problem.job.workload), cost_model(problem.job.workload.model)).priced
-    return priced.nanoseconds if priced is not None else None
 
 
 def every(trains: Times, generates: Times) -> Iterator[int]:

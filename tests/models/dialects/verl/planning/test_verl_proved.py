@@ -14,9 +14,8 @@ from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.planning.after.own.own_ranks import own_of
-from placewright.solver.planning.asking.asked import asked
-from placewright.solver.planning.costs import cost_model
+
+from ...accepted_ranks import takes
 
 SIZE, PARTS = '"${trainer.n_gpus_per_node}"', '"${trainer.nnodes}"'
 ROLLOUT = '"${actor_rollout_ref.rollout.tensor_model_parallel_size}"'
@@ -53,16 +52,6 @@ def hints(times: dict[str, dict[Size, int]], degrees: dict[str, list[int | str]]
         open_ = f"parallel: {{tp: {degrees[name]}}}, " if name in degrees else ""
         found += f"    {name}: {{{open_}scaling: table, seconds: [{rows}]}}\n"
     return found
-
-
-def takes(reading: Reading) -> int | None:
-    """What the ranks of a file take in which nothing is wrong, ns; None of others."""
-    if reading.failed or pw.verify(reading).errors:
-        return None
-    problem = reading.to_solve.problem
-    assert problem is not None and problem.job.workload is not None
-    priced = own_of(problem, asked(problem, problem.job.workload), cost_model(problem.job.workload.model)).priced
-    return priced.nanoseconds if priced is not None else None
 
 
 def sizes(nodes: int, each: int) -> list[Size]:

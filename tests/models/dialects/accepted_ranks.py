@@ -1,0 +1,19 @@
+"""What the ranks that a file itself gives take, where its framework accepts them."""
+
+from __future__ import annotations
+
+from placewright.models.reading import Reading
+from placewright.solver.planning.after.own.own_ranks import own_of
+from placewright.solver.planning.asking.asked import asked
+from placewright.solver.planning.costs import cost_model
+from placewright.solver.verify import verify
+
+
+def takes(reading: Reading) -> int | None:
+    """What the ranks of a file take in which nothing is wrong, ns; None of others."""
+    if reading.failed or verify(reading).errors:
+        return None
+    problem = reading.to_solve.problem
+    assert problem is not None and problem.job.workload is not None
+    priced = own_of(problem, asked(problem, problem.job.workload), cost_model(problem.job.workload.model)).priced
+    return priced.nanoseconds if priced is not None else None
