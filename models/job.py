@@ -66,6 +66,7 @@ class Job:
     of `sizes_not_read` of its pools nobody knows what the framework makes. Those `by_size` have degrees that may be others on other sizes of a pool. Of the pairs `in_step` the first, where both
     share accelerators, shares whole processes of the second: it has whole groups as large as these, and begins where one of them does.
     Two components of `one_at_a_time` never work at the same time, though they lie on different accelerators (cost model `stream`).
+    Those `not_started` are where others do their work, as a plan has them: the framework does not start them there.
     """
 
     components: tuple[Component, ...]
@@ -94,6 +95,7 @@ class Job:
     by_size: frozenset[str] = frozenset()
     in_step: frozenset[tuple[str, str]] = frozenset()
     one_at_a_time: frozenset[tuple[str, str]] = frozenset()
+    not_started: frozenset[str] = frozenset()
 
     @property
     def leaders(self) -> tuple[str, ...]:

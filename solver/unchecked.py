@@ -23,7 +23,8 @@ def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
             without_cpus.append(component.name)
         if component.host_memory and any(node.memory is None for _, node in places):
             without_memory.append(component.name)
-        nodes = [node for kind, node in places if kind == ACCELERATOR]
+        started = component.name not in problem.job.not_started
+        nodes = [node for kind, node in places if kind == ACCELERATOR and started]
         if nodes and not component.memory:
             (guessed if component.estimate else silent).append(component.name)
         elif any(node.accelerator_memory is None for node in nodes):

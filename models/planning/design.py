@@ -85,12 +85,15 @@ class Design:
                 return way
         return None
 
+    def idle(self, question: Question) -> frozenset[str]:
+        """Components that the framework does not start with it: they need no memory."""
+        return frozenset().union(*(question.idle(block.components) for block in self.blocks))
+
     def option_of_work(self, question: Question, component: str) -> Option:
         """The option with whose degrees its work is run: that of what does it where the framework does not start the component itself."""
         way = self.way(question)
-        pairs = way.together if way is not None and component in way.without else ()
-        others = (name for pair in sorted(pairs) if component in pair for name in pair if name != component and name in self.options)
-        return self.options[next(others, component)]
+        worker = way.worker(component) if way is not None else None
+        return self.options[component if worker is None else worker]
 
     def degrees(self, question: Question, component: str) -> Parallel:
         """The degrees with which its work is run."""

@@ -106,6 +106,18 @@ class Way:
                 if name in pair and all(pair in its or pair[::-1] in its for its in opposite):
                     yield pair[0] if pair[1] == name else pair[1], together
 
+    def beside_in_it_alone(self, name: str, others: Sequence[Way]) -> frozenset[str]:
+        """Those on exactly the same accelerators as a component in this way, and in each of the others on none of its."""
+        reached = {name}
+        for _ in self.together:  # enough for the longest chain of pairs
+            reached |= {each for pair in self.together if not reached.isdisjoint(pair) for each in pair}
+        return frozenset(each for each in reached - {name} if all((each, name) in way.apart or (name, each) in way.apart for way in others))
+
+    def worker(self, name: str) -> str | None:
+        """Who does the work of a component that is not started in this way; None of one that is, or where that one is not here."""
+        others = (each for pair in sorted(self.together) if name in pair for each in pair if each != name)
+        return next(others, None) if name in self.without else None
+
     def among(self, names: frozenset[str]) -> Way:
         """What it says of these components."""
         together = frozenset(pair for pair in self.together if names.issuperset(pair))

@@ -50,13 +50,15 @@ def memory(question: Question, design: Design, block: Block) -> int:
     """MiB that the components of a block need on each of its accelerators at the worst moment.
 
     Those that are resident need theirs all the time; of the others those of one phase at a time, and the rest keep what they keep.
+    What the framework does not start there needs none, and what does its work works in its turns too.
     """
-    its = [(name, design.options[name]) for name in block.components]
+    idle = question.idle(block.components)
+    its = [(name, design.options[name]) for name in block.components if name not in idle]
     always = sum(option.memory for name, option in its if name in question.resident)
     turns = [(name, option) for name, option in its if name not in question.resident]
     rises: dict[tuple[str, str], int] = {}
     for name, option in turns:
-        for turn in question.turns_of(name):
+        for turn in question.turns_beside(name, idle):
             rises[turn] = rises.get(turn, 0) + option.memory - option.kept
     return always + sum(option.kept for _, option in turns) + max(rises.values(), default=0)
 
@@ -93,15 +95,16 @@ def _kinds(question: Question, design: Design) -> Iterator[str]:
             continue
         limit, needed = question.kinds[block.kind].memory, memory(question, design, block)
         if limit is not None and needed > limit:
-            yield f"{_needs(design, block, needed)}, and it has {write_memory(limit)}"
+            started = [name for name in block.components if name not in question.idle(block.components)]
+            yield f"{_needs(design, started, needed)}, and it has {write_memory(limit)}"
     if len({block.components for block in design.blocks}) < len(design.blocks):
         yield "two blocks have the same components"
 
 
-def _needs(design: Design, block: Block, mebibytes: int) -> str:
-    """What its components need of each accelerator; estimates have their slack."""
-    told = f"{listed(block.components)} {'need' if len(block.components) > 1 else 'needs'}"
-    if not any(design.options[name].estimated for name in block.components):
+def _needs(design: Design, names: list[str], mebibytes: int) -> str:
+    """What components need of each accelerator; estimates have their slack."""
+    told = f"{listed(names)} {'need' if len(names) > 1 else 'needs'}"
+    if not any(design.options[name].estimated for name in names):
         return f"{told} {write_memory(mebibytes)} of an accelerator"
     return f"by estimates {told} {write_estimate(mebibytes)} of an accelerator, a tenth of which is to stay free"
 

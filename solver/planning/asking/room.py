@@ -77,6 +77,8 @@ class Room:
     def _nodes_for(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
         """The ranks of those of its nodes that have the model and the memory that a component needs by itself."""
         model, need = model_of(problem, component), max(component.memory, component.offloaded)
+        if any(component.name in way.without for way in problem.job.ways):
+            need = 0  # where it is not started it needs none
         its = (node for node in self.nodes[kind] if not model or node.accelerator_model == model or component.runs is not None)
         if component.runs is None:
             its = (node for node in its if node.accelerator_memory is None or node.accelerator_memory >= need)

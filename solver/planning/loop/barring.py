@@ -140,6 +140,9 @@ class _Probing:
         needs = [(each.memory, each.kept) for each in on_sizes or every]
         return replace(component, memory=min(memory for memory, _ in needs), offloaded=min(kept for _, kept in needs), on_sizes=on_sizes)
 
+    def _is_started(self, name: str) -> bool:
+        return name not in self.design.idle(self.question)
+
     def _bare(self, component: Component, amounts: Mapping[str, int], or_more: bool) -> Component:
         """Only what matters for where it can be: a demand less never makes anything impossible.
 
@@ -149,7 +152,7 @@ class _Probing:
         bare = replace(component, host_memory=0)
         if not any(kind.mixed for kind in self.question.kinds):
             bare = replace(bare, memory=0, offloaded=0, phases=(), on_sizes=())
-        elif or_more and component.name in amounts and self.design.options[component.name].estimated:
+        elif or_more and component.name in amounts and self.design.options[component.name].estimated and self._is_started(component.name):
             bare = self._with_least_estimated(bare, amounts[component.name])
         bare = bare if self.problem.caps else replace(bare, traffic=0)
         if component.name not in amounts or component.runs is not None:

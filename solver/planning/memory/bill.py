@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Iterable
+
 from ....models.component import Component
 from ....models.memory.bill import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS, BlockBill, Entry, Moment
 from ....models.planning.design import Block, Design
@@ -27,11 +29,13 @@ def bill_of(
 ) -> BlockBill:
     """The bill of one block, whose components may be others than those that are planned; each accelerator has `capacity` MiB.
 
-    `models` are those that its accelerators are of, where that is known better than of their kind.
+    What the framework does not start with this design is not in it. `models` are those that its accelerators are of, where that is known better than of their kind.
     """
+    idle = design.idle(question)
 
     def moment(part: int | None, turn: Turn) -> Moment:
-        entries = tuple(_entry(problem, question, design, name, turn, capacity) for name in block.components)
+        started = (name for name in block.components if name not in idle)
+        entries = tuple(_entry(problem, question, design, name, turn, capacity, idle) for name in started)
         return Moment(part, entries, turn[0] if part is None else "")
 
     moments, open_ = [], _open(problem, question, block)
@@ -70,9 +74,12 @@ def _open(problem: Problem, question: Question, block: Block) -> list[str]:
     return list(found)
 
 
-def _entry(problem: Problem, question: Question, design: Design, name: str, turn: Turn, capacity: int | None) -> Entry:
+def _entry(
+    problem: Problem, question: Question, design: Design, name: str, turn: Turn, capacity: int | None, idle: Iterable[str]
+) -> Entry:  # fmt: skip
     component = problem[name]
-    state = _state(component, turn, bool(question.tasks_of.get(name)))
+    does_work = any(question.workers.get(other) == name and _is_in(problem[other], turn) for other in idle)
+    state = WORKS if does_work else _state(component, turn, bool(question.tasks_of.get(name)))
     if component.memory or component.offloaded:
         amount = component.offloaded if state == KEPT else component.memory
         return Entry(name, amount, state, DECLARED)
@@ -88,8 +95,13 @@ def _entry(problem: Problem, question: Question, design: Design, name: str, turn
 
 def _state(component: Component, turn: Turn, timed: bool) -> str:
     """What a component does in a turn."""
-    if turn == ("", component.name) or turn[0] in component.phases:
+    if _is_in(component, turn):
         return WORKS
     # With an estimate it is known what stays, of a component that works in some part.
     estimated = timed and component.estimate and not (component.memory or component.offloaded)
     return KEPT if component.phases or estimated else RESIDENT
+
+
+def _is_in(component: Component, turn: Turn) -> bool:
+    """Is a turn one of its own?"""
+    return turn == ("", component.name) or turn[0] in component.phases

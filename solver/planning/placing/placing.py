@@ -24,10 +24,11 @@ def placing(problem: Problem, question: Question, design: Design, open_: Mapping
     The counts of the components of `open_` stay open, up to so many each.
     """
     open_ = open_ or {}
-    way = next((each for each in question.ways if _is_kept(each, design)), None)
+    way = design.way(question)
     shapes = {**_shapes(problem, design), **(way.shapes if way else {}), **_paired(way, design)}
+    idle = design.idle(question)
     components = tuple(
-        _on_kind(_decided(each, question, design, shapes.get(each.name)), problem, question, design)
+        _on_kind(_decided(each, question, design, shapes.get(each.name), idle), problem, question, design)
         if each.name in design.options
         else each
         for each in problem.components
@@ -37,7 +38,9 @@ def placing(problem: Problem, question: Question, design: Design, open_: Mapping
     )
     choices = {name: its for name, its in problem.job.choices.items() if name not in design.options}
     relations = (*problem.job.relations, *_sharing(problem, question, design, open_))
-    job = replace(problem.job, components=components, choices=choices, relations=relations, workload=None, ways=(), own={})
+    job = replace(
+        problem.job, components=components, choices=choices, relations=relations, workload=None, ways=(), own={}, not_started=idle
+    )
     return replace(problem, job=job)
 
 
@@ -54,23 +57,22 @@ def _paired(way: Way | None, design: Design) -> dict[str, Shape]:
     return {name: shape for name, shape in known if shape is not None}
 
 
-def _is_kept(way: Way, design: Design) -> bool:
-    """Does the design keep to it?"""
-    uses = {name: set(design.blocks_of(name)) for name in design.options}
-    return all(uses[one] == uses[other] for one, other in way.together) and not any(uses[one] & uses[other] for one, other in way.apart)
-
-
-def _decided(component: Component, question: Question, design: Design, shape: Shape | None) -> Component:
+def _decided(component: Component, question: Question, design: Design, shape: Shape | None, idle: frozenset[str]) -> Component:
+    """The component as its option has it; one that is idle, which the framework does not start, takes nothing of its nodes."""
     option = design.options[component.name]
-    own = () if component.name in question.resident or component.phases else (f"turn of {component.name}",)
+    if component.name in idle:
+        component = replace(component, memory=0, offloaded=0, estimate=None, cpus=0, host_memory=0)
+    own = component.phases or (() if component.name in question.resident else (f"turn of {component.name}",))
+    if own:
+        own = tuple(dict.fromkeys((*own, *(phase for phase, _ in question.turns_beside(component.name, idle) if phase))))
     if shape is not None:
         component = replace(component, per_process=shape.per_process, stride=shape.stride)
     # Of a kind whose accelerators have not all as much memory a placement alone knows on which of them it fits by an estimate.
-    is_open = option.estimated and not question.kinds[option.kind].mixed
+    is_open = component.name in idle or (option.estimated and not question.kinds[option.kind].mixed)
     memory, kept = (component.memory, component.offloaded) if is_open else least_of(option)
     return replace(
         component, least=option.amount, most=option.amount, parallel=shape.parallel if shape else option.parallel, memory=memory, offloaded=kept,
-        phases=component.phases or own, timed=None, on_sizes=() if is_open else option.on_sizes,
+        phases=own, timed=None, on_sizes=() if is_open else option.on_sizes,
     )  # fmt: skip
 
 

@@ -191,3 +191,39 @@ def test_the_best_has_as_many_as_its_arrangement_needs(stages: bool) -> None:
         assert (searched.best.price if searched.best else None) == min(best, default=None), seed
         differ += min(best, default=None) != min(best_of_all, default=None)
     assert differ > SAMPLES // 10  # the counts do decide
+
+
+def with_idle(seed: int, stages: bool) -> Question:
+    """A random question of two arrangements of a pair, in the first of which one of the two is not started."""
+    asked, random = question(seed, stages), Random(f"idle {seed} {stages}")
+    names = on_accelerators(asked)
+    if len(names) < 2:
+        return asked
+    one, other = random.sample(names, 2)
+    pair = frozenset({random.choice(((one, other), (other, one)))})
+    ways = (Way("shared", pair, without=frozenset({one})), Way("apart", apart=pair))
+    memory = random.choice((8, 10, 12))
+    kinds = tuple(replace(kind, memory=memory) for kind in asked.kinds)
+    turns, resident = asked.turns, asked.resident
+    if random.random() < 0.5:  # what does its work has a phase of its own, so that it is beside others of its phase for that work alone
+        turns, resident = {**dict.fromkeys(names, ("q",)), other: ("p",)}, frozenset[str]()
+    return replace(
+        asked, kinds=kinds, ways=random.choice((ways, ways[::-1], ways[:1])), together=frozenset(), within=frozenset(), turns=turns,
+        resident=resident,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("stages", [False, True])
+def test_what_is_not_started_needs_no_memory(stages: bool) -> None:
+    model, differ = cost_model("stages" if stages else "stream"), 0
+    for seed in range(2 * SAMPLES):
+        asked = with_idle(seed, stages)
+        its = [(cost, design) for cost, design in priced(asked, stages) if not asked.ways or kept(asked, design)]
+        best, searched = min((cost for cost, _ in its), default=None), search(asked, model)
+        assert searched.proved, seed
+        assert (searched.best.price if searched.best else None) == best, seed
+        assert all(not list(faults(asked, model, design)) for _, design in its[:50]), seed
+        started = replace(asked, ways=tuple(replace(way, without=frozenset()) for way in asked.ways))
+        refused = [design for _, design in its if list(faults(started, model, design))]
+        differ += len(refused) == len(its) > 0
+    assert differ > SAMPLES // 20  # there is a design only since it is not started

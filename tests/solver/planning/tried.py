@@ -208,16 +208,34 @@ def _goes_round(question: Question, uses: Uses, segments: Sequence[int], its: fr
 
 
 def _held(question: Question, options: Options, block: Block) -> bool:
-    """Is there memory while each phase, or a component that names none, has its turn, beside what the others keep?"""
-    limit = question.kinds[block.kind].memory
+    """Is there memory while each phase, or a component that names none, has its turn, beside what the others keep?
+
+    What its framework does not start there needs none, and who does its work has its turns as well.
+    """
+    limit, done = question.kinds[block.kind].memory, _done_by_others(question, block)
+
+    def has(name: str, turn: str | None) -> bool:
+        return turn in question.turns[name] if question.turns.get(name) else turn == name
+
     for turn in (None, *block.components, *{phase for phases in question.turns.values() for phase in phases}):
         needed = 0
-        for name in block.components:
-            works = turn in question.turns[name] if question.turns.get(name) else turn == name
+        for name in (name for name in block.components if name not in done):
+            works = has(name, turn) or any(has(other, turn) for other, worker in done.items() if worker == name)
             needed += options[name].memory if works or name in question.resident else options[name].kept
         if limit is not None and needed > limit:
             return False
     return True
+
+
+def _done_by_others(question: Question, block: Block) -> Mapping[str, str]:
+    """Components of a block that are not started in the only way that has them beside another one there -> that other one."""
+    found = {}
+    for way in question.ways:
+        for pair in way.together:
+            elsewhere = all(pair in other.apart or pair[::-1] in other.apart for other in question.ways if other is not way)
+            if elsewhere and set(pair) <= set(block.components):
+                found.update({name: other for name, other in (pair, pair[::-1]) if name in way.without})
+    return found
 
 
 def _stage(question: Question, uses: Uses, times: Sequence[int], part: Sequence[int]) -> int:

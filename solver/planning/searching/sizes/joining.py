@@ -9,7 +9,7 @@ from .....models.planning.option import Option
 from .....models.planning.question import Question
 from ..crossing.least import LeastCrossing
 from ..price import ENDLESS
-from .choice import Amount, Choice
+from .choice import Amount, Choice, Key
 from .dominance import Figures, undominated
 from .known import Sets
 from .limited import figures, is_limited
@@ -29,9 +29,10 @@ class Joining:
         self.packed = question.nested and any(kind.memory is not None for kind in question.kinds)
         self._options: dict[tuple[str, int], dict[Amount, list[Option]]] = {}
         self._sets = sets or Sets()
+        self._beside_others: dict[tuple[Key, frozenset[str]], dict[Amount, list[Choice]]] = {}
         self._memory: dict[str, dict[Amount, int]] = {}
-        self._places: dict[tuple[str, ...], tuple[list[int], list[int]]] = {}
-        self._worked: dict[str, tuple[bool, ...]] = {}
+        self._places: dict[tuple[tuple[str, ...], frozenset[str]], tuple[list[int], list[int]]] = {}
+        self._worked: dict[tuple[str, frozenset[str]], tuple[bool, ...]] = {}
         self._amounts: dict[str, dict[Amount, None]] = {}
 
     def amounts(self, members: Sequence[str]) -> tuple[Amount, ...]:
@@ -46,27 +47,34 @@ class Joining:
 
     def at(self, members: tuple[str, ...], pattern: tuple[int, ...], spare: int, amount: Amount) -> list[Choice]:
         """The ways that fit in memory, by those of all components but the last one. `pattern`: in which part of the iteration each task runs."""
-        joined = self._sets.joined((members, pattern, spare))
+        return self._at(members, pattern, spare, amount, self._question.idle(members))
+
+    def _at(self, members: tuple[str, ...], pattern: tuple[int, ...], spare: int, amount: Amount, idle: frozenset[str]) -> list[Choice]:
+        """The same of the first members of a set in which some are idle."""
+        key = members, pattern, spare
+        idle = frozenset(name for name in idle if name in members or self._question.workers.get(name) in members)
+        alone = idle == self._question.idle(members)
+        joined = self._sets.joined(key) if alone else self._beside_others.setdefault((key, idle), {})
         if amount not in joined:
             *before, last = members
             its = pattern[len(pattern) - len(self._question.tasks_of[last]) :]
             options = self._ways(last, spare).get(amount, [])
             if before:
-                firsts = self.at(tuple(before), pattern[: len(pattern) - len(its)], spare, amount) if options else []
+                firsts = self._at(tuple(before), pattern[: len(pattern) - len(its)], spare, amount, idle) if options else []
             else:
                 nothing = (0,) * (len(self._question.all_turns) + 1)
                 firsts = [Choice(amount[0], options[0].accelerators, (), (0,) * self._more, nothing)] if options else []
-            joined[amount] = self._join(firsts, options, members, its, spare) if firsts else []
+            joined[amount] = self._join(firsts, options, members, its, spare, idle) if firsts else []
         return joined[amount]
 
     def choice(self, members: Sequence[str], pattern: Sequence[int], options: Sequence[Option]) -> Choice:
         """The way with these options, of one kind and amount; whether it fits is not asked."""
-        parts, place = max(pattern, default=-1) + 1, 0
+        parts, place, idle = max(pattern, default=-1) + 1, 0, self._question.idle(members)
         loads = parts + self._more
         total = (0,) * (loads + len(self._question.all_turns) + 1)
         for name, option in zip(members, options):
             tasks = len(self._question.tasks_of[name])
-            total = tuple(map(add, total, self._added(name, option, pattern[place : place + tasks], parts)))
+            total = tuple(map(add, total, self._added(name, option, pattern[place : place + tasks], parts, idle)))
             place += tasks
         return Choice(options[0].kind, options[0].accelerators, tuple(options), total[:loads], total[loads:])
 
@@ -75,18 +83,19 @@ class Joining:
         return (*choice.loads, *self._weights(members, choice.options))
 
     def _join(
-        self, firsts: Sequence[Choice], options: Sequence[Option], members: tuple[str, ...], pattern: tuple[int, ...], spare: int
-    ) -> list[Choice]:
+        self, firsts: Sequence[Choice], options: Sequence[Option], members: tuple[str, ...], pattern: tuple[int, ...], spare: int,
+        idle: frozenset[str],
+    ) -> list[Choice]:  # fmt: skip
         kind, amount, count = options[0].kind, options[0].amount, options[0].accelerators
         parts = max([len(firsts[0].loads) - self._more, *(part + 1 for part in pattern)])
         loads = parts + self._more
-        added = [(self._added(members[-1], option, pattern, parts), option) for option in options]
+        added = [(self._added(members[-1], option, pattern, parts, idle), option) for option in options]
         limit = self._limit(kind)
         if len(firsts) == len(added) == 1:  # as of very many counts: nothing else to compare it with
             both = tuple(map(add, _padded(firsts[0], loads, self._more), added[0][0]))
             fits = limit is None or max(both[loads:]) <= limit
             return [Choice(kind, count, (*firsts[0].options, options[0]), both[:loads], both[loads:])] if fits else []
-        over, single = self._told(members) if limit is not None else ([], [])
+        over, single = self._told(members, idle) if limit is not None else ([], [])
         enough = self._enough(kind, amount, members)
         kept: list[tuple[Figures, Figures, tuple[Option, ...]]] = []
         for first in firsts:
@@ -110,22 +119,21 @@ class Joining:
     def _limit(self, kind: int) -> int | None:
         return self._question.kinds[kind].memory if kind >= 0 else None
 
-    def _told(self, members: Sequence[str]) -> tuple[list[int], list[int]]:
+    def _told(self, members: tuple[str, ...], idle: frozenset[str]) -> tuple[list[int], list[int]]:
         """Places in the needs of a set by now: those of which only the greatest tells ways apart when more components join, and others.
 
         What is needed in a turn that no later component has grows as in any other such turn; one that no member has needs what is always
         needed, which stands last.
         """
-        its = tuple(members)
-        if its not in self._places:
-            self._places[its] = self._telling(its)
-        return self._places[its]
+        if (members, idle) not in self._places:
+            self._places[members, idle] = self._telling(members, idle)
+        return self._places[members, idle]
 
-    def _telling(self, members: Sequence[str]) -> tuple[list[int], list[int]]:
+    def _telling(self, members: Sequence[str], idle: frozenset[str]) -> tuple[list[int], list[int]]:
         question = self._question
         if self.packed:
             return [], list(range(len(question.all_turns) + 1))
-        mine = {turn for name in members for turn in question.turns_of(name)}
+        mine = {turn for name in members for turn in question.turns_beside(name, idle)}
         later = {turn for name in question.components[question.components.index(members[-1]) + 1 :] for turn in question.turns_of(name)}
         used = [place for place, turn in enumerate(question.all_turns) if turn in mine]
         over = [place for place in used if question.all_turns[place] not in later]
@@ -151,21 +159,24 @@ class Joining:
                 its[key] = max(its.get(key, 0), option.memory, option.kept)
         return self._memory[name]
 
-    def _added(self, name: str, option: Option, pattern: Sequence[int], parts: int) -> Figures:
-        """What an option adds to the loads of each part, to what crosses, to what is needed in each turn, and to what is needed in none."""
+    def _added(self, name: str, option: Option, pattern: Sequence[int], parts: int, idle: frozenset[str]) -> Figures:
+        """What an option adds to the loads of each part, to what crosses, to what is needed in each turn, and to what is needed in none.
+
+        What is idle needs no memory.
+        """
         loads = [0] * parts
         for part, time in zip(pattern, option.nanoseconds):
             loads[part] += time // self._divisor
-        needs = [option.memory if works else option.kept for works in self._works(name)]
+        needs = [0 if name in idle else option.memory if works else option.kept for works in self._works(name, idle)]
         crosses = (self._crossing.alone(name, option),) if self._crossing is not None else ()
         return (*loads, *crosses, *needs)
 
-    def _works(self, name: str) -> tuple[bool, ...]:
+    def _works(self, name: str, idle: frozenset[str]) -> tuple[bool, ...]:
         """For each turn, and last for none of them: does a component need all of its memory then?"""
-        if name not in self._worked:
-            always, its = name in self._question.resident, self._question.turns_of(name)
-            self._worked[name] = (*(always or turn in its for turn in self._question.all_turns), always)
-        return self._worked[name]
+        if (name, idle) not in self._worked:
+            always, its = name in self._question.resident, self._question.turns_beside(name, idle)
+            self._worked[name, idle] = (*(always or turn in its for turn in self._question.all_turns), always)
+        return self._worked[name, idle]
 
     def _ways(self, name: str, spare: int) -> dict[tuple[int, int], list[Option]]:
         """The options of a component by kind and amount."""
