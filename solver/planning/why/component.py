@@ -7,6 +7,7 @@ from typing import Callable, Iterator, Sequence
 
 from ....models.component import UNBOUNDED, Component
 from ....models.findings.finding import Finding, Severity, error
+from ....models.findings.span import Span
 from ....models.findings.wording import with_noun
 from ....models.hints.levels import OVER_NODES
 from ....models.planning.measured import POWER, TABLE
@@ -26,6 +27,7 @@ from .common import few
 from .eased import FEW
 from .given import with_given
 from .said import model_name
+from .undealt import step_of, told_of, undealt
 
 Helps = Callable[[str, int], bool]
 """Was a plan found, and placed, in which the component of that name has so many accelerators?"""
@@ -60,6 +62,11 @@ def _no_way(problem: Problem, component: Component, space: Room, helps: Helps | 
         help_text = _another_amount(component, can, helps) if can else f"measure it on {few(could)}"
         return _impossible(component, "timed", _not_in_table(component, timed), help_text, can[:1])
     can = _counts(problem, whole, timed, space)
+    if found := undealt(problem, component, lambda its: _counts(its, component, timed, space)):
+        share, could = found
+        set_to = f"set `{share.amount_name}` to a multiple of {step_of(share, component, could)}"
+        help_text = f"{set_to}, or {_another_amount(component, can, helps)}" if can else set_to
+        return _impossible(component, AMOUNT, told_of(share, component), help_text, [share.amount], share.span)
     if can:
         told = f"it asks for {asked_for(component, 'accelerator')}, and can have {few(can)}: whole replicas of its degrees, on nodes that it may use"
         crossing = cut(component)
@@ -206,8 +213,10 @@ def _too_large(component: Component, its: tuple[Option, ...], question: Question
     return _impossible(component, "memory", told, help_text, [need, have])
 
 
-def _impossible(component: Component, field: str, told: str, help_text: str, witnesses: Sequence[int | str] = ()) -> Finding:
-    where = component.span(field)
+def _impossible(
+    component: Component, field: str, told: str, help_text: str, witnesses: Sequence[int | str] = (), span: Span | None = None
+) -> Finding:  # fmt: skip
+    where = span or component.span(field)
     return error(
         "PW601", component.name, f"impossible: `{component.name}` can be run in no way: {told}", where, help=help_text,
         witnesses=tuple(witnesses),
