@@ -56,7 +56,8 @@ class Job:
     `preference` is how it is weighed. `estimated` are the components whose traffic the user does not say.
     `workload` are the times that counts are chosen by, if there are any, `ways` the arrangements of which such a plan keeps to one, and
     `own` is where the file itself places the components that are planned: what its answer is compared with, and no demand; `own_faults`
-    are what the framework refuses of that, each a sentence.
+    are what the framework refuses of that, each a sentence; `own_servers` is how many accelerators a server takes there, of components
+    of which that follows from how their pool is written.
     `accepted` are the counts and degrees of planned components that the dialect takes, where only its own reading can tell; `laying`
     says how it lays out pools whose sizes are chosen, `shapes` what the processes of a component are with each choice of its degrees.
     `overlaps` holds, of components whose ranks are given, the planned ones that may use accelerators of theirs too. Those of `in_turn`
@@ -83,6 +84,7 @@ class Job:
     ways: tuple[Way, ...] = ()
     own: Mapping[str, Sequence[Run]] = field(default_factory=dict)
     own_faults: tuple[str, ...] = ()
+    own_servers: Mapping[str, int] = field(default_factory=dict)
     accepted: Mapping[str, frozenset[tuple[int, Parallel]]] = field(default_factory=dict)
     laying: Laying | None = None
     shapes: Mapping[str, Mapping[Parallel, Shape]] = field(default_factory=dict)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice, product
 from typing import Iterator, Mapping, Sequence
 
 from ..machines.cluster import Cluster
 from ..placements.assignment import Runs
+from .fit import can_fit
 from .layout import Layout, Room, lay_out, rooms_of
 from .pool import Parts, Pool, Reserve
 
@@ -32,13 +34,25 @@ class Laying:
         last where not all ways are tried.
         """
         rooms = rooms_of(cluster)
-        shapes = [[pool.parts] if pool.parts else list(_shapes(sizes[pool.components[0]], rooms)) for pool in self.pools]
+        shapes = self._shapes(sizes, rooms)
         for number, layout in enumerate(self._layouts(shapes, (), rooms)):
             if number == MOST_TRIED:
                 yield None
                 return
             if len(layout.placed) == len(self.pools) and layout.short is None:
                 yield {name: layout.runs(pool.name) for pool in self.pools for name in pool.components}
+
+    def may_have_room(self, sizes: Mapping[str, int], cluster: Cluster) -> bool:
+        """Is there room for some way to give the open ones so many, if the framework happens to put the parts onto the right nodes?"""
+        rooms = rooms_of(cluster)
+        each_shape = islice(product(*self._shapes(sizes, rooms)), MOST_TRIED)
+        return any(
+            can_fit([replace(pool, parts=parts) for pool, parts in zip(self.pools, its)], rooms, self.reserves) for its in each_shape
+        )
+
+    def _shapes(self, sizes: Mapping[str, int], rooms: Sequence[Room]) -> list[list[Shape]]:
+        """The ways to divide each pool into equal parts."""
+        return [[pool.parts] if pool.parts else list(_shapes(sizes[pool.components[0]], rooms)) for pool in self.pools]
 
     def _layouts(self, shapes: Sequence[Sequence[Shape]], chosen: tuple[Shape, ...], rooms: Sequence[Room]) -> Iterator[Layout]:
         """The layouts of the first pools, then of one more: what comes later never makes room for them."""

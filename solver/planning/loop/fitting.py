@@ -30,5 +30,8 @@ def as_written(problem: Problem, question: Question, design: Design) -> Problem:
     """
     placed = placing(problem, question, design)
     relations = tuple(each for each in placed.job.relations if not each.proposed)
-    components = tuple(replace(each, runs=problem.job.own.get(each.name, each.runs)) for each in placed.components)
+    own, servers = problem.job.own, problem.job.own_servers
+    components = tuple(
+        replace(each, runs=own.get(each.name, each.runs), server=servers.get(each.name, each.server)) for each in placed.components
+    )
     return replace(placed, job=replace(placed.job, components=components, relations=relations, laying=None, accepted={}, choices={}))

@@ -57,6 +57,8 @@ def laid_out(place: Solve, refused: Refuses = nobody) -> Solve:
         if last is not None:
             return last
         message = f"the parts of {names} have no room where the framework puts them"
+        if laying.may_have_room(sizes, problem.cluster):
+            message += "; they would have some only if it happened to put them onto other nodes, which nothing tells it to"
         said = ", ".join(f"`{pool.name}`" for pool in laying.pools if pool.parts)
         help_text = f"leave the size of {said} open" if said else ""
         return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text),), how="given")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Union
+from typing import Callable, Sequence, Union
 
 from ....findings.finding import Finding, Severity, Unchecked, warning
 from ....job import Job
 from ....machines.cluster import Cluster
 from ....machines.shorthand import AsDeclared
+from ....placements.run import Run
 from ....problem import Problem
 from ....reading import Reading
 from ....text.tree import Mapping
@@ -49,7 +50,9 @@ def anew(read: Read, root: Mapping, machines: Cluster | AsDeclared | None, own: 
         unplanned = replace(found.problem, job=replace(job, workload=None))
         return replace(found, problem=unplanned, findings=(*found.findings, _nothing_planned(found)))
     fits = before.problem.cluster is cluster or before.problem.cluster == cluster
-    placed = {each.name: each.runs for each in before.problem.components if fits and each.runs is not None and each.name in open_}
+    # A pool whose size is given lies where those before it leave it room: elsewhere, while these are open.
+    moved = {each.name for each in job.components if each.runs is not None and each.runs != _runs(before.problem, each.name)}
+    placed = {name: runs for name in open_ | moved if fits and (runs := _runs(before.problem, name)) is not None}
     assumed = [each for each in before.unchecked if each.rule == FIT and not each.subject and each not in found.unchecked]
 
     def taken_on(other: Cluster) -> Job | None:
@@ -62,8 +65,14 @@ def anew(read: Read, root: Mapping, machines: Cluster | AsDeclared | None, own: 
     if len(known) >= MOST_READ:
         why = f"{MOST_READ:,} sizes with degrees were read; which of the others verl takes is judged once they are planned"
         assumed.append(Unchecked(PLANNED, "", why))
-    problem = replace(found.problem, job=replace(job, own=placed))
+    servers = {each.name: each.server for each in before.problem.components if each.name in placed and each.server}
+    problem = replace(found.problem, job=replace(job, own=placed, own_servers=servers))
     return replace(found, problem=problem, findings=findings, unchecked=(*found.unchecked, *assumed), taken_on=taken_on)
+
+
+def _runs(problem: Problem, name: str) -> Sequence[Run] | None:
+    """Where a component lies; None where it has no ranks, or is none of the problem."""
+    return next((each.runs for each in problem.components if each.name == name), None)
 
 
 def choices_refused(read: Read, root: Mapping, machines: Cluster | AsDeclared | None, own: Own) -> tuple[Finding, ...]:
