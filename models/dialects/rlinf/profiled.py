@@ -8,6 +8,11 @@ from .capabilities import INFERENCE
 KEY, COST = "profile_data", "_cost"
 
 
+def saying(name: str, key: str, in_profile: bool) -> str:
+    """What says how long a component takes, in the words of the file: under a key of its profile where it has one, else in hints."""
+    return f"add `{key}` to `{KEY}`" if in_profile else f"say `seconds` of `{name}` in `placewright.components`"
+
+
 def is_profiled(root: Mapping, hints: Value | None) -> bool:
     """Does it, so that other ranks may be chosen by that? Components without ranks are searched, whether or not they have times.
 

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Iterable, Iterator
 
 from ....planning.way import Shape, Way
-from ..profiled import KEY
+from ..profiled import COST, KEY, saying
 from . import handing_on
 from .degrees import INFERENCE, Degrees, generated_otherwise, inferred_otherwise, sections_of_inference
 from .inference import CODE, lacking, unset
@@ -67,10 +67,16 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
 
 def _not_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[str, str]:
     """(why a plan in which they are apart would not be started, what helps); empty if it would."""
-    if lacking(parts):
-        return "nobody says how long `inference` takes", f"add `inference_cost` to `{KEY}`"
+    if needed := lacking(parts):
+        again, fixed = (f"algorithm.{key}" for key in ("recompute_logprobs", "importance_sampling_fix"))
+        if not (parts.settings.flag(again, CODE) or parts.settings.flag(fixed, CODE)):
+            return (
+                f"{needed.removesuffix(' it')} `inference`, which RLinf starts only with `{again}: true`",
+                f"set `{again}: true`, and {_saying(parts, 'inference')}",
+            )
+        return "nobody says how long `inference` takes", _saying(parts, "inference")
     if parts.has("critic") and not parts.has("critic_inference") and parts.settings.flag("critic.use_critic_model", CODE):
-        return "nobody says how long `critic_inference` takes", f"add `critic_inference_cost` to `{KEY}`"
+        return "nobody says how long `critic_inference` takes", _saying(parts, "critic_inference")
     if missing := unset(parts) or [path for path in sections_of_inference(parts) if parts.settings.at(path) is None]:
         listed = " and ".join(f"`{path}`" for path in missing)
         return f"the file has no {listed}, which RLinf reads where rollout is apart", f"add {listed} with the settings of the job"
@@ -84,6 +90,10 @@ def _not_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[str, str
         name, why, tp = wrong_inference
         return f"{why}, so that `{name}` would get no weights", f"lower `{tp.name}`"
     return "", ""
+
+
+def _saying(parts: Parts, name: str) -> str:
+    return saying(name, f"{name}{COST}", parts.settings.has(KEY))
 
 
 def _shapes(parts: Parts, names: Iterable[str], together: bool) -> dict[str, Shape]:

@@ -20,7 +20,7 @@ from ....planning.workload import Timed
 from ....text.tree import Mapping, Scalar, Value, find
 from ..capabilities import INFERENCE as ROLES
 from ..modes.task import Placer, placer_of
-from ..profiled import KEY, hinted_seconds
+from ..profiled import KEY, hinted_seconds, saying
 from .along import Lost, along
 from .embodied import embodied
 from .opened import Opened
@@ -191,7 +191,7 @@ def _not_planned(
     if missing or not any(name in placed for name in NEEDED[task]):
         return f"`{(missing or NEEDED[task])[0]}` is on no accelerators of the file", "give it the ranks of a run that was measured"
     if lacking:
-        return f"nobody says how long `{lacking[0]}` takes", f"add `{_key(task, lacking[0])}` to `{KEY}`"
+        return f"nobody says how long `{lacking[0]}` takes", saying(lacking[0], _key(task, lacking[0]), settings.has(KEY))
     return None
 
 

@@ -38,6 +38,26 @@ def test_seconds_of_inference_that_never_runs_count_nowhere(read: Read) -> None:
     assert "`critic_inference` is not started: there is no critic whose values it computes; its seconds count nowhere" in said(critics)
 
 
+@pytest.mark.parametrize(
+    ("profiled", "says"),
+    [(False, "say `seconds` of `inference` in `placewright.components`"), (True, "add `inference_cost` to `profile_data`")],
+)
+def test_an_fsdp_actor_that_could_not_be_apart_is_told_what_lets_it(read: Read, profiled: bool, says: str) -> None:
+    """With seconds of inference alone, as was advised, nothing changes: nothing starts it."""
+    plain = HINTED.replace("NAME: {seconds: {16: 10}}", "reward: {memory: 1GiB}").replace("megatron", "fsdp")
+    plain = plain.replace("rollout: {tensor", "rollout: {return_logprobs: true, tensor") + ("profile_data: {}\n" if profiled else "")
+    never = read(plain.replace("recompute_logprobs: true", "recompute_logprobs: false")).to_solve
+    (apart,) = (each for each in never.findings if "share their accelerators" in each.message)
+    assert apart.message.startswith(
+        "an fsdp actor that is apart from rollout needs `inference`, which RLinf starts only with `algorithm.recompute_logprobs: true`"
+    )
+    assert apart.help == f"set `algorithm.recompute_logprobs: true`, and {says}"
+    (silent,) = (each for each in read(plain).to_solve.findings if "share their accelerators" in each.message)
+    assert silent.message.startswith("nobody says how long `inference` takes") and silent.help == says
+    timed = plain.replace("reward: {memory: 1GiB}", "inference: {seconds: {16: 10}}")
+    assert not [each for each in said(read(timed).to_solve) if "share their accelerators" in each]
+
+
 def test_inference_without_ranks_beside_actor_and_rollout_apart_is_left_to_solve(read: Read) -> None:
     apart = HINTED.replace("NAME", "inference").replace(TOGETHER, "{rollout: 0-7, reward: 0-7, actor: 12-15}")
     assert {each.name for each in problem(read(apart)).components if each.runs is None} == {"inference"}
