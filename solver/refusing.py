@@ -38,7 +38,8 @@ def refusing(reading: Reading | None) -> Refuses:
         whole = problem.demands == its.demands
 
         def errors(text: str) -> list[Finding]:
-            return list(_errors(read(text, machines), whole))
+            # The plan has degrees of its own: whether any of those that hints leave open could be taken is not asked again.
+            return list(_errors(replace(read(text, machines), choices_refused=None), whole))
 
         found = errors(apply_edits(file.source.text, edits))
         before = {(each.code, each.subject) for each in errors(file.source.text)} if found else set()

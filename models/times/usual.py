@@ -9,23 +9,9 @@ from ..component import Component
 from ..planning.workload import PHASES, STEADY, After, Workload
 from ..roles import ACTOR, AGENT, CRITIC, ENVIRONMENT, INFERENCE, STUDENT, role_of
 from ..roles import ROLLOUT as GENERATING
-from ..text.tree import Mapping, Value
 
 _GENERATE, _, _TRAIN = PHASES
 _TRAINED = (ACTOR, CRITIC, STUDENT)
-
-
-def timed_names(block: Value | None) -> frozenset[str]:
-    """The components whose hints in the block `placewright` say seconds."""
-    inner = block.get("components") if isinstance(block, Mapping) else None
-    entries = inner if isinstance(inner, Mapping) else ()
-    return frozenset(each.key.text for each in entries if isinstance(each.value, Mapping) and each.value.get("seconds") is not None)
-
-
-def said_of_plan(block: Value | None) -> frozenset[str]:
-    """The keys of `plan` in the block `placewright`."""
-    plan = block.get("plan") if isinstance(block, Mapping) else None
-    return frozenset(each.key.text for each in plan) if isinstance(plan, Mapping) else frozenset()
 
 
 def as_it_runs(workload: Workload, said: Collection[str], asynchronous: str) -> Workload:

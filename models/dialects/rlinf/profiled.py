@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...hints.said import timed_names
 from ...text.tree import Mapping, Value
 from .capabilities import INFERENCE
 
@@ -18,7 +19,7 @@ def is_profiled(root: Mapping, hints: Value | None) -> bool:
 
     Those that infer need no ranks: where actor and rollout share their accelerators, RLinf does not start them.
     """
-    hinted, placed = hinted_seconds(hints), placed_in(root)
+    hinted, placed = timed_names(hints), placed_in(root)
     if not hinted - set(INFERENCE) <= placed:
         return False
     return isinstance(root.get(KEY), Mapping) or not hinted.isdisjoint(placed)
@@ -30,10 +31,3 @@ def placed_in(root: Mapping) -> frozenset[str]:
     placed = cluster.get("component_placement") if isinstance(cluster, Mapping) else None
     entries = placed if isinstance(placed, Mapping) else ()
     return frozenset(name.strip() for each in entries for name in each.key.text.split(","))
-
-
-def hinted_seconds(hints: Value | None) -> frozenset[str]:
-    """The components whose hints say seconds."""
-    inner = hints.get("components") if isinstance(hints, Mapping) else None
-    entries = inner if isinstance(inner, Mapping) else ()
-    return frozenset(each.key.text for each in entries if isinstance(each.value, Mapping) and each.value.get("seconds") is not None)

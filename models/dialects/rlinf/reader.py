@@ -9,6 +9,7 @@ from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...derivation import Derivation, Figure
 from ...findings.finding import Finding, Severity
+from ...hints.said import may_leave_degrees
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared
@@ -51,7 +52,8 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
     if not is_profiled(document.root, document.root.get(HINTS)):
         return found
     anew = partial(_read_anew, document, machines, level, found.problem)
-    return replace(found, anew=anew, choices_refused=partial(_choices_refused, document, machines, level), times_of_ranks=True)
+    refused = partial(_choices_refused, document, machines, level) if may_leave_degrees(document.root.get(HINTS)) else None
+    return replace(found, anew=anew, choices_refused=refused, times_of_ranks=True)
 
 
 def _read_anew(document: Document, machines: Cluster | AsDeclared | None, level: str, written: Problem | None) -> Reading:

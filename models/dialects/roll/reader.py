@@ -9,6 +9,7 @@ from ...component import Component
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...derivation import Derivation
+from ...hints.said import may_leave_degrees, timed_names
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import MAX_NODES, AsDeclared
@@ -18,7 +19,6 @@ from ...said import Said
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping
-from ...times.usual import timed_names
 from ..dialect import TRAINING
 from .capabilities import CAPABILITIES
 from .machines.counts import devices_per_node, nodes_reserved
@@ -43,12 +43,13 @@ FRAMEWORK = "ROLL"
 def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:
     """The problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
     found = read_with(document, machines, level)
-    if not timed_names(document.root.get(HINTS)):
+    hints = document.root.get(HINTS)
+    if not timed_names(hints):
         return found
     return replace(
         found,
         anew=lambda: anew(read_with, document, machines, level),
-        choices_refused=lambda: choices_refused(read_with, document, machines, level),
+        choices_refused=(lambda: choices_refused(read_with, document, machines, level)) if may_leave_degrees(hints) else None,
     )
 
 

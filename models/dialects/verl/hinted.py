@@ -13,13 +13,13 @@ from typing import Mapping as MappingType
 
 from ...component import UNBOUNDED, Component, Parallel, Relation
 from ...configuration.settings import Amount
+from ...hints.said import timed_names
 from ...hints.without import without
 from ...machines.cluster import Cluster
 from ...pools.pool import Pool
 from ...said import Said
 from ...text.nearest import nearest
 from ...text.tree import Mapping, Scalar, Value
-from ...times.usual import timed_names
 from .components.parallel import OWNERS
 from .configuration import Configuration
 from .planning.degrees import can_say

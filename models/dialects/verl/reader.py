@@ -9,6 +9,7 @@ from typing import Mapping as MappingType
 from ...configuration.notes import Notes
 from ...configuration.settings import Amount
 from ...findings.finding import Severity
+from ...hints.said import may_leave_degrees, timed_names
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared
@@ -18,7 +19,6 @@ from ...said import Said
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping
-from ...times.usual import timed_names
 from ..dialect import TRAINING
 from ..following import interpolates
 from .capabilities import CAPABILITIES, ENVIRONMENT
@@ -50,7 +50,8 @@ FRAMEWORK = "verl"
 def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:
     """The problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
     found = read_with(document, machines, level=level)
-    if not timed_names(document.root.get(HINTS)):
+    hints = document.root.get(HINTS)
+    if not timed_names(hints):
         return found
 
     def again(machines: Cluster | AsDeclared | None, open_: bool, root: Mapping | None, known: Known | None) -> Reading:
@@ -63,7 +64,7 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
     return replace(
         found,
         anew=lambda: anew(again, document.root, machines, own),
-        choices_refused=lambda: choices_refused(again, document.root, machines, own),
+        choices_refused=(lambda: choices_refused(again, document.root, machines, own)) if may_leave_degrees(hints) else None,
     )
 
 

@@ -1,12 +1,11 @@
-"""What works on what where nobody says it, and which components say seconds."""
+"""What works on what where nobody says it."""
 
 from __future__ import annotations
 
 from placewright.models.component import Component
 from placewright.models.planning.measured import Measured
 from placewright.models.planning.workload import After, Timed
-from placewright.models.text.source import Source
-from placewright.models.times.usual import timed_names, usual_order, usual_phase
+from placewright.models.times.usual import usual_order, usual_phase
 
 
 def component(name: str, *phases: str, role: str = "") -> Component:
@@ -43,9 +42,3 @@ def test_what_a_component_does_or_is_called_says_its_phase() -> None:
 def test_what_does_not_judge_is_passed_over() -> None:
     assert list(usual_order([component("actor", "generate", "train")])) == [After("actor.generate", "actor.train", True)]
     assert list(usual_order([component("actor")])) == []
-
-
-def test_components_without_seconds_are_not_timed() -> None:
-    root = Source("file.yaml", "components: {actor: {seconds: {8: 1}}, rollout: {memory: 1GiB}, env: 3}\n").root
-    assert timed_names(root) == {"actor"}
-    assert timed_names(None) == frozenset()

@@ -12,10 +12,11 @@ from dataclasses import replace
 
 from ....component import Parallel
 from ....configuration.settings import Settings
+from ....hints.said import timed_names
 from ....parallel import UNDIVIDED
 from ....planning.way import Shape
 from ....text.tree import Mapping, Value
-from ..profiled import hinted_seconds, is_profiled
+from ..profiled import is_profiled
 from .degrees import INFERENCE
 from .pack import other_degrees, pack
 from .parts import Parts
@@ -40,7 +41,7 @@ def trained_whole(settings: Settings, root: Mapping, hints: Value | None) -> fro
     profiled = is_profiled(root, hints)
     roles = {TRAINS: TRAINS} if placer is Placer.HYBRID or profiled else ROLES
     found = frozenset(name for name, role in roles.items() if settings.word(f"{role}.training_backend", CODE) == FSDP)
-    return found if profiled else found - hinted_seconds(hints)
+    return found if profiled else found - timed_names(hints)
 
 
 def undivided(parts: Parts, name: str, its: Parallel) -> None:

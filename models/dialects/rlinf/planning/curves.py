@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import Callable, Mapping, NamedTuple, Sequence
 
 Curve = Callable[[int], float]
@@ -26,6 +27,13 @@ class Fitted(NamedTuple):
 
 def fitted(points: Mapping[int, Fraction]) -> Fitted | None:
     """The curve that explains most, the first of equals in the order power, exponential, logarithm, parabola; None for a single point."""
+    return _fitted(tuple(points.items()))
+
+
+@lru_cache(maxsize=64)
+def _fitted(pairs: tuple[tuple[int, Fraction], ...]) -> Fitted | None:
+    """The same; a file is read many times while it is planned, each time with the same points."""
+    points = dict(pairs)
     xs, ys = list(points), [float(value) for value in points.values()]
     found: list[Fitted] = []
     if len(xs) > 1:

@@ -9,13 +9,14 @@ from ....component import Component
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Finding
+from ....hints.said import timed_names
 from ....hints.without import without
 from ....placements.assignment import Assignment
 from ....planning.measured import Measured
 from ....planning.workload import Timed
 from ....text.tree import Mapping, Value
 from ..capabilities import INFERENCE
-from ..profiled import hinted_seconds, placed_in
+from ..profiled import placed_in
 from .opened import Opened
 
 
@@ -28,7 +29,7 @@ def of_what_runs(
         return _without(block, [name for name in INFERENCE if name not in known])
     from .reasoning import unstarted
 
-    left = _started(_without(block, unstarted(settings, known, hinted_seconds(block))), known, components)
+    left = _started(_without(block, unstarted(settings, known, timed_names(block))), known, components)
     return _judged_plan(left, components, notes.findings)
 
 

@@ -13,6 +13,7 @@ from ....configuration.settings import Settings
 from ....findings.finding import Unchecked, UnusableInput
 from ....findings.span import Span
 from ....findings.wording import with_noun
+from ....hints.said import timed_names
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment
@@ -20,7 +21,7 @@ from ....planning.workload import Timed
 from ....text.tree import Mapping, Scalar, Value, find
 from ..capabilities import INFERENCE as ROLES
 from ..modes.task import Placer, placer_of
-from ..profiled import KEY, hinted_seconds, saying
+from ..profiled import KEY, saying
 from .along import Lost, along
 from .embodied import embodied
 from .opened import Opened
@@ -43,7 +44,7 @@ def opened(
     """
     task = settings.word("runner.task_type", CODE) or ""
     faults = len(notes.findings)
-    profile, hinted = read_profile(notes, settings), hinted_seconds(hints)
+    profile, hinted = read_profile(notes, settings), timed_names(hints)
     if len(notes.findings) > faults:
         return Opened(components)
     placed = {
@@ -131,8 +132,8 @@ def _inferring(
     It is said of those of the hints that are started nowhere.
     """
     found = [name for name in times if name not in placed]
-    nowhere = unstarted(settings, {*placed, *found}, hinted_seconds(hints))
-    for name in sorted(hinted_seconds(hints).intersection(ROLES).difference(placed, found)):
+    nowhere = unstarted(settings, {*placed, *found}, timed_names(hints))
+    for name in sorted(timed_names(hints).intersection(ROLES).difference(placed, found)):
         if besides(settings, name, placed, found):
             found.append(name)
         elif name in nowhere:

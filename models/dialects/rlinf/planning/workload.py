@@ -10,10 +10,10 @@ from typing import Collection, Iterator, Sequence
 
 from ....component import Component
 from ....configuration.settings import Settings
+from ....hints.said import said_of_plan, timed_names
 from ....planning.measured import TABLE
 from ....planning.workload import RLINF_EMBODIED, After, Workload
 from ....text.tree import Value
-from ....times.usual import said_of_plan, timed_names
 from ..capabilities import INFERENCE as ROLES
 from ..modes.degrees import inferring
 from ..modes.undivided import FSDP, TRAINS

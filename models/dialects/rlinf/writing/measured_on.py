@@ -8,6 +8,7 @@ from typing import Mapping as MappingType
 
 from ....findings.span import Edit
 from ....hints.block import COMPONENTS, NAME
+from ....hints.said import timed_names
 from ....parallel import Parallel
 from ....planning.workload import Timed
 from ....problem import Problem
@@ -17,7 +18,7 @@ from ....text.source import Source
 from ....text.tree import Mapping, Value
 from ....times.times_with import times_with
 from ..planning.measured_on import MEASURED_ON
-from ..profiled import COST, KEY, hinted_seconds
+from ..profiled import COST, KEY
 
 
 def counts_to_say(source: Source, before: Problem, after: Problem, degrees: MappingType[str, Parallel]) -> dict[str, int]:
@@ -25,7 +26,7 @@ def counts_to_say(source: Source, before: Problem, after: Problem, degrees: Mapp
 
     `degrees` are those that were chosen.
     """
-    costs, hinted = source.root.get(KEY), hinted_seconds(source.root.get(NAME))
+    costs, hinted = source.root.get(KEY), timed_names(source.root.get(NAME))
     now, found = times_with(after.job, degrees), dict[str, int]()
     for name, timed in times_with(before.job, degrees).items():
         has_cost = isinstance(costs, Mapping) and costs.get(f"{name}{COST}") is not None and name not in hinted

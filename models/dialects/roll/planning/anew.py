@@ -9,6 +9,7 @@ from typing import Iterator, Mapping, Sequence
 from ....component import DISJOINT, Component, Parallel, Relation
 from ....counts import in_any
 from ....findings.finding import Finding, warning
+from ....hints.said import said_of_plan, timed_names
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....machines.shorthand import AsDeclared
@@ -20,7 +21,7 @@ from ....reading import Reading
 from ....roles import ROLLOUT, role_of
 from ....text.document import Document
 from ....text.tree import Scalar, find
-from ....times.usual import as_it_runs, said_of_plan, timed_names, usual_order
+from ....times.usual import as_it_runs, usual_order
 from ...all_refused import all_refused, none_left
 from ...dialect import TRAINING
 from ...following import MOST_READ, following, interpolates

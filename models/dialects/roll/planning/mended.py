@@ -8,10 +8,10 @@ from math import prod
 from typing import Iterator
 
 from ....findings.finding import Finding, Severity, warning
+from ....hints.said import timed_names
 from ....machines.cluster import Cluster
 from ....reading import Reading
 from ....text.document import Document
-from ....times.usual import timed_names
 from ...following import MOST_READ
 from ..recognise import HINTS
 from .chosen import Read

@@ -10,12 +10,13 @@ from typing import Mapping as MappingType
 
 from ....component import DISJOINT, Component, Relation
 from ....configuration.settings import Amount
+from ....hints.said import said_of_plan
 from ....machines.cluster import Cluster
 from ....parallel import Parallel
 from ....planning.workload import Workload
 from ....pools.laying import Laying
 from ....pools.pool import Pool
-from ....times.usual import as_it_runs, said_of_plan, usual_order
+from ....times.usual import as_it_runs, usual_order
 from ..job.setup import Setup
 from .accepted import Taken, Together, accepted
 from .asynchronous import asynchronous
