@@ -7,9 +7,11 @@ rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Sequence
 
 from ....component import Parallel
 from ....configuration.settings import Amount, Settings
+from ....text.tree import Scalar
 from ..capabilities import INFERENCE as INFERENCE
 from .parts import Parts
 
@@ -21,6 +23,17 @@ SECTIONS = {
     **{role: (f"{role}.model", {"tp": _TP, "pp": _PP, "cp": _CP}) for role in ("actor", "critic", "inference")},
 }
 """Component -> the section that says its degrees, and the key of each."""
+
+
+def own_first(settings: Settings, name: str, choices: Sequence[Parallel]) -> tuple[Parallel, ...]:
+    """The choices of a component's degrees, those of its section before all others; a degree that this does not say is 1.
+
+    The order stays where the section says nothing, or no choice. Nothing is noted: not every program of RLinf reads these keys.
+    """
+    path, keys = SECTIONS.get(name, ("", {}))
+    written = {degree: settings.at(f"{path}.{key}") for degree, key in keys.items() if settings.has(f"{path}.{key}")}
+    said = {degree: value.value if isinstance(value, Scalar) else None for degree, value in written.items()}
+    return tuple(sorted(choices, key=lambda each: not said or any(getattr(each, degree) != said.get(degree, 1) for degree in keys)))
 
 
 @dataclass(frozen=True, slots=True)

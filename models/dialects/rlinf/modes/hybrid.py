@@ -6,9 +6,15 @@ examples/embodiment, examples/sft, examples/reward, examples/offline_rl and eval
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ....configuration.settings import Settings
 from ....findings.finding import Severity
+from ....said import Said
+from .degrees import own_first
 from .parts import Parts
 from .presence import CODE
+from .task import Placer, placer_of
 from .undivided import unread
 
 STARTED = {"embodied": ("env",), "embodied_eval": ("env", "rollout"), "sft": ("actor",), "offline": ("actor",)}
@@ -16,6 +22,18 @@ STARTED = {"embodied": ("env",), "embodied_eval": ("env", "rollout"), "sft": ("a
 
 TRAINED = ("actor", "rollout")
 """Those that the embodied programs ask for besides, but for the ones that collect data or evaluate."""
+
+
+def with_own_degrees(settings: Settings, said: Said) -> Said:
+    """Of degrees that hints leave open, those first that the file itself says: RLinf starts its ranks with these, not with what is preferred.
+
+    The other modes read the degrees themselves, and make them those of the components.
+    """
+    if placer_of(settings, settings.word("runner.task_type", CODE) or "") is not Placer.HYBRID:
+        return said
+    choices = {name: own_first(settings, name, its) for name, its in said.choices.items()}
+    components = tuple(replace(each, parallel=choices[each.name][0]) if each.name in choices else each for each in said.components)
+    return replace(said, components=components, choices=choices)
 
 
 def apply(parts: Parts) -> None:
