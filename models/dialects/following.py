@@ -16,6 +16,7 @@ from ..findings.finding import Finding
 from ..job import Job
 from ..parallel import DEGREES
 from ..planning.followed import FIELDS, Changed, Followed
+from ..planning.way import Shape, Way
 from ..planning.workload import Workload
 from ..text.changed import number, with_value
 from ..text.tree import Mapping, Value, find, leaves
@@ -114,11 +115,17 @@ def _followers(job: Job, its: Job) -> Iterator[str]:
     for each in job.components:
         judged = each.name in job.accepted and each.name in its.accepted
         if each.runs is None and (each.timed or judged) and each.name not in {*job.choices, *job.tied}:
-            before, after = ([way.shapes.get(each.name) for way in ways] for ways in (job.ways, its.ways))
+            before, after = (_in_ways(ways, each.name) for ways in (job.ways, its.ways))
             named = changes[each.name].named if each.name in changes else {}
             otherwise = (len(before) == len(after) and before != after) or (judged and job.accepted[each.name] != its.accepted[each.name])
             if any(field in named for field in _TELLING) or otherwise:
                 yield each.name
+
+
+def _in_ways(ways: Sequence[Way], name: str) -> list[tuple[Shape | None, int]]:
+    """What a component is in each way; on how many accelerators at least, where others do its work in some, so that it does not say so itself."""
+    idle = any(name in way.without for way in ways)
+    return [(way.shapes.get(name), way.least.get(name, 0) if idle else 0) for way in ways]
 
 
 def _changes(job: Job, its: Job) -> dict[str, Changed]:

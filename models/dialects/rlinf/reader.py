@@ -31,8 +31,9 @@ from .components.component_placement import Context, read_components
 from .components.least import accelerators_per_node
 from .components.written import component_placement, names_in
 from .modes import read_mode
+from .modes.hybrid import with_own_degrees
 from .modes.undivided import trained_whole
-from .planning.hints import of_what_runs
+from .planning.hints import of_what_runs, with_phases_of_idle
 from .planning.measured_on import measured_on_of
 from .planning.opened import Opened
 from .profiled import KEY, is_profiled
@@ -125,6 +126,7 @@ def _problem(
 
         planned = opened(notes, settings, cluster, components, block, measured)
         components = planned.components
+    whole = block
     if block is not None and is_profiled(root, block):
         block = of_what_runs(notes, settings, root, block, components, planned)
     if placed is not None and (block is not None or root.get(KEY) is not None):
@@ -140,6 +142,8 @@ def _problem(
         said = add_block(block, cluster, components, notes.findings, planned.relations, trained_whole(settings, root, hinted))
     owner = (placed or section).span
     profiled = is_profiled(root, hinted if hints else None)
+    said = with_own_degrees(settings, said) if profiled else said
+    said = replace(said, components=with_phases_of_idle(settings, cluster, whole, block, components, said.components))
     mode = read_mode(
         notes, settings, cluster, names_in(placed), owner, said.components, said.relations, planned.names, said.choices, profiled
     )

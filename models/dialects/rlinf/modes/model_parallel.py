@@ -19,7 +19,7 @@ from .parts import Parts
 from .shape import CODE, Shape, at_least, engine, fits_in, of_rollout, whole
 from .solid import Extent
 from .undivided import FSDP, ROLES, undivided, without_times
-from .ways import ways
+from .ways import is_idle_in_a_way, ways
 from .weights import weights
 
 MEGATRON = "megatron"
@@ -83,6 +83,8 @@ def _actor(parts: Parts, its: Degrees, backend: str | None) -> None:
         if backend == FSDP and its.parallel and offered and all(each.tp != its.parallel.tp for each in offered):
             other_degrees(parts, parts.components["actor"], (its.parallel,))
         pack(parts, "actor", Shape(), its.parallel if backend == MEGATRON else None)
+    if backend == MEGATRON and "actor" in parts.planned:
+        _sampled(parts, "actor")  # among how many replicas depends on degrees that hints may leave open
     at_least(parts, "actor", its.tp)
     if backend == MEGATRON or count is None or not fits_in(parts, "actor", its.tp, count, count) or backend == "fsdp" or backend is None:
         return
@@ -143,7 +145,8 @@ def _inference(parts: Parts, found: Arrangement) -> None:
         pack(parts, name, Shape(), inferred(parts.settings, role).parallel if divided else None)
         if divided and name in parts.planned:
             _sampled(parts, name)
-        at_least(parts, name, tp)
+        if not is_idle_in_a_way(parts, name):  # there what trains does its work, on whatever that has
+            at_least(parts, name, tp)
 
 
 def _sampled(parts: Parts, name: str) -> None:

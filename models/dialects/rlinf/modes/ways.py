@@ -11,7 +11,7 @@ from typing import Iterable, Iterator
 from ....planning.way import Shape, Way
 from ..profiled import COST, KEY, saying
 from . import handing_on
-from .degrees import INFERENCE, Degrees, generated_otherwise, inferred_otherwise, sections_of_inference
+from .degrees import INFERENCE, Degrees, generated_otherwise, inferred, inferred_otherwise, inferring, sections_of_inference
 from .inference import CODE, lacking, unset
 from .pairs import apart, collocated, equal_counts, multiples, paired_degrees
 from .parts import Parts
@@ -60,7 +60,7 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
             apart=found,
             shapes=shapes,
             multiples=multiples(parts, actor, rollout),
-            least=handing_on.least(parts),
+            least={**handing_on.least(parts), **(_inferring(parts, alone) if shares else {})},
             paired=(*paired_degrees(parts, actor, rollout, together=False), *handing_on.paired(parts)),
         )
 
@@ -103,6 +103,25 @@ def _shapes(parts: Parts, names: Iterable[str], together: bool) -> dict[str, Sha
         if degrees := inferred_otherwise(parts.settings, INFERENCE[name]):
             own, its = degrees
             found[name] = Shape(parallel=its if together else own)
+    return found
+
+
+def is_idle_in_a_way(parts: Parts, name: str) -> bool:
+    """Is there a way in which RLinf does not start a component that has a place in the others? Then these say how many accelerators it has."""
+    return any(name in way.without for way in parts.ways) and parts.has(INFERENCE[name])
+
+
+def _inferring(parts: Parts, names: Iterable[str]) -> dict[str, int]:
+    """Components that infer -> how many accelerators they have at least where they are started: their tp, if their degrees do not say so."""
+    found: dict[str, int] = {}
+    for name in names:
+        role = INFERENCE[name]
+        tp, divided = inferring(parts.settings, role), parts.settings.word(f"{role}.training_backend", PLANS) == "megatron"
+        own = inferred(parts.settings, role).parallel if divided else None
+        if tp is None or not parts.has(role) or (own is not None and own.replica >= tp.value):
+            continue
+        least = min((each.tp for each in parts.choices.get(name, ())), default=tp.value)
+        found |= {name: least} if least > 1 else {}
     return found
 
 

@@ -11,10 +11,11 @@ from ....configuration.settings import Settings
 from ....findings.finding import Finding
 from ....hints.said import timed_names
 from ....hints.without import without
+from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
 from ....planning.measured import Measured
 from ....planning.workload import Timed
-from ....text.tree import Mapping, Value
+from ....text.tree import Mapping, Value, find
 from ..capabilities import INFERENCE
 from ..profiled import placed_in
 from .opened import Opened
@@ -31,6 +32,31 @@ def of_what_runs(
 
     left = _started(_without(block, unstarted(settings, known, timed_names(block))), known, components)
     return _judged_plan(left, components, notes.findings)
+
+
+def with_phases_of_idle(
+    settings: Settings, cluster: Cluster, block: Value | None, left: Value | None, components: tuple[Component, ...], judged: tuple[Component, ...]
+) -> tuple[Component, ...]:  # fmt: skip
+    """What trains also has its memory in the phases of what it does the work of, whose hints are in the `block` and not in what is `left`.
+
+    The planner counts it so too (see Question.turns_beside). `components` are those of the file, `judged` the same with their hints.
+    """
+    inner = block.get("components") if isinstance(block, Mapping) else None
+    hints = [each for each in inner if each.key.text in INFERENCE] if isinstance(inner, Mapping) else []
+    hints = [each for each in hints if find(left, f"components.{each.key.text}") is None]
+    if inner is None or not hints:
+        return judged
+    from ....hints.add import add_hints
+    from .reasoning import besides
+
+    names, found = {each.name for each in components}, {each.name: each for each in judged}
+    for its in add_hints(Mapping(tuple(hints), inner.span), cluster, judged, []).components:
+        worker = found.get(INFERENCE.get(its.name, "")) if its.name not in found else None
+        # Without phases what trains has its memory all the time.
+        if worker and worker.phases and its.phases and besides(settings, its.name, names, ()):
+            names.add(its.name)
+            found[worker.name] = replace(worker, phases=tuple(dict.fromkeys((*worker.phases, *its.phases))))
+    return tuple(found.values())
 
 
 def _started(block: Value | None, names: Container[str], components: Iterable[Component]) -> Value | None:

@@ -101,7 +101,9 @@ def _megatron(work: Work, prompts: Amount, group: Amount, batch: int, micro: Amo
 def _replicated(work: Work, name: str, parallel: Parallel | None, prompts: Amount, group: Amount) -> None:
     """All samples divide among the replicas of one component."""
     processes, component = work.processes(name), work.component(name)
-    if parallel and component and component.runs is None:
+    timed = component.timed if component else None
+    planned = timed is not None and timed.samples == prompts.value * group.value  # they divide with whatever degrees are chosen
+    if parallel and component and component.runs is None and not planned:
         # So that they divide among as many replicas as it gets.
         samples, what = prompts.value * group.value * parallel.replica, "samples times tp x pp x cp" if parallel.replica > 1 else "samples"
         work.share(name, Amount(samples, f"{prompts.name} x {group.name}", prompts.scalar), 1, "", what, "")

@@ -8,6 +8,7 @@ from placewright.models.dialects import load
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.planning.measured import SECOND
 from placewright.models.planning.planned import Planned
+from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.solver.planning.after.accounting import account_of
 from placewright.solver.verify import verify
@@ -31,37 +32,95 @@ placewright:
 COLLOCATED = 110 * SECOND
 
 
-def planned(actor: str, rollout: str, inference: str, reward: str = "memory: 0GiB") -> tuple[Answer, Planned]:
-    text = FILE.format(actor=actor, rollout=rollout, inference=inference, reward=reward)
-    reading = load.read(Source("run.yaml", text), read_shorthand("1x4xH100"), "rlinf", "training")
-    assert not verify(reading).errors
+def read(actor: str, rollout: str, inference: str, reward: str = "memory: 0GiB", file: str = FILE) -> Reading:
+    text = file.format(actor=actor, rollout=rollout, inference=inference, reward=reward)
+    return load.read(Source("run.yaml", text), read_shorthand("1x4xH100"), "rlinf", "training")
+
+
+def solved(reading: Reading) -> tuple[Answer, Planned]:
     answer = solve(reading, sandbox=False)
     assert answer.planned is not None, answer.findings
     return answer, answer.planned
 
 
+def refused(reading: Reading) -> list[str]:
+    return [each.code for each in verify(reading).errors]
+
+
 @pytest.mark.parametrize("inference", ["memory: 30GiB", "memory: 90GiB", "memory: 90GiB, phase: infer"])
 def test_ranks_that_verify_accepts_are_the_plan_and_their_own(inference: str) -> None:
     """An arrangement of 162.5 seconds was called proved, since 90 GiB were not there."""
-    answer, found = planned("memory: 30GiB", "memory: 30GiB", inference)
+    reading = read("memory: 30GiB", "memory: 30GiB", inference)
+    assert not refused(reading)
+    answer, found = solved(reading)
     assert found.proved and found.best.nanoseconds == COLLOCATED
     assert {option.amount for option in found.best.design.options.values()} == {4}
     assert not any("inference" in each.subject for each in answer.unchecked)
 
 
 def test_the_bill_has_what_is_started_alone() -> None:
-    text = FILE.format(actor="memory: 30GiB", rollout="memory: 30GiB", inference="memory: 30GiB", reward="memory: 1GiB")
-    reading = load.read(Source("run.yaml", text), read_shorthand("1x4xH100"), "rlinf", "training")
-    answer = solve(reading, sandbox=False)
-    assert answer.planned is not None
-    (bill,) = account_of(reading.to_solve.problem, answer.planned).bills
+    reading = read("memory: 30GiB", "memory: 30GiB", "memory: 30GiB", "memory: 1GiB")
+    _, found = solved(reading)
+    (bill,) = account_of(reading.to_solve.problem, found).bills
     assert {entry.component for moment in bill.moments for entry in moment.entries} == {"actor", "rollout", "reward"}
     assert bill.peak.mebibytes == 61 << 10
 
 
-@pytest.mark.parametrize(("reward", "seconds"), [("5GiB", 110), ("20GiB", 182.5)])
-def test_the_actor_works_in_the_phase_of_what_it_does_the_work_of(reward: str, seconds: float) -> None:
-    """Beside 70 GiB of the actor, reward has room in that phase with 5 GiB, and none with 20."""
-    phases = ("memory: 70GiB, phase: train", "memory: 70GiB, phase: generate", "memory: 60GiB, phase: infer")
-    _, found = planned(*phases, f"memory: {reward}, phase: infer")
+PHASES = ("memory: 70GiB, phase: train", "memory: 70GiB, phase: generate")
+
+
+@pytest.mark.parametrize(("reward", "faults", "seconds"), [("5GiB", [], 110), ("20GiB", ["PW501"], 182.5)])
+def test_the_actor_works_in_the_phase_of_what_it_does_the_work_of(reward: str, faults: list[str], seconds: float) -> None:
+    """Beside 70 GiB of the actor, reward has room in that phase with 5 GiB, and none with 20: `verify` counted no actor there."""
+    reading = read(*PHASES, "memory: 60GiB, phase: infer", f"memory: {reward}, phase: infer")
+    assert refused(reading) == faults
+    _, found = solved(reading)
     assert found.proved and found.best.nanoseconds == seconds * SECOND
+
+
+def test_so_it_does_whatever_else_the_hints_of_inference_say() -> None:
+    reading = read(*PHASES, "phase: [infer, train], colocate_with: actor", "memory: 20GiB, phase: infer")
+    assert refused(reading) == ["PW501"]
+    assert reading.problem is not None and reading.problem["actor"].phases == ("train", "infer")
+
+
+def test_phases_of_times_are_those_in_which_what_does_the_work_has_its_memory() -> None:
+    in_phase = FILE.replace("inference: {{seconds: {{4: 20}}, ", "inference: {{seconds: {{infer: {{4: 20}}}}, ")
+    assert refused(read(*PHASES, "memory: 60GiB", "memory: 20GiB, phase: infer", in_phase)) == ["PW501"]
+    assert not refused(read(*PHASES, "memory: 60GiB", "memory: 5GiB, phase: infer", in_phase))
+
+
+def test_without_times_of_inference_the_actor_works_in_its_phase_too() -> None:
+    """Then actor and rollout can only share accelerators, and the plan counts what `verify` does."""
+    untimed = FILE.replace("inference: {{seconds: {{4: 20}}, ", "inference: {{")
+    reading = read(*PHASES, "phase: infer", "memory: 20GiB, phase: infer", untimed)
+    assert refused(reading) == ["PW501"]
+    assert solve(reading, sandbox=False).planned is None
+    _, found = solved(read(*PHASES, "phase: infer", "memory: 5GiB, phase: infer", untimed))
+    assert found.best.nanoseconds == 90 * SECOND
+
+
+def test_nobody_works_in_the_phase_of_inference_that_nobody_asks_for() -> None:
+    never = FILE.replace("recompute_logprobs: true", "recompute_logprobs: false").replace("return_logprobs: false", "return_logprobs: true")
+    reading = read(*PHASES, "memory: 60GiB, phase: infer", "memory: 20GiB, phase: infer", never)
+    assert not refused(reading)
+    _, found = solved(reading)
+    assert found.best.nanoseconds == 90 * SECOND
+
+
+def test_who_has_its_memory_all_the_time_is_in_no_phase() -> None:
+    reading = read("memory: 30GiB", "memory: 30GiB", "memory: 30GiB, phase: infer")
+    assert reading.problem is not None and reading.problem["actor"].phases == ()
+
+
+def test_the_critic_works_in_the_phase_of_the_inference_of_values() -> None:
+    critic = (
+        FILE.replace('reward: "0-3"', 'reward: "0-3", critic: "0-3"')
+        .replace("placewright:\n", "critic: {{use_critic_model: true, training_backend: megatron, model: {{tensor_model_parallel_size: 1}}}}\nplacewright:\n")
+        .replace("    reward:", "    critic: {{seconds: {{4: 10}}, phase: train}}\n    critic_inference: {{seconds: {{4: 10}}, phase: judge}}\n    reward:")
+    )  # fmt: skip
+    reading = read(*PHASES, "phase: infer", file=critic)
+    assert not refused(reading) and reading.problem is not None
+    assert {each.name: each.phases for each in reading.problem.components if each.phases} == {
+        "actor": ("train", "infer"), "rollout": ("generate",), "critic": ("train", "judge"),
+    }  # fmt: skip
