@@ -61,6 +61,8 @@ class Question:
     ways : a design keeps to what one of them says; none: nothing more is asked of it.
     nested : may a component use the accelerators of several others, or only those of one set?
     only_within : where some are `within` others, does nobody else use only some of another's accelerators, but those together with them?
+    forbids_nesting : where so, is that because the file says `nested: false`? For words alone.
+    inside : where so, pairs of which the first may lie inside the second though nothing demands it.
     phases : the order of the phases, for a cost model that runs one after the other.
     batches : an iteration is handed on in so many.
     areas : nodes on which components must share the room.
@@ -93,6 +95,8 @@ class Question:
     ways: tuple[Way, ...] = ()
     nested: bool = False
     only_within: bool = False
+    forbids_nesting: bool = field(default=False, compare=False)
+    inside: frozenset[tuple[str, str]] = frozenset()
     phases: tuple[str, ...] = ()
     batches: int = 1
     aim: str = SECONDS

@@ -129,22 +129,27 @@ def _relations(question: Question, design: Design) -> Iterator[str]:
             if len(names) == 1
             else f"it is none of the arrangements {', '.join(names)}"
         )
-    related = {frozenset(pair) for pair in (*question.together, *question.within)}
+    related = {frozenset(pair) for pair in (*question.together, *question.within, *question.inside)}
     for one, other in combinations(question.components, 2):
         if uses[one] & uses[other] and not question.alone.isdisjoint((one, other)) and frozenset((one, other)) not in related:
             yield f"`{one}` and `{other}` share accelerators, and nothing says that they may"
 
 
 def _not_demanded(question: Question, uses: Mapping[str, set[int]]) -> Iterator[str]:
-    """Components inside others that nothing demands to be there, neither of themselves nor of those on the same accelerators."""
+    """Components inside others that nothing demands or lets be there, neither of themselves nor of those on the same accelerators.
+
+    Where the file does not forbid it, what lies inside others is only what goes along with them, unless the file says otherwise.
+    """
+    why = "which `nested: false` in `plan` forbids" if question.forbids_nesting else "which `nested: true` in `plan` would allow"
+    may = sorted(question.within | question.inside)
     for inner, outer in permutations(question.components, 2):
         if not uses[inner] < uses[outer] or not uses[inner]:
             continue
         reached = [uses[inner]]
         for its in reached:
-            reached += [uses[other] for one, other in sorted(question.within) if uses[one] == its and uses[other] not in reached]
+            reached += [uses[other] for one, other in may if uses[one] == its and uses[other] not in reached]
         if uses[outer] not in reached:
-            yield f"`{inner}` uses only some of the accelerators of `{outer}`, which `nested: false` in `plan` forbids"
+            yield f"`{inner}` uses only some of the accelerators of `{outer}`, {why}"
 
 
 def _is_arranged(way: Way, uses: Mapping[str, set[int]]) -> bool:

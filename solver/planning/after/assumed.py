@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
+from ....models.machines.node_group import ACCELERATOR
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
@@ -21,12 +22,24 @@ def assumed(problem: Problem, question: Question) -> Iterator[str]:
     yield from workload.assumed
     yield from refused_degrees(problem)
     yield from never_shared(problem, question)
+    yield from _left_alone(problem, question)
     if any(overlapping(problem)):
         yield "beside ranks that overlap in part it is not looked for what becomes of the plan where a hint is wrong"
     if workload.flows:
         yield from _beside(question)
     if workload.aim != SECONDS and workload.budget.nanoseconds is None:
         yield "the fewest accelerators however long an iteration takes: no `budget` of seconds is said"
+
+
+def _left_alone(problem: Problem, question: Question) -> Iterator[str]:
+    """Who keeps its ranks to itself, though its framework lets others use them: of a plan with others on them nobody knows what it takes."""
+    if not problem.job.capabilities.shares_accelerators:
+        return
+    given = [each for each in problem.components if each.runs is not None and each.timed is None and each.name not in question.options]
+    names = [each.name for each in given if problem.kind(each) == ACCELERATOR and each.name not in problem.job.overlaps]
+    if names:
+        have, them = ("has", "its ranks stay") if len(names) == 1 else ("have", "their ranks stay")
+        yield f"{listed(names)}: {them}, and nobody else is put onto them, since {'it' if len(names) == 1 else 'they'} {have} no `seconds`"
 
 
 def _beside(question: Question) -> Iterator[str]:

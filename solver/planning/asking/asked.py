@@ -79,6 +79,7 @@ def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_
         ways=arranged,
         nested=nested,
         only_within=nested and (forbids_nesting(workload) or (bool(led) and not workload.nested)),
+        forbids_nesting=forbids_nesting(workload),
         phases=workload.phases,
         batches=workload.handed_on,
         aim=workload.aim,

@@ -14,9 +14,17 @@ def with_nesting(problem: Problem) -> Problem | None:
     job, workload = problem.job, problem.job.workload
     if workload is None or workload.nested or "nested" in workload.spans or workload.model == RLINF:
         return None
-    if job.ways or job.laying is not None or job.overlaps or job.capabilities.shares_accelerators:
+    shares = job.capabilities.shares_accelerators and not job.ways
+    if job.laying is not None or job.overlaps or shares or _all_are_arranged(problem):
         return None
     return replace(problem, job=replace(job, workload=replace(workload, nested=True)))
+
+
+def _all_are_arranged(problem: Problem) -> bool:
+    """Does the framework say of all that is planned whether it shares accelerators as a whole or not at all?"""
+    named = [{name for pair in (*way.together, *way.apart) for name in pair} for way in problem.job.ways]
+    timed = [each.name for each in problem.components if each.timed and each.runs is None]
+    return bool(named) and all(name in its for its in named for name in timed)
 
 
 def forbids_nesting(workload: Workload) -> bool:

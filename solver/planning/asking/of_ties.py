@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Mapping
+from itertools import product
+from typing import Iterator, Mapping
 
 from ....models.parallel import Parallel
 from ....models.planning.followed import Followed
@@ -45,6 +46,14 @@ def with_degrees(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
     choices = {name: its for name, its in job.choices.items() if name not in degrees}
     own = job.own if all(problem.own_degrees(problem[name]) == its for name, its in degrees.items()) else {}
     return replace(problem, job=replace(job, components=components, choices=choices, own=own, tied={}, followed=()))
+
+
+def each_choice(problem: Problem) -> Iterator[Problem]:
+    """The problem with each choice of the degrees that others follow, but for those that its framework refuses; itself where none do."""
+    leaders = {leader: choices for leader in problem.job.leaders if (choices := problem.job.choices.get(leader))}
+    known = {tuple(each.degrees.get(name) for name in leaders) for each in problem.job.followed}
+    every = product(*leaders.values())
+    return (with_degrees(problem, dict(zip(leaders, chosen))) for chosen in every if not known or chosen in known)
 
 
 def followed(problem: Problem, degrees: Mapping[str, Parallel]) -> Followed | None:

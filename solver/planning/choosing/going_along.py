@@ -1,4 +1,4 @@
-"""Where a component without times goes along with one that has some, and is on fewer counts than that one: it may use only some of its accelerators."""
+"""Where a component without times goes along with one that has some, and may not be wherever that one is: on some of its accelerators, or apart."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from dataclasses import replace
 from typing import Callable
 
 from ....models.answer import IMPOSSIBLE, Answer
-from ....models.component import COLOCATED, SUBSET
+from ....models.component import COLOCATED, SUBSET, Component
+from ....models.planning.planned import Planned
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
 from ..asking.nested import led_inside
+from ..asking.of_ties import each_choice
+from .told import less_than_each, of_choices
 
 Plan = Callable[[Problem], Answer]
 
@@ -23,18 +26,30 @@ def going_along(plan: Plan) -> Plan:
     """
 
     def planned(problem: Problem) -> Answer:
-        found, inside = plan(problem), may_lie_inside(problem)
-        if inside is None or was_heard() or (found.planned is None and found.verdict != IMPOSSIBLE):
-            return found
-        other = plan(inside)
-        if other.planned is None:
-            return found if other.verdict == IMPOSSIBLE else _unproved(found)
-        if found.planned is None or other.planned.price[0] < found.planned.price[0]:
-            return _not_all_compared(_on_more(plan, inside, other))
-        bound = min(found.planned.bound, other.planned.bound)
-        return _not_all_compared(replace(found, planned=replace(found.planned, bound=bound, proved=bound == found.planned.price[0])))
+        found = plan(problem)
+        for other in (may_lie_inside(problem), may_be_apart(problem)):
+            undecided = found.planned is None and found.verdict != IMPOSSIBLE
+            if other is not None and not undecided and not was_heard():
+                found = _better(plan, found, other)
+        return found
 
     return planned
+
+
+def _better(plan: Plan, found: Answer, problem: Problem) -> Answer:
+    """The answer, or that of the problem where it may be otherwise, if an iteration takes less so; with what both prove."""
+    other = plan(problem)
+    if other.planned is None:
+        return found if other.verdict == IMPOSSIBLE else _unproved(found)
+    if found.planned is None or other.planned.price[0] < found.planned.price[0]:
+        its = _with_unasked(_on_more(plan, problem, other), found.planned)
+        if found.planned is None or its.planned is None:
+            return _not_all_compared(its)
+        bound = min(found.planned.bound, its.planned.bound)
+        return _not_all_compared(replace(its, planned=replace(its.planned, bound=bound, proved=bound == its.planned.price[0])))
+    bound = min(found.planned.bound, other.planned.bound)
+    its = replace(found, planned=replace(found.planned, bound=bound, proved=bound == found.planned.price[0]))
+    return _not_all_compared(_with_unasked(its, other.planned))
 
 
 def _on_more(plan: Plan, problem: Problem, found: Answer) -> Answer:
@@ -63,11 +78,13 @@ def may_lie_inside(problem: Problem) -> Problem | None:
     going = [each for each in problem.related(COLOCATED) if each.proposed]
     if not going:
         return None
-    options = asked(problem, problem.job.workload or Workload()).options
+    # Whatever is chosen, and with groups over nodes too: plans that nobody asked for are told beside the plan.
+    workload = problem.job.workload or Workload()
+    every = [asked(each, workload, over_nodes=True).options for each in each_choice(problem)]
 
     def has_fewer(leader: str, follower: str) -> bool:
-        counts = {option.amount for option in options.get(follower, ())}
-        return any(option.amount not in counts for option in options.get(leader, ()))
+        counts = ({option.amount for option in options.get(follower, ())} for options in every)
+        return any(option.amount not in its for options, its in zip(every, counts) for option in options.get(leader, ()))
 
     led = [each for each in going if has_fewer(*each.components)]
     if not led:
@@ -76,6 +93,31 @@ def may_lie_inside(problem: Problem) -> Problem | None:
         replace(each, kind=SUBSET, components=each.components[::-1]) if each in led else each for each in problem.job.relations
     )
     return replace(problem, job=replace(problem.job, relations=relations))
+
+
+def may_be_apart(problem: Problem) -> Problem | None:
+    """The problem in which those that need memory have accelerators of their own; None where none of them is known to need any."""
+
+    def needs(component: Component) -> bool:
+        return bool(component.memory or component.offloaded or component.estimate)
+
+    going = [each for each in problem.related(COLOCATED) if each.proposed and needs(problem[each.components[-1]])]
+    if not going:
+        return None
+    relations = tuple(each for each in problem.job.relations if each not in going)
+    return replace(problem, job=replace(problem.job, relations=relations))
+
+
+def _with_unasked(found: Answer, other: Planned | None) -> Answer:
+    """The answer with what is told of plans that nobody asked for beside either plan, where these may be better."""
+    planned = found.planned
+    if planned is None or other is None:
+        return found
+    both = (planned, other)
+    over_nodes = of_choices(planned, both, lambda each: each.over_nodes)
+    nested = of_choices(planned, both, lambda each: each.nested)
+    at_once = less_than_each(of_choices(planned, both, lambda each: each.at_once), (nested, over_nodes))
+    return replace(found, planned=replace(planned, over_nodes=over_nodes, nested=nested, at_once=at_once))
 
 
 def _not_all_compared(found: Answer) -> Answer:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
-from typing import Callable, Iterator, Mapping, Sequence
+from typing import Callable, Sequence
 
 from ....models.answer import IMPOSSIBLE, Answer, Solve
-from ....models.parallel import Parallel
 from ....models.planning.planned import AtOnce, Nested, OverNodes, Planned, Priced, Unplaceable
 from ....models.planning.question import Question
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
-from ..asking.of_ties import with_degrees
+from ..asking.of_ties import each_choice
 from ..loop.beside import ALTERNATIVES
 from ..loop.told import not_all_read
 from ..variants.merging import of_one_kind, with_models
 from ..variants.spanning import spans
 from .cheapest_first import cheapest_first
-from .told import none_of_choices, not_all_known, of_choices
+from .told import less_than_each, none_of_choices, not_all_known, of_choices
 
 
 def tied(
@@ -40,7 +38,7 @@ def tied(
         leaders = {leader: problem.job.choices.get(leader, ()) for leader in problem.job.leaders}
         if not any(choices and choices != (problem.own_degrees(problem[name]),) for name, choices in leaders.items()):
             return plan(problem)
-        every = list(_each(problem, {leader: choices for leader, choices in leaders.items() if choices}))
+        every = list(each_choice(problem))
         some, left, least = cheapest_first(plan, every, limit, seed, answer_interrupted)
         answers = [its for _, its in sorted(some.items())]
         open_ = left or problem.job.not_read > 0
@@ -62,13 +60,6 @@ def tied(
         return _best(answers, problem, open_, questions, over, inside, both, least)
 
     return answer
-
-
-def _each(problem: Problem, leaders: Mapping[str, tuple[Parallel, ...]]) -> Iterator[Problem]:
-    """The problem with each choice of these, but for those that its framework refuses."""
-    known = {tuple(each.degrees.get(name) for name in leaders) for each in problem.job.followed}
-    every = product(*leaders.values())
-    return (with_degrees(problem, dict(zip(leaders, chosen))) for chosen in every if not known or chosen in known)
 
 
 def _questions(problem: Problem, planned: Planned | None) -> tuple[Question, ...]:
@@ -120,7 +111,7 @@ def _best(
     merged = replace(
         planned, bound=bound, proved=proved, ties_open=ties_open, others=kept, others_open=others_open, parts=questions,
         over_kinds=min(wider, default=None),
-        nested=told[0], over_nodes=told[1], at_once=_less(of_choices(planned, every, lambda each: each.at_once, both), told),
+        nested=told[0], over_nodes=told[1], at_once=less_than_each(of_choices(planned, every, lambda each: each.at_once, both), told),
         unplaceable=tuple(_of_its_question(out, each, planned) for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
         spent=sum(each.spent for each, _ in known), seen=tuple(design for each, _ in known for design in each.seen),
     )  # fmt: skip
@@ -130,11 +121,6 @@ def _best(
 def _of_its_question(out: Unplaceable, its: Planned, planned: Planned) -> Unplaceable:
     """What one choice found to have no placement, with the question of that one where it is another than that of the best."""
     return out if its is planned else replace(out, question=out.question or its.question)
-
-
-def _less(several: AtOnce | None, told: Sequence[Nested | OverNodes | None]) -> AtOnce | None:
-    """What is told of several sorts at once, where that is less than what is told of each."""
-    return several if several is not None and all(each is None or several.bound < each.bound for each in told) else None
 
 
 def _beside(planned: Planned, question: Question) -> tuple[Sequence[Priced], Sequence[Priced]]:

@@ -33,6 +33,11 @@ def of_choices(
     return replace(min(known, key=lambda its: its[0])[1], bound=lowest.bound) if known else _unknown(lowest)
 
 
+def less_than_each(several: AtOnce | None, told: Sequence[Nested | OverNodes | None]) -> AtOnce | None:
+    """What is told of several sorts at once, where that is less than what is told of each."""
+    return several if several is not None and all(each is None or several.bound < each.bound for each in told) else None
+
+
 def _with_question(planned: Planned, its: Planned, told: Sort) -> Sort:
     """What is told of a choice, with the question of that one where it is another."""
     if told.best is None or told.question is not None or its.question is planned.question:

@@ -37,11 +37,21 @@ def placing(problem: Problem, question: Question, design: Design, open_: Mapping
         replace(each, least=problem[each.name].least, most=open_[each.name]) if each.name in open_ else each for each in components
     )
     choices = {name: its for name, its in problem.job.choices.items() if name not in design.options}
-    relations = (*problem.job.relations, *_sharing(problem, question, design, open_))
+    asked_for = tuple(each for each in problem.job.relations if not each.proposed or _is_followed(each, design))
+    problem = replace(problem, job=replace(problem.job, relations=asked_for))
+    relations = (*asked_for, *_sharing(problem, question, design, open_))
     job = replace(
         problem.job, components=components, choices=choices, relations=relations, workload=None, ways=(), own={}, not_started=idle
     )
     return replace(problem, job=job)
+
+
+def _is_followed(relation: Relation, design: Design) -> bool:
+    """Does a design go along with what is only proposed, of components that are in it?"""
+    its = [set(design.blocks_of(name)) for name in relation.components]
+    if not all(name in design.options for name in relation.components) or relation.implies not in (COLOCATED, SUBSET):
+        return True
+    return its[0] == its[-1] if relation.implies == COLOCATED else its[0] <= its[-1]
 
 
 def _shapes(problem: Problem, design: Design) -> dict[str, Shape]:

@@ -55,8 +55,10 @@ def _no_way(problem: Problem, component: Component, space: Room, helps: Helps | 
         if timed.scaling == TABLE and _counts(problem, component, replace(timed, scaling=POWER), space):
             inside = _counts(problem, component, replace(timed, samples=0), space)
             told = f"{timed.samples} samples divide evenly among its replicas on none of the counts of its table, {few(inside)}"
-        field = "samples" if "samples" in component.spans else "timed"
-        return _impossible(component, field, told, _another_amount(component, can, helps) if can else "leave `samples` out", can[:1])
+        written = "samples" in component.spans  # else they follow from other settings of the file
+        other = "leave `samples` out" if written else "let there be another number of samples"
+        field = "samples" if written else "timed"
+        return _impossible(component, field, told, _another_amount(component, can, helps) if can else other, can[:1])
     if timed and timed.scaling == TABLE and (could := _counts(problem, component, replace(timed, scaling=POWER), space)):
         can = _counts(problem, whole, timed, space)
         help_text = _another_amount(component, can, helps) if can else f"measure it on {few(could)}"

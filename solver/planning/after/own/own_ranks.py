@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from .....models.component import COLOCATED
 from .....models.findings.finding import Severity
 from .....models.placements.assignment import Assignment
 from .....models.planning.design import Design
@@ -14,9 +13,9 @@ from .....models.planning.question import Question
 from .....models.planning.workload import Workload
 from .....models.problem import Problem
 from ...asking.asked import asked
-from ...asking.nested import led_inside
 from ...asking.of_ties import as_chosen
 from ...asking.of_ties import as_written as as_written_degrees
+from ...asking.related import related
 from ...asking.taking_turns import overlapping, taking_turns
 from ...asking.traffic import Traffic
 from ...check import forbidden
@@ -81,7 +80,7 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     held = all_held(problem, Assignment({**problem.given().runs, **placed.runs})) if question.shared else None
     priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question), held)
     reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
-    known = replace(known, together=_demanded(problem, known), within=known.within - led_inside(problem), barred=())
+    known = replace(_demanded(problem, known), barred=())
     reasons = [*reasons, *problem.job.own_faults, *_too_many(question, priced)]
     refuses = (*reasons, *_forbidden(known, model, design))
     broken = () if reasons else tuple(_broken(problem, question, design))
@@ -127,13 +126,22 @@ def _too_many(question: Question, priced: Priced) -> Iterator[str]:
         yield f"{priced.accelerators(question)} accelerators are used, {most + question.held} may be"
 
 
-def _demanded(problem: Problem, question: Question) -> frozenset[tuple[str, str]]:
-    """Who must share accelerators, without what only tells a plan where to leave those that have no times, unless it is demanded too."""
-    led, said = set[frozenset[str]](), set[frozenset[str]]()
-    for each in problem.job.relations:
-        if each.implies == COLOCATED:
-            (led if each.proposed else said).add(frozenset(each.components))
-    return frozenset(pair for pair in question.together if frozenset(pair) not in led - said)
+def _demanded(problem: Problem, question: Question) -> Question:
+    """The question without what only tells a plan where to leave those that have no times, and what follows from that, unless it is demanded too.
+
+    What was to lie inside something else for that alone may lie there, or anywhere; so may what a plan has apart.
+    """
+    relations = tuple(each for each in problem.job.relations if not each.proposed)
+    if len(relations) == len(problem.job.relations):
+        return question
+    bare = replace(problem, job=replace(problem.job, relations=relations))
+    said = related(bare, [bare[name] for name in question.components])
+    same = {frozenset(pair) for pair in said.together}
+    together = frozenset(pair for pair in question.together if frozenset(pair) in same)
+    led = {name for each in problem.job.relations if each.proposed for name in each.components if problem[name].timed is None}
+    return replace(
+        question, together=together, within=question.within & said.within, inside=question.within - said.within, alone=question.alone - led
+    )
 
 
 def _broken(problem: Problem, question: Question, design: Design) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import placewright as pw
 import pytest
 from placewright.models.component import COLOCATED, Relation
 from placewright.models.parallel import UNDIVIDED, Parallel
@@ -82,3 +83,49 @@ plan: {workflow: rollout -> actor}
     assert priced(mine).forbidden == ()
     mine = replace(mine, job=replace(mine.job, shapes={"actor": {Parallel(2): Shape(least=2)}}))
     assert priced(mine).forbidden == ("6 samples do not divide among the 4 replicas of `actor`",)
+
+
+ALONG = """\
+cluster: {num_nodes: 2, component_placement: {actor: "1", rollout: "2", inference: "3", reward: "REWARD"}}
+runner: {task_type: reasoning}
+algorithm: {group_size: 2, n_minibatches: 1, recompute_logprobs: true}
+data: {rollout_batch_size: 2}
+rollout: {tensor_parallel_size: 1, max_running_requests: 8, return_logprobs: true}
+inference: {load_from_actor: true, model: {tensor_model_parallel_size: 1}}
+actor: {training_backend: fsdp, model: {tensor_model_parallel_size: 1}}
+placewright:
+  plan: {batches: 1NESTED}
+  components:
+    actor: {scaling: table, seconds: {1: 272, 2: 144, 3: 254, 4: 139}}
+    rollout: {parallel: {tp: [1, 3]}, scaling: table, seconds: {1: 77, 2: 76, 3: 21, 4: 42}}
+    inference: {scaling: table, seconds: {1: 99, 2: 163, 3: 199, 4: 118}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("nested", "why"),
+    [
+        ("", "which `nested: true` in `plan` would allow"),
+        (", nested: false", "which `nested: false` in `plan` forbids"),
+        (", nested: true", ""),
+    ],
+)
+def test_what_the_file_does_not_say_forbids_nothing_and_what_goes_along_is_no_demand(tmp_path: Path, nested: str, why: str) -> None:
+    """A file that says nothing of `nested` was told that its `nested: false` forbids its ranks, and that reward is not within rollout."""
+    file = tmp_path / "run.yaml"
+    file.write_text(ALONG.replace("NESTED", nested).replace("REWARD", "1-2"))
+    account = pw.account(file, "1x2+1x2", "rlinf", sandbox=False, searches=0)
+    assert account is not None and account.own is not None and account.planned.question.nested
+    inside = [f"`{name}` uses only some of the accelerators of `reward`, {why}" for name in ("actor", "rollout")]
+    assert list(account.own.forbidden) == (inside if why else [])
+
+
+@pytest.mark.parametrize("nested", ["", ", nested: false"])
+def test_what_goes_along_lies_inside_as_the_plan_has_it(tmp_path: Path, nested: str) -> None:
+    """That nothing demands it does not mean that it may not be."""
+    file = tmp_path / "run.yaml"
+    placed = ALONG.replace('actor: "1", rollout: "2", inference: "3"', "actor: all, rollout: all").replace("REWARD", "0")
+    file.write_text(placed.replace("NESTED", nested))
+    account = pw.account(file, "1x2+1x2", "rlinf", sandbox=False, searches=0)
+    assert account is not None and account.own is not None and account.planned.question.only_within
+    assert account.own.forbidden == ()
