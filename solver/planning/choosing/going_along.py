@@ -40,16 +40,22 @@ def _better(plan: Plan, found: Answer, problem: Problem) -> Answer:
     """The answer, or that of the problem where it may be otherwise, if an iteration takes less so; with what both prove."""
     other = plan(problem)
     if other.planned is None:
-        return found if other.verdict == IMPOSSIBLE else _unproved(found)
-    if found.planned is None or other.planned.price[0] < found.planned.price[0]:
-        its = _with_unasked(_on_more(plan, problem, other), found.planned)
-        if found.planned is None or its.planned is None:
-            return _not_all_compared(its)
-        bound = min(found.planned.bound, its.planned.bound)
-        return _not_all_compared(replace(its, planned=replace(its.planned, bound=bound, proved=bound == its.planned.price[0])))
-    bound = min(found.planned.bound, other.planned.bound)
-    its = replace(found, planned=replace(found.planned, bound=bound, proved=bound == found.planned.price[0]))
-    return _not_all_compared(_with_unasked(its, other.planned))
+        return found if other.verdict == IMPOSSIBLE else other if found.planned is None else _unproved(found)
+    if found.planned is None:
+        return _not_all_compared(_on_more(plan, problem, other))
+    better, worse = found, other.planned
+    if other.planned.price[0] < found.planned.price[0]:
+        better, worse = _on_more(plan, problem, other), found.planned
+    return _not_all_compared(_with_unasked(_proved_beside(better, worse), worse))
+
+
+def _proved_beside(found: Answer, other: Planned) -> Answer:
+    """The answer with what is proved of both: the other plan, of which it is no part, may have a bound below it."""
+    planned = found.planned
+    if planned is None:
+        return found
+    bound = min(planned.bound, other.bound)
+    return replace(found, planned=replace(planned, bound=bound, proved=planned.proved and bound == planned.price[0]))
 
 
 def _on_more(plan: Plan, problem: Problem, found: Answer) -> Answer:
@@ -108,10 +114,10 @@ def may_be_apart(problem: Problem) -> Problem | None:
     return replace(problem, job=replace(problem.job, relations=relations))
 
 
-def _with_unasked(found: Answer, other: Planned | None) -> Answer:
+def _with_unasked(found: Answer, other: Planned) -> Answer:
     """The answer with what is told of plans that nobody asked for beside either plan, where these may be better."""
     planned = found.planned
-    if planned is None or other is None:
+    if planned is None:
         return found
     both = (planned, other)
     over_nodes = of_choices(planned, both, lambda each: each.over_nodes)
@@ -121,7 +127,7 @@ def _with_unasked(found: Answer, other: Planned | None) -> Answer:
 
 
 def _not_all_compared(found: Answer) -> Answer:
-    """The answer, beside which others stand that were found in one of both ways alone."""
+    """The answer, beside which others stand that were found in one of these ways alone."""
     if found.planned is None:
         return found
     further = tuple(replace(each, proved=False) for each in found.planned.further)
