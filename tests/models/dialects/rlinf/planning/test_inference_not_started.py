@@ -91,11 +91,13 @@ def test_phases_of_times_are_those_in_which_what_does_the_work_has_its_memory() 
 
 
 def test_without_times_of_inference_the_actor_works_in_its_phase_too() -> None:
-    """Then actor and rollout can only share accelerators, and the plan counts what `verify` does."""
+    """Then actor and rollout can only share accelerators, and the plan counts what `verify` does: reward has to be elsewhere."""
     untimed = FILE.replace("inference: {{seconds: {{4: 20}}, ", "inference: {{")
     reading = read(*PHASES, "phase: infer", "memory: 20GiB, phase: infer", untimed)
     assert refused(reading) == ["PW501"]
-    assert solve(reading, sandbox=False).planned is None
+    _, apart = solved(reading)
+    assert apart.best.nanoseconds == 180 * SECOND
+    assert [block.accelerators for block in apart.best.design.blocks if block.components == ("actor", "rollout")] == [2]
     _, found = solved(read(*PHASES, "phase: infer", "memory: 5GiB, phase: infer", untimed))
     assert found.best.nanoseconds == 90 * SECOND
 
