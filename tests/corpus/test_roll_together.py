@@ -21,7 +21,7 @@ from placewright.solver.refusing import refusing
 from placewright.solver.searching.search import solve
 from placewright.solver.verify import verify
 
-SAMPLE = int(os.environ.get("PLACEWRIGHT_ROLL_SAMPLE", "40"))
+SAMPLE = int(os.environ.get("PLACEWRIGHT_ROLL_SAMPLE", "24"))
 
 
 def file(chance: random.Random, devices: int) -> str:
