@@ -148,6 +148,8 @@ def _too_wide(problem: Problem, component: Component, space: Room) -> Finding | 
     if need <= have:
         return None
     told = f"{parallel} needs {with_noun(need, 'accelerator')} of one node, and the largest that it may use has {have}"
+    if problem.job.capabilities.groups_may_cross:
+        told += "; ranks with groups over nodes that a file gives are slow, and not refused"
     over = f", or let its tp groups lie over nodes: `{OVER_NODES}`"
     crossing = cut(replace(component, parallel=parallel))
     may_cross = space.group(problem, crossing) <= have and _has_room(problem, crossing)
