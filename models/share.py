@@ -45,6 +45,11 @@ class Share:
         return f"{self.amount} {singular(self.what) if self.amount == 1 else self.what}"
 
     @property
+    def said_of_each(self) -> str:
+        """What the share of one process must be a multiple of: `rollout.pipeline_stage_num 2`, `2`."""
+        return f"{self.multiple_name} {self.multiple}" if self.multiple_name else str(self.multiple)
+
+    @property
     def written(self) -> int:
         """The number that is written under `amount_name`."""
         return self.amount // self.factor

@@ -29,7 +29,8 @@ def bill_of(
 ) -> BlockBill:
     """The bill of one block, whose components may be others than those that are planned; each accelerator has `capacity` MiB.
 
-    What the framework does not start with this design is not in it. `models` are those that its accelerators are of, where that is known better than of their kind.
+    What the framework does not start with this design is not in it. `models` are those that its accelerators are of, where that is known
+    better than of their kind.
     """
     idle = design.idle(question)
 

@@ -28,8 +28,7 @@ def undealt(problem: Problem, component: Component, counts: Counts) -> tuple[Sha
 def told_of(share: Share, component: Component) -> str:
     """`12 environments do not divide evenly among its processes on 4 accelerators; each share must be a multiple of 2`."""
     told = f"{share.said} {do(share.amount)} not divide evenly among its processes on {asked_for(component, 'accelerator')}"
-    wanted = f"{share.multiple_name} {share.multiple}" if share.multiple_name else str(share.multiple)
-    return f"{told}; each share must be a multiple of {wanted}" if share.multiple > 1 else told
+    return f"{told}; each share must be a multiple of {share.said_of_each}" if share.multiple > 1 else told
 
 
 def step_of(share: Share, component: Component, counts: list[int]) -> int:

@@ -44,7 +44,7 @@ class EvenShares:
         if each and not left and each % share.multiple == 0:
             return
         of_whom = f"the {processes} {plural('process', processes)} of {component.name}"
-        wanted = f"{share.multiple_name} {share.multiple}" if share.multiple_name else str(share.multiple)
+        wanted = share.said_of_each
         if each and not left:
             message = f"{share.said} over {of_whom} {are(share.amount)} {each} each, no multiple of {wanted}"
         elif each:
