@@ -25,15 +25,18 @@ SECTIONS = {
 """Component -> the section that says its degrees, and the key of each."""
 
 
-def own_first(settings: Settings, name: str, choices: Sequence[Parallel]) -> tuple[Parallel, ...]:
-    """The choices of a component's degrees, those of its section before all others; a degree that this does not say is 1.
+def own_of(settings: Settings, name: str, choices: Sequence[Parallel]) -> Parallel | None:
+    """The degrees that the section of a component says; one that this does not say is 1, and `ep` what all choices say of it.
 
-    The order stays where the section says nothing, or no choice. Nothing is noted: not every program of RLinf reads these keys.
+    None where it says nothing, or no numbers. Nothing is noted: not every program of RLinf reads these keys.
     """
     path, keys = SECTIONS.get(name, ("", {}))
     written = {degree: settings.at(f"{path}.{key}") for degree, key in keys.items() if settings.has(f"{path}.{key}")}
-    said = {degree: value.value if isinstance(value, Scalar) else None for degree, value in written.items()}
-    return tuple(sorted(choices, key=lambda each: not said or any(getattr(each, degree) != said.get(degree, 1) for degree in keys)))
+    said = {degree: value.value for degree, value in written.items() if isinstance(value, Scalar) and type(value.value) is int}
+    if not written or len(said) < len(written) or min(said.values()) < 1:
+        return None
+    experts = {each.ep for each in choices}
+    return Parallel(**said, ep=experts.pop() if len(experts) == 1 else 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ....configuration.settings import Settings
 from ....findings.finding import Severity
 from ....said import Said
-from .degrees import own_first
+from .degrees import own_of
 from .parts import Parts
 from .presence import CODE
 from .task import Placer, placer_of
@@ -25,14 +25,16 @@ TRAINED = ("actor", "rollout")
 
 
 def with_own_degrees(settings: Settings, said: Said) -> Said:
-    """Of degrees that hints leave open, those first that the file itself says: RLinf starts its ranks with these, not with what is preferred.
+    """Where hints leave degrees open a component has those that the file itself says, whether or not the hints offer them.
 
-    The other modes read the degrees themselves, and make them those of the components.
+    RLinf starts its ranks with these, not with what is preferred; of those that are open they are the first. The other modes read the
+    degrees themselves, and make them those of the components.
     """
     if placer_of(settings, settings.word("runner.task_type", CODE) or "") is not Placer.HYBRID:
         return said
-    choices = {name: own_first(settings, name, its) for name, its in said.choices.items()}
-    components = tuple(replace(each, parallel=choices[each.name][0]) if each.name in choices else each for each in said.components)
+    own = {name: own_of(settings, name, its) or its[0] for name, its in said.choices.items()}
+    choices = {name: tuple(sorted(its, key=lambda each: each != own[name])) for name, its in said.choices.items()}
+    components = tuple(replace(each, parallel=own.get(each.name, each.parallel)) for each in said.components)
     return replace(said, components=components, choices=choices)
 
 

@@ -109,17 +109,50 @@ def test_in_which_order_hints_offer_degrees_is_no_matter_where_the_file_says_its
         ("{tp: [2, 1], ep: 2}", ", tensor_parallel_size: 1", Parallel(1, ep=2)),
         ("{tp: [2, 1]}", "", Parallel(2)),
         ("{tp: [2, 1]}", ", tensor_parallel_size: null", Parallel(2)),
-        ("{tp: [2, 1]}", ", tensor_parallel_size: 3", Parallel(2)),
+        ("{tp: [2, 1]}", ", tensor_parallel_size: 0", Parallel(2)),
         ("{tp: [2, 1]}", ", tensor_parallel_size: many", Parallel(2)),
     ],
 )
 def test_the_degrees_of_the_file_come_before_those_that_hints_prefer(read: Read, open_: str, said: str, first: Parallel) -> None:
-    """Where it says none, or none of those that are open, the first that the hints offer stays the first."""
+    """Where it says none the first that the hints offer stays the first."""
     reading = read(own(open_, said), "1x8")
     for its in (problem(reading), problem(reading.to_solve)):
         assert its["rollout"].parallel == its.own_degrees(its["rollout"]) == first
     assert problem(reading.to_solve).job.choices["rollout"][0] == first
     assert not any(each.code == "PW105" for each in reading.findings)  # RLinf reads no degrees here
+
+
+@pytest.mark.parametrize(
+    ("open_", "said", "its"),
+    [
+        ("{tp: [2, 4]}", ", tensor_parallel_size: 1", Parallel(1)),
+        ("{tp: [2, 1]}", ", tensor_parallel_size: 3", Parallel(3)),
+        ("{tp: [2, 1]}", ", pipeline_parallel_size: 2", Parallel(1, 2)),
+        ("{tp: [2, 1], ep: 2}", ", tensor_parallel_size: 4", Parallel(4, ep=2)),
+    ],
+)
+def test_degrees_of_the_file_that_hints_do_not_offer_are_those_of_its_ranks_and_of_no_plan(
+    read: Read, tmp_path: Path, open_: str, said: str, its: Parallel
+) -> None:
+    """They were judged with the first that the hints offer: three accelerators with tp 1 were told to be no multiple of tp 2."""
+    text = (
+        own(open_, said).replace("total_num_envs: 24", "total_num_envs: 36").replace('rollout: "0"', f'rollout: "0-{its.replica * 3 - 1}"')
+    )
+    file = tmp_path / "run.yaml"
+    file.write_text(text)
+    assert not pw.verify(file, "1x12", "rlinf").errors
+    reading = read(text, "1x12")
+    for found in (problem(reading), problem(reading.to_solve)):
+        assert found["rollout"].parallel == found.own_degrees(found["rollout"]) == its
+    assert its not in problem(reading.to_solve).job.choices["rollout"]
+    file.write_text(own(open_, said))
+    account = pw.account(file, "1x2", "rlinf", sandbox=False, searches=0)
+    assert account is not None and account.own is not None and account.own.priced is not None
+    assert account.own.priced.design.options["rollout"].parallel == its
+    assert any(
+        f"`rollout` is to have {' or '.join(map(str, problem(reading.to_solve).job.choices['rollout']))}" in each
+        for each in account.own.forbidden
+    )
 
 
 def test_without_times_hints_say_which_degrees_are_preferred(read: Read) -> None:
