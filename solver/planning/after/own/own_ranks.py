@@ -158,7 +158,8 @@ def _with_beaten(problem: Problem, question: Question, design: Design) -> Questi
     options = dict(question.options)
     for name, mine in design.options.items():
         offered = problem.job.choices.get(name, (problem[name].parallel,))
-        beaten = mine not in options[name] and mine.parallel in offered
+        whole = not mine.amount % problem.divided(name, mine.parallel).replica
+        beaten = mine not in options[name] and mine.parallel in offered and whole
         if beaten and any((its.kind, its.amount) == (mine.kind, mine.amount) for its in options[name]):
             options[name] = (*options[name], mine)
     return replace(question, options=options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .....models.component import Component, Parallel
+from .....models.findings.wording import are, with_noun
 from .....models.memory.shards import not_whole, whole_groups
 from .....models.placements.assignment import Assignment
 from .....models.problem import Problem
@@ -27,6 +28,9 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
         runs = f"the framework does not run `{component.name}` on {amount} with {parallel}"
         return f"{runs}: pools, batches or replicas do not divide so, as `verify --level training` tells"
     divided = problem.divided(component.name, parallel)
+    if left := amount % divided.replica:
+        whole = f"plans are of whole replicas, and {with_noun(left, 'accelerator')} {are(left)} left"
+        return f"the {with_noun(amount, 'accelerator')} of `{component.name}` {are(amount)} no multiple of {divided}: {whole}"
     if not whole_groups(component.divided_among, amount, divided):
         return not_whole(component.name, amount // (divided.tp * divided.pp), component.divided_among)
     timed = component.timed

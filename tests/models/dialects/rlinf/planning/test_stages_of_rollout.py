@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from placewright.models.component import Parallel
 from placewright.models.dialects import load
+from placewright.models.findings.finding import Severity
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.planning.planned import Planned
 from placewright.models.text.source import Source
+from placewright.solver.planning.after.accounting import account_of
 from placewright.solver.verify import verify
 from placewright.solving import solve
 
@@ -65,3 +67,30 @@ def test_six_accelerators_hold_three_engines_of_tp_2_beside_the_actor() -> None:
 def test_no_node_need_hold_an_engine_in_stages_that_only_a_plan_apart_has(nodes: int, machines: str) -> None:
     found = planned(file(nodes, "0-1", "megatron", 2), machines)
     assert found.proved and found.best.design.options["rollout"].parallel == BY_TP
+
+
+BESIDE = """
+cluster: {num_nodes: 1, component_placement: {actor: "0", rollout: "1-3", reward: "0"}}
+runner: {task_type: reasoning}
+algorithm: {group_size: 2, n_minibatches: 1, recompute_logprobs: false}
+data: {rollout_batch_size: 12}
+rollout: {tensor_parallel_size: 1, pipeline_parallel_size: 2, max_running_requests: 8, return_logprobs: true}
+actor: {training_backend: megatron, model: {tensor_model_parallel_size: 1}}
+placewright:
+  components:
+    actor: {scaling: table, seconds: {1: 100, 2: 90, 3: 80, 4: 70}}
+    rollout: {scaling: table, seconds: {1: 100, 2: 60, 3: 17, 4: 10}}
+"""
+
+
+def test_own_ranks_that_are_no_whole_engines_are_told_to_be_just_that() -> None:
+    """RLinf gives an engine of two the third accelerator too, and only warns; that it would be placed otherwise was told beside it."""
+    reading = load.read(Source("run.yaml", BESIDE), read_shorthand("1x4"), "rlinf", "placement")
+    assert [(each.code, each.severity) for each in verify(reading).findings] == [("PW208", Severity.WARNING)]
+    answer, anew = solve(reading, sandbox=False), problem(reading.to_solve)
+    assert answer.planned is not None
+    found = account_of(anew, answer.planned).own
+    assert found is not None and found.priced is not None and found.priced.design.options["rollout"].amount == 3
+    assert found.forbidden == (
+        "the 3 accelerators of `rollout` are no multiple of pp 2: plans are of whole replicas, and 1 accelerator is left",
+    )
