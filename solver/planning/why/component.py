@@ -8,7 +8,6 @@ from typing import Callable, Iterator, Sequence
 from ....models.component import UNBOUNDED, Component
 from ....models.findings.finding import Finding, Severity, error
 from ....models.findings.span import Span
-from ....models.findings.wording import with_noun
 from ....models.hints.levels import OVER_NODES
 from ....models.planning.measured import POWER, TABLE
 from ....models.planning.option import Option
@@ -19,13 +18,12 @@ from ....models.quantity import write_memory
 from ...rules.amounts.all_placed import amount_of, asked_for
 from ...rules.amounts.model_divides import ModelDivides, of_hints
 from ...wording import listed
-from ..asking.asked import asked
 from ..asking.options import options
 from ..asking.room import Room, cut, room
-from .bounds import fewest
 from .common import few
 from .eased import FEW
 from .given import with_given
+from .on_nodes import NO_WAY, has_room, too_many, too_wide
 from .said import model_name
 from .undealt import step_of, told_of, undealt
 
@@ -64,15 +62,15 @@ def _no_way(problem: Problem, component: Component, space: Room, helps: Helps | 
         help_text = _another_amount(component, can, helps) if can else f"measure it on {few(could)}"
         return _impossible(component, "timed", _not_in_table(component, timed), help_text, can[:1])
     can = _counts(problem, whole, timed, space)
-    if found := undealt(problem, component, lambda its: _counts(its, component, timed, space)):
-        share, could = found
+    if dealt := undealt(problem, component, lambda its: _counts(its, component, timed, space)):
+        share, could = dealt
         set_to = f"set `{share.amount_name}` to a multiple of {step_of(share, component, could)}"
         help_text = f"{set_to}, or {_another_amount(component, can, helps)}" if can else set_to
         return _impossible(component, AMOUNT, told_of(share, component), help_text, [share.amount], share.span)
     if can:
         told = f"it asks for {asked_for(component, 'accelerator')}, and can have {few(can)}: whole replicas of its degrees, on nodes that it may use"
         crossing = cut(component)
-        may_cross = crossing != component and _counts(problem, crossing, timed, space) and _has_room(problem, crossing)
+        may_cross = crossing != component and _counts(problem, crossing, timed, space) and has_room(problem, crossing)
         over = f", or let its tp groups lie over nodes: `{OVER_NODES}`" if may_cross else ""
         return _impossible(component, AMOUNT, told, f"{_another_amount(component, can, helps)}{over}", can[-1:])
     if timed and _counts(problem, component, None, space):
@@ -91,10 +89,8 @@ def _no_way(problem: Problem, component: Component, space: Room, helps: Helps | 
     if not any(space.allowed(problem, component, kind) for kind in range(len(space.kinds))):
         told = "no accelerator that it may use is free of components with given ranks and of other jobs"
         return _impossible(component, "node_group", told, "let it use other nodes, or leave other ranks open")
-    if too_wide := _too_wide(problem, component, space):
-        return too_wide
-    if too_many := _too_many(problem, component, space):
-        return too_many
+    if found := too_wide(problem, component, space) or too_many(problem, component, space):
+        return _impossible(component, "parallel", found.told, found.help, found.witnesses, way=found.way)
     if torn := _torn(problem, component):
         return _impossible(component, "parallel", torn.message, torn.help, torn.witnesses)
     told = "no degrees of it divide its model, its work and the accelerators of the nodes that it may use"
@@ -139,54 +135,6 @@ def _not_in_table(component: Component, timed: Timed) -> str:
     return f"{told}: whole replicas of its degrees, on nodes that it may use"
 
 
-def _too_wide(problem: Problem, component: Component, space: Room) -> Finding | None:
-    """Where one node has to hold together more accelerators than any node has that it may use, whatever its degrees."""
-    choices = [problem.divided(component.name, each) for each in problem.job.choices.get(component.name, (component.parallel,))]
-    need, parallel = min(((space.group(problem, replace(component, parallel=its)), its) for its in choices), key=lambda each: each[0])
-    may = {node for kind in range(len(space.kinds)) for node in space.allowed(problem, component, kind)}
-    have = max((space.free[node] for node in may if node in space.free), default=0)
-    if need <= have:
-        return None
-    told = f"{parallel} needs {with_noun(need, 'accelerator')} of one node, and the largest that it may use has {have}"
-    if problem.job.capabilities.groups_may_cross:
-        told += "; ranks with groups over nodes that a file gives are slow, and not refused"
-    over = f", or let its tp groups lie over nodes: `{OVER_NODES}`"
-    crossing = cut(replace(component, parallel=parallel))
-    may_cross = space.group(problem, crossing) <= have and _has_room(problem, crossing)
-    return _impossible(
-        component, "parallel", told, f"lower its degrees, or let it use larger nodes{over if may_cross else ''}", [need, have]
-    )
-
-
-def _too_many(problem: Problem, component: Component, space: Room) -> Finding | None:
-    """Where the smallest of its replicas takes more accelerators than there are that it may use."""
-    shapes = problem.job.shapes.get(component.name, {})
-    if any(not each.least for each in shapes.values()):
-        return None  # what a process takes then depends on its framework's way
-    choices = problem.job.choices.get(component.name, (component.parallel,))
-    least = {its: shapes[its].least if its in shapes else replace(component, parallel=its).step for its in choices}
-    parallel, need = min(least.items(), key=lambda each: each[1])
-    one = replace(component, parallel=problem.divided(component.name, parallel))
-    size, have = space.group(problem, one), max(space.most(problem, one, kind) for kind in range(len(space.kinds)))
-    if need <= have:
-        return None
-    whole = f" in groups of {size} on one node" if size > 1 else ""
-    told = f"{parallel} needs {with_noun(need, 'accelerator')}{'' if shapes else ' for a replica'}, and it may use {have}{whole}"
-    return _impossible(component, "parallel", told, "lower its degrees, or let it use other nodes", [need, have])
-
-
-def _has_room(problem: Problem, changed: Component) -> bool:
-    """Can a component be run so beside the others? False where a sum shows that it cannot."""
-    if problem.job.workload is None:
-        return True
-    components = tuple(changed if each.name == changed.name else each for each in problem.components)
-    question = asked(replace(problem, job=replace(problem.job, components=components)), problem.job.workload)
-    if not all(question.options.values()):
-        return bool(question.options[changed.name])  # what else cannot be run is told of that
-    most = sum(kind.accelerators for kind in question.kinds)
-    return fewest(question) <= min(most, question.budget.accelerators or most)
-
-
 def _torn(problem: Problem, component: Component) -> Finding | None:
     """What of its model the first of its degrees do not divide, where none of them divides it."""
     rule, first = ModelDivides(), list[Finding]()
@@ -218,10 +166,11 @@ def _too_large(component: Component, its: tuple[Option, ...], question: Question
 
 
 def _impossible(
-    component: Component, field: str, told: str, help_text: str, witnesses: Sequence[int | str] = (), span: Span | None = None
+    component: Component, field: str, told: str, help_text: str, witnesses: Sequence[int | str] = (), span: Span | None = None,
+    way: str = NO_WAY,
 ) -> Finding:  # fmt: skip
     where = span or component.span(field)
     return error(
-        "PW601", component.name, f"impossible: `{component.name}` can be run in no way: {told}", where, help=help_text,
+        "PW601", component.name, f"impossible: `{component.name}` {way}: {told}", where, help=help_text,
         witnesses=tuple(witnesses),
     )  # fmt: skip
