@@ -43,11 +43,12 @@ def too_wide(problem: Problem, component: Component, space: Room) -> Lacking | N
     told = f"{parallel} needs {with_noun(need, 'accelerator')} of one node, and the largest that it may use has {have}"
     helps, way = ["lower its degrees", "let it use larger nodes"], NO_WAY
     crossing = cut(replace(component, parallel=parallel))
-    if space.group(problem, crossing) <= have and has_room(problem, crossing):
+    may_cross = space.group(problem, crossing) <= have and has_room(problem, crossing)
+    if may_cross:
         helps.append(f"let its tp groups lie over nodes: `{OVER_NODES}`")
-    if _lies_over_nodes(problem, component):
+    if (may_cross or problem.job.capabilities.processes_may_cross) and _lies_over_nodes(problem, component):
         told, way = f"{told}; its own ranks over nodes are slow, and not refused", NO_PLAN
-        helps += ["leave its `seconds` out: its ranks then stay"] if len(helps) == 2 else []
+        helps += [] if may_cross else ["leave its `seconds` out: its ranks then stay"]
     return Lacking(told, f"{', '.join(helps[:-1])}, or {helps[-1]}", (need, have), way)
 
 
