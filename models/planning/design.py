@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Mapping
 
 from ..parallel import Parallel
+from .idle import Idle
 from .option import Option
 from .question import Question
 from .way import Way
@@ -85,9 +86,9 @@ class Design:
                 return way
         return None
 
-    def idle(self, question: Question) -> frozenset[str]:
+    def not_started(self, idle: Idle) -> frozenset[str]:
         """Components that the framework does not start with it: they need no memory."""
-        return frozenset().union(*(question.idle(block.components) for block in self.blocks))
+        return frozenset().union(*(idle.among(block.components) for block in self.blocks))
 
     def option_of_work(self, question: Question, component: str) -> Option:
         """The option with whose degrees its work is run: that of what does it where the framework does not start the component itself."""

@@ -9,6 +9,7 @@ from typing import Iterable, Iterator, Mapping
 
 from ..parallel import Parallel
 from .crossing import Crossing
+from .idle import Idle
 from .kind import Kind
 from .limits import Area, Barred, Common, Use
 from .option import Option
@@ -156,29 +157,13 @@ class Question:
         return tuple((phase, "") for phase in phases) if phases else (("", component),)
 
     @cached_property
-    def idle_beside(self) -> Mapping[str, frozenset[str]]:
-        """Components that their framework does not start where they share accelerators with some of these -> these."""
-        found: dict[str, frozenset[str]] = {}
-        for number, way in enumerate(self.ways):
-            others = (*self.ways[:number], *self.ways[number + 1 :])
-            for name in way.without:
-                found[name] = found.get(name, frozenset()) | way.beside_in_it_alone(name, others)
-        return found
-
-    def idle(self, components: Iterable[str]) -> frozenset[str]:
-        """Those of components on the same accelerators that their framework does not start there: they need no memory."""
-        its = frozenset(components) if self.idle_beside else frozenset()
-        return frozenset(name for name, beside in self.idle_beside.items() if name in its and not its.isdisjoint(beside))
-
-    @cached_property
-    def workers(self) -> Mapping[str, str]:
-        """Components that their framework does not start beside some others -> who does their work there."""
-        its = ((name, way.worker(name)) for way in self.ways for name in self.idle_beside if name in way.without)
-        return {name: worker for name, worker in its if worker is not None}
+    def idle(self) -> Idle:
+        """Who is not started beside whom."""
+        return Idle(self.ways)
 
     def turns_beside(self, component: str, idle: Iterable[str]) -> tuple[tuple[str, str], ...]:
         """When a component needs all its memory where some are idle: in its own turns, and in those of what it does the work of."""
-        done = (name for name in idle if self.workers.get(name) == component)
+        done = (name for name in idle if self.idle.workers.get(name) == component)
         return tuple(dict.fromkeys((*self.turns_of(component), *(turn for name in done for turn in self.turns_of(name)))))
 
     @cached_property

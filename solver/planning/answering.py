@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from ...models.answer import Answer, Solve
 from ...models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
+from ...models.planning.idle import Idle
 from ...models.problem import Problem
 from ..in_turn import dealt_out
 from ..sandbox.interrupts import held
@@ -148,7 +149,7 @@ def _with_traffic(problem: Problem, workload: Workload, place: Solve) -> Answer:
 
 def _with_degrees(plan: Plan, design: Design, problem: Problem) -> Plan:
     """The plan names the degrees that were chosen where a choice was left."""
-    idle = _not_started(problem, design)
+    idle = design.not_started(Idle(problem.job.ways)) & problem.job.tied.keys()  # which have the degrees of others
     chosen = {name: design.options[name].parallel for name in _left_open(problem) if name in design.options and name not in idle}
     return replace(plan, degrees={**plan.degrees, **chosen}) if chosen else plan
 
@@ -159,13 +160,6 @@ def _left_open(problem: Problem) -> list[str]:
     moved = {name for each in job.followed for name, its in each.changes.items() if its.parallel is not None}
     tied = [name for name, leader in job.tied.items() if leader in job.choices and (name in moved or not job.followed)]
     return [*job.choices, *tied]
-
-
-def _not_started(problem: Problem, design: Design) -> frozenset[str]:
-    """The components with the degrees of others that the framework does not start in the way in which these lie."""
-    uses = {name: set(design.blocks_of(name)) for name in design.options}
-    ways = (way for way in problem.job.ways if way.together and all(uses.get(one) == uses.get(other) for one, other in way.together))
-    return next((way.without for way in ways), frozenset[str]()) & problem.job.tied.keys()
 
 
 def _as_proved(answer: Answer) -> Answer:

@@ -52,7 +52,7 @@ def memory(question: Question, design: Design, block: Block) -> int:
     Those that are resident need theirs all the time; of the others those of one phase at a time, and the rest keep what they keep.
     What the framework does not start there needs none, and what does its work works in its turns too.
     """
-    idle = question.idle(block.components)
+    idle = question.idle.among(block.components)
     its = [(name, design.options[name]) for name in block.components if name not in idle]
     always = sum(option.memory for name, option in its if name in question.resident)
     turns = [(name, option) for name, option in its if name not in question.resident]
@@ -95,7 +95,7 @@ def _kinds(question: Question, design: Design) -> Iterator[str]:
             continue
         limit, needed = question.kinds[block.kind].memory, memory(question, design, block)
         if limit is not None and needed > limit:
-            started = [name for name in block.components if name not in question.idle(block.components)]
+            started = [name for name in block.components if name not in question.idle.among(block.components)]
             yield f"{_needs(design, started, needed)}, and it has {write_memory(limit)}"
     if len({block.components for block in design.blocks}) < len(design.blocks):
         yield "two blocks have the same components"

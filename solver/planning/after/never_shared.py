@@ -35,7 +35,7 @@ def never_shared(problem: Problem, question: Question) -> Iterator[str]:
 
 def _only_in_turns(question: Question, one: Component, other: Component) -> bool:
     """Have two that need all of their memory all the time no room together on any accelerators, and would they if they took turns?"""
-    if question.resident.isdisjoint((one.name, other.name)) or question.idle((one.name, other.name)):
+    if question.resident.isdisjoint((one.name, other.name)) or question.idle.among((one.name, other.name)):
         return False
     in_turns = max(one.memory + other.offloaded, other.memory + one.offloaded)
     return in_turns <= _room(question, one, other) < one.memory + other.memory

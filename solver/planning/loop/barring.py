@@ -141,7 +141,7 @@ class _Probing:
         return replace(component, memory=min(memory for memory, _ in needs), offloaded=min(kept for _, kept in needs), on_sizes=on_sizes)
 
     def _is_started(self, name: str) -> bool:
-        return name not in self.design.idle(self.question)
+        return name not in self.design.not_started(self.question.idle)
 
     def _bare(self, component: Component, amounts: Mapping[str, int], or_more: bool) -> Component:
         """Only what matters for where it can be: a demand less never makes anything impossible.

@@ -32,7 +32,7 @@ def bill_of(
     What the framework does not start with this design is not in it. `models` are those that its accelerators are of, where that is known
     better than of their kind.
     """
-    idle = design.idle(question)
+    idle = design.not_started(question.idle)
 
     def moment(part: int | None, turn: Turn) -> Moment:
         started = (name for name in block.components if name not in idle)
@@ -79,7 +79,7 @@ def _entry(
     problem: Problem, question: Question, design: Design, name: str, turn: Turn, capacity: int | None, idle: Iterable[str]
 ) -> Entry:  # fmt: skip
     component = problem[name]
-    does_work = any(question.workers.get(other) == name and _is_in(problem[other], turn) for other in idle)
+    does_work = any(question.idle.workers.get(other) == name and _is_in(problem[other], turn) for other in idle)
     state = WORKS if does_work else _state(component, turn, bool(question.tasks_of.get(name)))
     if component.memory or component.offloaded:
         amount = component.offloaded if state == KEPT else component.memory

@@ -26,7 +26,7 @@ def placing(problem: Problem, question: Question, design: Design, open_: Mapping
     open_ = open_ or {}
     way = design.way(question)
     shapes = {**_shapes(problem, design), **(way.shapes if way else {}), **_paired(way, design)}
-    idle = design.idle(question)
+    idle = design.not_started(question.idle)
     components = tuple(
         _on_kind(_decided(each, question, design, shapes.get(each.name), idle), problem, question, design)
         if each.name in design.options

@@ -39,7 +39,7 @@ def without_options(problem: Problem, question: Question, helps: Helps | None = 
     for name, its in question.options.items():
         if not its:
             yield with_given(problem, name, holding, _no_way(problem, problem[name], space, helps))
-        elif name not in question.idle_beside and (finding := _too_large(problem[name], its, question)):
+        elif name not in question.idle.beside and (finding := _too_large(problem[name], its, question)):
             yield finding
 
 

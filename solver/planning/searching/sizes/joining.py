@@ -47,13 +47,13 @@ class Joining:
 
     def at(self, members: tuple[str, ...], pattern: tuple[int, ...], spare: int, amount: Amount) -> list[Choice]:
         """The ways that fit in memory, by those of all components but the last one. `pattern`: in which part of the iteration each task runs."""
-        return self._at(members, pattern, spare, amount, self._question.idle(members))
+        return self._at(members, pattern, spare, amount, self._question.idle.among(members))
 
     def _at(self, members: tuple[str, ...], pattern: tuple[int, ...], spare: int, amount: Amount, idle: frozenset[str]) -> list[Choice]:
         """The same of the first members of a set in which some are idle."""
         key = members, pattern, spare
-        idle = frozenset(name for name in idle if name in members or self._question.workers.get(name) in members)
-        alone = idle == self._question.idle(members)
+        idle = frozenset(name for name in idle if name in members or self._question.idle.workers.get(name) in members)
+        alone = idle == self._question.idle.among(members)
         joined = self._sets.joined(key) if alone else self._beside_others.setdefault((key, idle), {})
         if amount not in joined:
             *before, last = members
@@ -69,7 +69,7 @@ class Joining:
 
     def choice(self, members: Sequence[str], pattern: Sequence[int], options: Sequence[Option]) -> Choice:
         """The way with these options, of one kind and amount; whether it fits is not asked."""
-        parts, place, idle = max(pattern, default=-1) + 1, 0, self._question.idle(members)
+        parts, place, idle = max(pattern, default=-1) + 1, 0, self._question.idle.among(members)
         loads = parts + self._more
         total = (0,) * (loads + len(self._question.all_turns) + 1)
         for name, option in zip(members, options):
