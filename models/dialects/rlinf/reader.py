@@ -142,7 +142,7 @@ def _problem(
         said = add_block(block, cluster, components, notes.findings, planned.relations, trained_whole(settings, root, hinted))
     owner = (placed or section).span
     profiled = is_profiled(root, hinted if hints else None)
-    said = with_own_degrees(settings, said) if profiled else said
+    said = with_own_degrees(settings, said, bool(planned.own)) if profiled else said
     said = replace(said, components=with_phases_of_idle(settings, cluster, whole, block, components, said.components))
     mode = read_mode(
         notes, settings, cluster, names_in(placed), owner, said.components, said.relations, planned.names, said.choices, profiled

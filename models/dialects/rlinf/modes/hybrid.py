@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....component import Component, Parallel
 from ....configuration.settings import Settings
 from ....findings.finding import Severity
 from ....said import Said
@@ -24,18 +25,28 @@ TRAINED = ("actor", "rollout")
 """Those that the embodied programs ask for besides, but for the ones that collect data or evaluate."""
 
 
-def with_own_degrees(settings: Settings, said: Said) -> Said:
+def with_own_degrees(settings: Settings, said: Said, planned: bool) -> Said:
     """Where hints leave degrees open a component has those that the file itself says, whether or not the hints offer them.
 
-    RLinf starts its ranks with these, not with what is preferred; of those that are open they are the first. The other modes read the
+    So it has where it is `planned`, hints say none and all its times are of those of the file. RLinf starts its ranks with these, not with what is preferred; of those that are open they are the first. The other modes read the
     degrees themselves, and make them those of the components.
     """
     if placer_of(settings, settings.word("runner.task_type", CODE) or "") is not Placer.HYBRID:
         return said
     own = {name: own_of(settings, name, its) or its[0] for name, its in said.choices.items()}
+    own |= {each.name: its for each in said.components if planned and (its := _measured(settings, each)) is not None}
     choices = {name: tuple(sorted(its, key=lambda each: each != own[name])) for name, its in said.choices.items()}
     components = tuple(replace(each, parallel=own.get(each.name, each.parallel)) for each in said.components)
     return replace(said, components=components, choices=choices)
+
+
+def _measured(settings: Settings, component: Component) -> Parallel | None:
+    """The degrees of the file, of a component that has times with these, and none with those that the hints say of it, which are none."""
+    its = own_of(settings, component.name, (component.parallel,))
+    if its is None or component.timed is None or "parallel" in component.spans:
+        return None
+    said, own = (any(each.holds_with(degrees) for each in component.timed.measured) for degrees in (component.parallel, its))
+    return its if own and not said else None
 
 
 def apply(parts: Parts) -> None:

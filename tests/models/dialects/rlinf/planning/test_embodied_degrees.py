@@ -155,6 +155,26 @@ def test_degrees_of_the_file_that_hints_do_not_offer_are_those_of_its_ranks_and_
     )
 
 
+@pytest.mark.parametrize("said", [1, 2])
+def test_times_of_the_degrees_that_the_file_says_are_times_of_its_component(tmp_path: Path, said: int) -> None:
+    """Without `parallel` it was told to have tp 1 alone, and to be run in no way. Of degrees that the file has not they are no times."""
+    file = tmp_path / "run.yaml"
+    text = (
+        own("", f", tensor_parallel_size: {said}")
+        .replace("parallel: , ", "")
+        .replace("{1: 20, 2: 30}", "[{accelerators: 2, tp: 2, seconds: 30}]")
+    )
+    file.write_text(text)
+    assert not pw.verify(file, "1x2", "rlinf").errors  # RLinf looks at no degrees here
+    answer = pw.solve(file, "1x2", "rlinf", sandbox=False)
+    if said == 2:
+        assert answer.planned is not None and answer.planned.best.design.options["rollout"].parallel == Parallel(2)
+    else:
+        assert [each.message for each in answer.findings] == [
+            "impossible: `rollout` can be run in no way: its times were measured with tp 2; it may have tp 1"
+        ]
+
+
 def test_without_times_hints_say_which_degrees_are_preferred(read: Read) -> None:
     text = own("{tp: [2, 1]}").replace('rollout: "0", ', "").replace("scaling: table, seconds: {1: 20, 2: 30}", "accelerators: 2")
     text = text.replace("scaling: table, seconds: {1: 67}", "memory: 1GiB").replace("scaling: table, seconds: {1: 40}", "memory: 1GiB")
