@@ -35,3 +35,8 @@ class Idle:
         """Those of components on the same accelerators that are not started there."""
         its = frozenset(components) if self.beside else frozenset()
         return frozenset(name for name, beside in self.beside.items() if name in its and not its.isdisjoint(beside))
+
+
+def does_the_work(worker: str) -> str:
+    """The end of a help: who does the work of a component where that is not started."""
+    return f"`{worker}` then does its work, on accelerators that it shares"

@@ -9,6 +9,7 @@ from ....models.component import UNBOUNDED, Component
 from ....models.findings.finding import Finding, Severity, error
 from ....models.findings.span import Span
 from ....models.hints.levels import OVER_NODES
+from ....models.planning.idle import does_the_work
 from ....models.planning.measured import POWER, TABLE
 from ....models.planning.option import Option
 from ....models.planning.question import Question
@@ -38,9 +39,13 @@ def without_options(problem: Problem, question: Question, helps: Helps | None = 
     space = room(problem, holding)
     for name, its in question.options.items():
         if not its:
-            yield with_given(problem, name, holding, _no_way(problem, problem[name], space, helps))
-        elif name not in question.idle.beside and (finding := _too_large(problem[name], its, question)):
+            finding = with_given(problem, name, holding, _no_way(problem, problem[name], space, helps))
+            own, worker = problem.job.own, question.idle.workers.get(name)
+            if worker is not None and own.get(name) in (None, own.get(worker)):  # the file itself has it nowhere, or where it is idle
+                finding = replace(finding, help=f"{finding.help}, or leave its hints out: {does_the_work(worker)}")
             yield finding
+        elif name not in question.idle.beside and (too_large := _too_large(problem[name], its, question)):
+            yield too_large
 
 
 def _no_way(problem: Problem, component: Component, space: Room, helps: Helps | None) -> Finding:

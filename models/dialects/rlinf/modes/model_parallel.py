@@ -19,7 +19,7 @@ from .parts import Parts
 from .shape import CODE, Shape, at_least, engine, fits_in, of_rollout, whole
 from .solid import Extent
 from .undivided import FSDP, ROLES, undivided, without_times
-from .ways import is_idle_in_a_way, ways
+from .ways import ways
 from .weights import weights
 
 MEGATRON = "megatron"
@@ -145,7 +145,7 @@ def _inference(parts: Parts, found: Arrangement) -> None:
         pack(parts, name, Shape(), inferred(parts.settings, role).parallel if divided else None)
         if divided and name in parts.planned:
             _sampled(parts, name)
-        if not is_idle_in_a_way(parts, name):  # there what trains does its work, on whatever that has
+        if parts.worker_of_idle(name) is None:  # there what trains does its work, on whatever that has
             at_least(parts, name, tp)
 
 

@@ -13,6 +13,7 @@ from ....findings.span import Edit
 from ....findings.wording import are, with_noun
 from ....machines.node_group import CLUSTER_LABEL
 from ....placements.assignment import Assignment, Runs
+from ....planning.idle import does_the_work
 from ....strategies.packed import PackedPlacementStrategy
 from .parts import Parts
 from .shape import Shape
@@ -130,7 +131,10 @@ def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel
         lower = component.least // step * step
         fit = f"{lower} or {lower + step}" if lower else str(step)
         message = f"`{name}` asks for {with_noun(component.least, 'accelerator')}, but the settings of the job need a multiple of {step}"
-        notes.error("PW208", name, message, component.span("amount") or parts.place(name), f"no multiple of {step}", f"ask for {fit}")
+        help = f"ask for {fit}"
+        if name not in parts.written and (worker := parts.worker_of_idle(name)):
+            help += f", or leave its hints out: {does_the_work(worker)}"
+        notes.error("PW208", name, message, component.span("amount") or parts.place(name), f"no multiple of {step}", help)
     return found
 
 

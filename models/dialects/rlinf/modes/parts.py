@@ -12,6 +12,7 @@ from ....findings.span import Span
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....planning.way import Way
+from ..capabilities import INFERENCE
 from .task import Placer
 
 
@@ -75,6 +76,11 @@ class Parts:
         """Is it left to solve? One whose ranks cannot be told without the cluster is not."""
         found = self.on_accelerators(name)
         return found is not None and found.runs is None and "placement" not in found.spans
+
+    def worker_of_idle(self, name: str) -> str | None:
+        """Who does the work of a component that some way has no place for, while the others say how many accelerators it has; else None."""
+        idle = any(name in way.without for way in self.ways) and self.has(INFERENCE[name])
+        return INFERENCE[name] if idle else None
 
     def steps_of(self, name: str) -> tuple[int, ...]:
         """What its accelerators are a multiple of, at the least, with each of the degrees that are open to it; nothing where none are.

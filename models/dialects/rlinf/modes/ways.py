@@ -106,11 +106,6 @@ def _shapes(parts: Parts, names: Iterable[str], together: bool) -> dict[str, Sha
     return found
 
 
-def is_idle_in_a_way(parts: Parts, name: str) -> bool:
-    """Is there a way in which RLinf does not start a component that has a place in the others? Then these say how many accelerators it has."""
-    return any(name in way.without for way in parts.ways) and parts.has(INFERENCE[name])
-
-
 def _inferring(parts: Parts, names: Iterable[str]) -> dict[str, int]:
     """Components that infer -> how many accelerators they have at least where they are started: their tp, if their degrees do not say so."""
     found: dict[str, int] = {}

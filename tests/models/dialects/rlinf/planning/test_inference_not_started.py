@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.models.answer import Answer
 from placewright.models.dialects import load
+from placewright.models.findings.finding import Finding, Severity, UnusableInput
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.planning.measured import SECOND
 from placewright.models.planning.planned import Planned
@@ -126,3 +127,37 @@ def test_the_critic_works_in_the_phase_of_the_inference_of_values() -> None:
     assert {each.name: each.phases for each in reading.problem.components if each.phases} == {
         "actor": ("train", "infer"), "rollout": ("generate",), "critic": ("train", "judge"),
     }  # fmt: skip
+
+
+def why_not(reading: Reading) -> list[Finding]:
+    try:
+        found = solve(reading, sandbox=False).findings
+    except UnusableInput as refused:
+        found = refused.findings
+    return [each for each in found if each.severity is Severity.ERROR]
+
+
+LEFT_OUT = ", or leave its hints out: `actor` then does its work, on accelerators that it shares"
+
+
+@pytest.mark.parametrize(
+    ("tp", "hints", "told", "help"),
+    [
+        (2, "accelerators: 1", "`inference` asks for 1 accelerator, but the settings of the job need a multiple of 2", "ask for 2"),
+        (
+            1, "parallel: {tp: [8, 16]}",
+            "impossible: `inference` can be run in no way: tp 8 needs 8 accelerators of one node, and the largest that it may use has 4",
+            "lower its degrees, or let it use larger nodes",
+        ),
+    ],
+)  # fmt: skip
+def test_hints_with_which_it_can_never_be_started_may_be_left_out(tp: int, hints: str, told: str, help: str) -> None:
+    """`verify` takes the file, since RLinf starts no inference there; the plan of the file without these hints is its own placement."""
+    file = FILE.replace("model: {{tensor_model_parallel_size: 1}}", f"model: {{{{tensor_model_parallel_size: {tp}}}}}")
+    file = file.replace("seconds: {{4: 20}}, {inference}", "{inference}")
+    reading = read("", "", hints + ", seconds: {1: 20}", file=file)
+    assert not refused(reading)
+    (finding,) = why_not(reading)
+    assert (finding.message, finding.help) == (told, help + LEFT_OUT)
+    _, found = solved(read("", "", "", file=file.replace("    inference: {{{inference}}}\n", "")))
+    assert found.proved and found.is_own
