@@ -161,3 +161,29 @@ def test_hints_with_which_it_can_never_be_started_may_be_left_out(tp: int, hints
     assert (finding.message, finding.help) == (told, help + LEFT_OUT)
     _, found = solved(read("", "", "", file=file.replace("    inference: {{{inference}}}\n", "")))
     assert found.proved and found.is_own
+
+
+APART = """
+cluster: {num_nodes: 1, component_placement: {actor: "4", rollout: "3", inference: "0-2", reward: "4"}}
+runner: {task_type: reasoning}
+algorithm: {group_size: 4, n_minibatches: 1, recompute_logprobs: true}
+data: {rollout_batch_size: 8}
+rollout: {tensor_parallel_size: 1, max_running_requests: 8, return_logprobs: false}
+inference: {load_from_actor: true, model: {tensor_model_parallel_size: 1}}
+actor: {training_backend: megatron, model: {tensor_model_parallel_size: 1}}
+placewright:
+  components:
+    actor: {scaling: power, seconds: {2: 58, 4: 44}}
+    rollout: {scaling: power, seconds: {1: 135, 3: 82}}
+    inference: {INFERENCE}
+"""
+
+
+@pytest.mark.parametrize("hints", ["memory: 1GiB", "scaling: power, seconds: {2: 226, 3: 150}"])
+def test_given_ranks_that_samples_do_not_divide_among_are_refused_with_times_too(hints: str) -> None:
+    """With times `verify` took them, and the plan then told that they may not be proposed."""
+    reading = load.read(Source("run.yaml", APART.replace("INFERENCE", hints)), read_shorthand("1x5"), "rlinf", "training")
+    assert [each.message for each in verify(reading).errors] == [
+        "32 samples (data.rollout_batch_size x algorithm.group_size) do not divide among 3 replicas of `inference`; "
+        "RLinf notices this only when `inference` has started"
+    ]
