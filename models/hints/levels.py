@@ -10,3 +10,5 @@ RACK = LEVELS[1]
 """The level that is meant where none is written."""
 OVER_NODES = "keep: {tp: {level: node, required: false}}"
 """The hint that lets tensor parallel groups lie over nodes."""
+LET_OVER_NODES = f"let its tp groups lie over nodes: `{OVER_NODES}`"
+"""How that is told as a help."""

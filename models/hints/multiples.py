@@ -6,7 +6,7 @@ from ..component import Component, Parallel
 from ..findings.wording import are, with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR
-from .levels import OVER_NODES
+from .levels import LET_OVER_NODES
 
 
 def multiples(component: Component, parallel: Parallel, step: int, cluster: Cluster) -> str:
@@ -19,4 +19,4 @@ def multiples(component: Component, parallel: Parallel, step: int, cluster: Clus
     asked = f"ask for {' or '.join(fit)}"
     if component.keep or not nodes or parallel.tp <= max(nodes):
         return asked
-    return f"lower its degrees, or {asked} and let its tp groups lie over nodes: `{OVER_NODES}`"
+    return f"lower its degrees, or {asked} and {LET_OVER_NODES}"

@@ -37,6 +37,6 @@ class Idle:
         return frozenset(name for name, beside in self.beside.items() if name in its and not its.isdisjoint(beside))
 
 
-def does_the_work(worker: str) -> str:
-    """The end of a help: who does the work of a component where that is not started."""
-    return f"`{worker}` then does its work, on accelerators that it shares"
+def without_hints(worker: str) -> str:
+    """The end of a help: what comes of a component whose hints are left out, and who does its work where it is not started."""
+    return f", or leave its hints out: `{worker}` then does its work, on accelerators that it shares"

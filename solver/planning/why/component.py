@@ -8,8 +8,8 @@ from typing import Callable, Iterator, Sequence
 from ....models.component import UNBOUNDED, Component
 from ....models.findings.finding import Finding, Severity, error
 from ....models.findings.span import Span
-from ....models.hints.levels import OVER_NODES
-from ....models.planning.idle import does_the_work
+from ....models.hints.levels import LET_OVER_NODES
+from ....models.planning.idle import without_hints
 from ....models.planning.measured import POWER, TABLE
 from ....models.planning.option import Option
 from ....models.planning.question import Question
@@ -42,7 +42,7 @@ def without_options(problem: Problem, question: Question, helps: Helps | None = 
             finding = with_given(problem, name, holding, _no_way(problem, problem[name], space, helps))
             own, worker = problem.job.own, question.idle.workers.get(name)
             if worker is not None and own.get(name) in (None, own.get(worker)):  # the file itself has it nowhere, or where it is idle
-                finding = replace(finding, help=f"{finding.help}, or leave its hints out: {does_the_work(worker)}")
+                finding = replace(finding, help=f"{finding.help}{without_hints(worker)}")
             yield finding
         elif name not in question.idle.beside and (too_large := _too_large(problem[name], its, question)):
             yield too_large
@@ -76,7 +76,7 @@ def _no_way(problem: Problem, component: Component, space: Room, helps: Helps | 
         told = f"it asks for {asked_for(component, 'accelerator')}, and can have {few(can)}: whole replicas of its degrees, on nodes that it may use"
         crossing = cut(component)
         may_cross = crossing != component and _counts(problem, crossing, timed, space) and has_room(problem, crossing)
-        over = f", or let its tp groups lie over nodes: `{OVER_NODES}`" if may_cross else ""
+        over = f", or {LET_OVER_NODES}" if may_cross else ""
         return _impossible(component, AMOUNT, told, f"{_another_amount(component, can, helps)}{over}", can[-1:])
     if timed and _counts(problem, component, None, space):
         return _impossible(component, "timed", *_measured_elsewhere(problem, component, timed, space))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ....models.component import Component
 from ....models.findings.wording import with_noun
-from ....models.hints.levels import OVER_NODES
+from ....models.hints.levels import LET_OVER_NODES
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...rules.groups.group_in_node import groups_over_nodes
@@ -45,7 +45,7 @@ def too_wide(problem: Problem, component: Component, space: Room) -> Lacking | N
     crossing = cut(replace(component, parallel=parallel))
     may_cross = space.group(problem, crossing) <= have and has_room(problem, crossing)
     if may_cross:
-        helps.append(f"let its tp groups lie over nodes: `{OVER_NODES}`")
+        helps.append(LET_OVER_NODES)
     if (may_cross or problem.job.capabilities.processes_may_cross) and _lies_over_nodes(problem, component):
         told, way = f"{told}; its own ranks over nodes are slow, and not refused", NO_PLAN
         helps += [] if may_cross else ["leave its `seconds` out: its ranks then stay"]

@@ -28,8 +28,9 @@ TRAINED = ("actor", "rollout")
 def with_own_degrees(settings: Settings, said: Said, planned: bool) -> Said:
     """Where hints leave degrees open a component has those that the file itself says, whether or not the hints offer them.
 
-    So it has where it is `planned`, hints say none and all its times are of those of the file. RLinf starts its ranks with these, not with what is preferred; of those that are open they are the first. The other modes read the
-    degrees themselves, and make them those of the components.
+    RLinf starts its ranks with these, not with what is preferred; of those that are open they are the first. Where ranks are `planned`
+    and hints say no degrees, a component all of whose times are of those of the file has these too. The other modes read the degrees
+    themselves, and make them those of the components.
     """
     if placer_of(settings, settings.word("runner.task_type", CODE) or "") is not Placer.HYBRID:
         return said

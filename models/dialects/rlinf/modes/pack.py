@@ -13,7 +13,7 @@ from ....findings.span import Edit
 from ....findings.wording import are, with_noun
 from ....machines.node_group import CLUSTER_LABEL
 from ....placements.assignment import Assignment, Runs
-from ....planning.idle import does_the_work
+from ....planning.idle import without_hints
 from ....strategies.packed import PackedPlacementStrategy
 from .parts import Parts
 from .shape import Shape
@@ -133,7 +133,7 @@ def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel
         message = f"`{name}` asks for {with_noun(component.least, 'accelerator')}, but the settings of the job need a multiple of {step}"
         help = f"ask for {fit}"
         if name not in parts.written and (worker := parts.worker_of_idle(name)):
-            help += f", or leave its hints out: {does_the_work(worker)}"
+            help += without_hints(worker)
         notes.error("PW208", name, message, component.span("amount") or parts.place(name), f"no multiple of {step}", help)
     return found
 

@@ -94,9 +94,8 @@ def _megatron(work: Work, prompts: Amount, group: Amount, batch: int, micro: Amo
         on_replicas(work, batch, micro, processes // parallel.replica)
     for name, its in inferring(work):
         component = work.component(name)
-        if component and (
-            component.runs is not None or not component.timed
-        ):  # one that is planned has them with its times, whatever its degrees
+        # One that is planned has them with its times: it may do its work in other degrees.
+        if component and (component.runs is not None or not component.timed):
             _replicated(work, name, its.parallel, prompts, group)
 
 
