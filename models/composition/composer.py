@@ -29,11 +29,13 @@ class Composer:
     roots : folders that groups are looked for in, besides the folder of the file; nothing is read outside of them.
     settings : what `--set` says, each as on the command line.
     allowed : the environment variables that may be read.
+    frameworks : releases that the user states, such as ``verl==0.6.1``.
     """
 
     roots: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
+    frameworks: tuple[str, ...] = ()
     library: Library = field(default_factory=Library)
 
     @cached_property

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ..findings.finding import Finding, Severity, Unchecked
 from ..findings.span import Edit, Span
+from ..releases.choice import Choice
+from ..releases.release import Range, spans_of
 from ..text.document import Document
 from ..text.tree import Scalar, Value
 
@@ -56,6 +58,26 @@ class Found:
         if reference is not None and origin is None:
             span, origin = reference, span
         self.findings.append(Finding(code, severity, subject, message, span, label, help, edit, origin=origin, notes=notes))
+
+    @property
+    def choice(self) -> Choice | None:
+        """Release that the file is judged for; None for a native file."""
+        return self.document.release
+
+    def judge(
+        self, releases: Range, severity: Severity, code: str, subject: str, message: str, at: Span | Value, label: str = "",
+        help: str = "", edit: Edit | None = None, *notes: str,
+    ) -> None:  # fmt: skip
+        """Add what some releases refuse: with its severity where the release at hand does, a warning where others do that are possible."""
+        choice = self.choice
+        if choice is None or choice.has(releases):
+            others = [] if choice is None else [each for each in choice.possible if not choice.table.holds(releases, each)]
+            if choice is not None and others:
+                notes = (*notes, f"{choice.table.framework} {spans_of(others)} {'accepts' if len(others) == 1 else 'accept'} it")
+            self._add(severity, code, subject, message, at, label, help, edit, notes)
+        elif choice.possible_in(releases):
+            note = f"only in {choice.in_words(releases)}; this file is judged for {choice}"
+            self._add(Severity.WARNING, code, subject, message, at, label, help, edit, (*notes, note))
 
     def unsure(self, rule: str, subject: str, why: str) -> None:
         """Say that a rule was not judged."""

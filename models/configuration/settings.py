@@ -73,6 +73,11 @@ class Settings:
         self._said: set[tuple[str, str]] = set()
 
     @property
+    def defaults(self) -> MappingType[str, Default]:
+        """The framework's defaults by dotted path."""
+        return self._defaults
+
+    @property
     def top(self) -> Span:
         """Where nothing better can be pointed at: the beginning of the file."""
         return self._interpolator.root.span

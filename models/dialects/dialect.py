@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Mapping as MappingType
 from typing import Protocol, Union
@@ -16,6 +17,7 @@ from ..parallel import Parallel
 from ..placements.assignment import Assignment
 from ..problem import Problem
 from ..reading import Reading
+from ..releases.choice import Choice
 from ..text.document import Document
 from ..text.tree import Mapping
 
@@ -47,11 +49,17 @@ class Dialect(Protocol):
     NAME: str
     PROGRAMS: tuple[str, ...]
     """How the modules begin that only this framework has: what a script starts is read in this dialect by its name too."""
+    RELEASES: Path | None
+    """The data file of its framework's releases (see models/releases); None where the dialect has no framework."""
     PLACES: tuple[str, ...]
     """The keys, at most two deep (``cluster.num_nodes``), whose content is all in the Problem that a file states."""
 
     def recognises(self, root: Mapping) -> bool:
         """Is a file with this top-level map meant for it?"""
+        ...
+
+    def release_of(self, document: Document) -> Choice | None:
+        """The release that a file is judged for where nobody states one: by what lies beside it and what it shows, else the newest."""
         ...
 
     def read(self, document: Document, machines: Machines, level: str = PLACEMENT) -> Reading:

@@ -16,6 +16,7 @@ from ..resolving.resolve import with_models
 from ..text.document import Document
 from ..text.source import Source
 from ..text.tree import Mapping
+from .released import release_for
 
 if TYPE_CHECKING:
     from ..machines.cluster import Cluster
@@ -72,7 +73,8 @@ def load_settings(
     from ..script.listed import NAME, document_of_arguments
 
     source = Source(NAME, "\n".join(texts))
-    return _read(source, lambda: document_of_arguments(texts, composer or Composer()), machines, dialect, level)
+    composer = composer or Composer()
+    return _read(source, lambda: document_of_arguments(texts, composer), machines, dialect, level, composer.frameworks)
 
 
 def read(
@@ -102,11 +104,12 @@ def read_all(
     source: Source, machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
 ) -> list[Reading]:
     """A text, read: one Reading, or one for each program that a script starts; see `load`."""
+    composer = composer or Composer()
     try:
-        made = _documents(source, composer or Composer())
+        made = _documents(source, composer)
     except UnusableInput as problem:
         return [Reading(_empty(source), "unknown" if dialect == "auto" else dialect, None, problem.findings)]
-    return _of_frameworks([_read(source, partial(_same, document), machines, dialect, level) for document in made])
+    return _of_frameworks([_read(source, partial(_same, document), machines, dialect, level, composer.frameworks) for document in made])
 
 
 def _of_frameworks(readings: list[Reading]) -> list[Reading]:
@@ -138,11 +141,14 @@ def _documents(source: Source, composer: Composer) -> Sequence[Document]:
     return [composer.compose(source)]
 
 
-def _read(source: Source, compose: Callable[[], Document], machines: Machines, dialect: str, level: str) -> Reading:
+def _read(
+    source: Source, compose: Callable[[], Document], machines: Machines, dialect: str, level: str, frameworks: Sequence[str] = ()
+) -> Reading:
     document = _empty(source)
     try:
         document = compose()
         found = _recognised(document) if dialect == "auto" else dialect_named(dialect)
+        document = replace(document, release=release_for(found, document, frameworks))
         reading = with_models(found.read(document, machines, level))
     except UnusableInput as problem:
         findings = (*document.findings, *problem.findings)

@@ -30,6 +30,7 @@ CODES = {
     "PW012": "a setting of the command line cannot be used",
     "PW013": "the defaults of a file cannot be followed",
     "PW014": "a script cannot be read",
+    "PW015": "a release of a framework is not known",
     "PW101": "a required key is missing",
     "PW102": "a rank is outside what exists",
     "PW103": "text is not a rank expression",

@@ -8,6 +8,7 @@ from typing import Mapping as MappingType
 
 from ..findings.finding import Finding, Unchecked
 from ..findings.span import Span
+from ..releases.choice import Choice
 from .environment import Environment
 from .program import Program
 from .source import Source
@@ -29,6 +30,7 @@ class Document:
     environment : the variables that its interpolations may read.
     reasons : why a value of tag UNRESOLVED is not known, by its place.
     assumed : for a value that holds where variables of the environment are not set, their names, by its place.
+    release : the release that it is judged for; None until its dialect is known.
     compose : puts the document of another text of the main file together, as this one was.
     """
 
@@ -41,6 +43,7 @@ class Document:
     environment: Environment = field(default_factory=Environment)
     compose: Callable[[Source], Document] = field(default=lambda source: Document.of(source), repr=False, compare=False)
     program: Program | None = None
+    release: Choice | None = None
     reasons: MappingType[Span, str] = field(default_factory=dict)
     assumed: MappingType[Span, frozenset[str]] = field(default_factory=dict)
 

@@ -30,11 +30,13 @@ class FileAsRead:
     roots: tuple[str, ...]
     settings: tuple[str, ...]
     allowed: tuple[str, ...]
+    frameworks: tuple[str, ...] = ()
 
     def read(self) -> Reading:
         """The file, read again to be launched: of it and its parts the texts that were read before, whatever stands on the disk by now."""
         library = Library({name: Source(name, text) for name, text in self.others.items()})
-        again = AsRead(self.name, self.machines, self.dialect, self.level, Composer(self.roots, self.settings, self.allowed, library))
+        composer = Composer(self.roots, self.settings, self.allowed, self.frameworks, library)
+        again = AsRead(self.name, self.machines, self.dialect, self.level, composer)
         return again(self.text).to_launch
 
 
@@ -45,7 +47,16 @@ def reading_to_text(reading: Reading | None) -> str:
     how, composer = reading.again, reading.again.composer or Composer()
     others = {name: source.text for name, source in composer.library.sources.items()}
     its = FileAsRead(
-        how.name, reading.source.text, others, how.machines, how.dialect, how.level, composer.roots, composer.settings, composer.allowed
+        how.name,
+        reading.source.text,
+        others,
+        how.machines,
+        how.dialect,
+        how.level,
+        composer.roots,
+        composer.settings,
+        composer.allowed,
+        composer.frameworks,
     )
     return line_of(_words().write(its, FileAsRead)).decode()
 

@@ -34,6 +34,8 @@ def test_the_wheel_holds_every_module_and_page_and_nothing_else(root: Path, whee
     wanted = {f"placewright/{file.relative_to(root).as_posix()}" for room in ROOMS for file in (root / room).rglob("*.py")}
     wanted |= {f"placewright/{file.name}" for file in root.glob("*.py")} | {"placewright/py.typed"}
     wanted |= {f"placewright/report/pages/{file.name}" for file in (root / "report" / "pages").iterdir()}
+    facts = (root / "models" / "dialects").glob("*/facts/*")
+    wanted |= {f"placewright/{file.relative_to(root).as_posix()}" for file in facts}
     assert sorted(names) == sorted(wanted)
 
 

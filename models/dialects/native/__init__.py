@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .recognise import KEYS, NAME, recognises
@@ -11,16 +12,25 @@ if TYPE_CHECKING:
     from ...placements.assignment import Assignment
     from ...problem import Problem
     from ...reading import Reading
+    from ...releases.choice import Choice
     from ...text.document import Document
     from ..dialect import Degrees, Machines, Rendering
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "read", "recognises", "render", "write"]
+__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "recognises", "release_of", "render", "write"]
 
 PROGRAMS: tuple[str, ...] = ()
 """No program of a script is read by its name alone."""
 
+RELEASES: Path | None = None
+"""A native file belongs to no framework."""
+
 PLACES = KEYS
 """The keys whose content is all in the Problem that a file states."""
+
+
+def release_of(document: Document) -> Choice | None:
+    """See `Dialect.release_of`."""
+    return None
 
 
 def read(document: Document, machines: Machines, level: str = "placement") -> Reading:

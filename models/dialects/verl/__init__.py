@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .recognise import NAME, recognises
@@ -11,10 +13,11 @@ if TYPE_CHECKING:
     from ...placements.assignment import Assignment
     from ...problem import Problem
     from ...reading import Reading
+    from ...releases.choice import Choice
     from ...text.document import Document
     from ..dialect import Degrees, Machines, Rendering
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "read", "recognises", "render", "write"]
+__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "recognises", "release_of", "render", "write"]
 
 PROGRAMS: tuple[str, ...] = ("verl.", "recipe.")
 """The modules of verl and of verl-recipe."""
@@ -25,11 +28,23 @@ PLACES = (
 )  # fmt: skip
 """The keys whose content is all in the Problem that a file states."""
 
+RELEASES = Path(__file__).parent / "facts" / "releases.json"
+
+
+def release_of(document: Document) -> Choice | None:
+    """See `Dialect.release_of`."""
+    from ...releases.choice import newest
+    from ...releases.release import read_releases
+
+    return newest(read_releases(RELEASES))
+
 
 def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
     """See `Dialect.read`. What reads is not loaded for files of other dialects."""
     from .reader import read as found
 
+    if document.release is None:
+        document = replace(document, release=release_of(document))
     return found(document, machines, level)
 
 

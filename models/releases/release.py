@@ -1,0 +1,107 @@
+"""Releases of one framework in order, and ranges of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Iterable, Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One release of a framework.
+
+    Attributes
+    ----------
+    framework : name as it is written in messages, such as ``verl``.
+    name : version without a leading ``v``, such as ``0.6.1``; an abbreviated commit where no version names it.
+    commit : commit that the facts were read from.
+    date : date of that commit, ISO 8601.
+    index : position among the known releases, oldest first.
+    aliases : other names, such as ``0.3.0.post1``.
+    """
+
+    framework: str
+    name: str
+    commit: str
+    date: str
+    index: int
+    aliases: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.framework} {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Half-open range of releases by name: from `since` (first one) up to, without, `until`; "" leaves a side open."""
+
+    since: str = ""
+    until: str = ""
+
+
+ALWAYS = Range()
+
+
+@dataclass(frozen=True)
+class ReleaseTable:
+    """All known releases of a framework, oldest first; `package` is its distribution name on an index."""
+
+    framework: str
+    package: str
+    releases: tuple[Release, ...]
+    _by_name: dict[str, Release] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for release in self.releases:
+            for name in (release.name, *release.aliases):
+                self._by_name[name] = release
+
+    def __iter__(self) -> Iterator[Release]:
+        return iter(self.releases)
+
+    @property
+    def newest(self) -> Release:
+        """Newest known release."""
+        return self.releases[-1]
+
+    def named(self, name: str) -> Release | None:
+        """Release of this version, alias or commit (seven characters or more); None if unknown."""
+        text = name.strip().removeprefix("v")
+        if text in self._by_name:
+            return self._by_name[text]
+        same = [
+            release for release in self.releases if len(text) >= 7 and (release.commit.startswith(text) or text.startswith(release.commit))
+        ]
+        return same[0] if same else None
+
+    def holds(self, releases: Range, release: Release) -> bool:
+        """True if a release lies in the range. Raises KeyError for an unknown name in the range."""
+        if releases.since and release.index < self._by_name[releases.since].index:
+            return False
+        return not releases.until or release.index < self._by_name[releases.until].index
+
+
+def spans_of(releases: Iterable[Release]) -> str:
+    """Releases in words, neighbours joined: ``0.4.0 to 0.6.1 and 0.8.0``."""
+    runs: list[list[Release]] = []
+    for release in sorted(releases, key=lambda release: release.index):
+        if runs and release.index == runs[-1][-1].index + 1:
+            runs[-1].append(release)
+        else:
+            runs.append([release])
+    texts = [run[0].name if len(run) == 1 else f"{run[0].name} to {run[-1].name}" for run in runs]
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
+@cache
+def read_releases(file: Path) -> ReleaseTable:
+    """Table of a data file ``{"framework", "package", "releases": [{"name", "commit", "date", "aliases"}]}``."""
+    data = json.loads(file.read_text(encoding="utf-8"))
+    releases = tuple(
+        Release(data["framework"], each["name"], each["commit"], each["date"], index, tuple(each.get("aliases", ())))
+        for index, each in enumerate(data["releases"])
+    )
+    return ReleaseTable(data["framework"], data["package"], releases)
