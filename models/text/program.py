@@ -42,6 +42,7 @@ class Program:
     complete : True if these are all of its settings. False where it takes the arguments of its script, or some are lost or refused.
     is_hydra : True if it is known to read its configuration with Hydra: a framework's own program, or ``hydra.main`` is in its file.
     machine : what its script tells Ray of the machine; None if nothing.
+    missing : what is missing of its configuration, and what helps; ("", "") if nothing is.
     """
 
     name: str
@@ -57,3 +58,4 @@ class Program:
     complete: bool = True
     is_hydra: bool = True
     machine: Machine | None = None
+    missing: tuple[str, str] = ("", "")
