@@ -128,9 +128,9 @@ def _of_frameworks(readings: list[Reading]) -> list[Reading]:
 
 def _documents(source: Source, composer: Composer) -> Sequence[Document]:
     """The configurations of a text. Raises UnusableInput."""
-    from ..script.recognise import is_script, is_settings
+    from ..script.recognise import is_script, is_settings, is_task
 
-    if is_script(source):
+    if is_script(source) or is_task(source):
         from ..script.document import documents_of
 
         return documents_of(source, composer)
@@ -215,6 +215,10 @@ def _recognised(document: Document) -> Dialect:
         found = dialect_named(name)
         if is_meant_for(found, document):
             return found
+    program = document.program
+    if program is not None and program.missing[0]:
+        message = f"`{program.name}` {program.missing[0]}"
+        raise UnusableInput([error("PW001", "", message, program.span, help=program.missing[1])])
     keys = ", ".join(f"`{entry.key.text[:32]}`" for entry in list(root)[:6]) or "none"
     message = f"this is no configuration that is known here (its top-level keys: {keys})"
     needs = "RLinf needs `cluster: {component_placement: ...}`, ROLL roles with `device_mapping:`, "
