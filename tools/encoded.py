@@ -40,7 +40,10 @@ def encoded(columns: Mapping[str, Column], releases: Releases, bases: tuple[str,
         column = columns[name]
         whole = _table({i: flat.keys for i, flat in column.items()}, releases)
         made = _table({i: flat.made for i, flat in column.items()}, releases)
-        entry: dict[str, Any] = {"releases": _range(column, releases), "paths": _table({i: {"": column[i].path} for i in column}, releases)[""]}
+        entry: dict[str, Any] = {
+            "releases": _range(column, releases),
+            "paths": _table({i: {"": column[i].path} for i in column}, releases)[""],
+        }
         best, keys = "", whole
         for base in bases[: bases.index(name)] if name in bases else bases:
             if base in columns and len(changes := _table(_changes(column, columns[base]), releases, sorted(column))) < len(keys) // 2:
@@ -82,7 +85,7 @@ def _text(value: Any, depth: int = 0) -> str:
 
 def _range(column: Mapping[int, Any], releases: Releases) -> list[list[Any]]:
     """Releases of a column as ranges that are open at the newest release only."""
-    return [run[:2] for run in releases.runs({i: 0 for i in column}, range(len(releases.names)))]
+    return [run[:2] for run in releases.runs(dict.fromkeys(column, 0), range(len(releases.names)))]
 
 
 def _table(columns: Mapping[int, Mapping[str, Any]], releases: Releases, known: Iterable[int] | None = None) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Collection, Iterator, Sequence
 
 from ..models.composition import Composer
-from ..models.composition.choices import Choices
 from ..models.composition.library import Library, part_of
 from ..models.composition.search_path import SearchPath
 from ..models.composition.searched import searched
@@ -33,7 +32,7 @@ class Flat:
 
     Attributes
     ----------
-    keys : dotted key -> value; UNSAID for lists, empty maps and long texts.
+    keys : dotted key -> value; UNSAID for lists and long texts, an empty map for one.
     made : option of each group, by the key that a command line chooses it with.
     options : what the configuration is with one other option, by ``group=option``.
     path : file below the checkout.
@@ -123,4 +122,4 @@ def _leaves(value: Value, path: str) -> Iterator[tuple[str, Any]]:
         plain = value.value
         yield path, UNSAID if isinstance(plain, str) and len(plain) > LONGEST else plain
     else:
-        yield path, UNSAID
+        yield path, {} if isinstance(value, Mapping) else UNSAID

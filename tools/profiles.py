@@ -101,8 +101,8 @@ def _registered(file: Path, registered: dict[str, Any], asked: argparse.Namespac
         every.insert(place, {"name": asked.release, "commit": asked.commit[:10], "date": asked.date})
         names.insert(place, asked.release)
         lines = ",\n".join(f"  {json.dumps(each)}" for each in every)
-        head = ", ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in registered.items() if key != "releases")
-        file.write_text(f'{{{head}, "releases": [\n{lines}\n]}}\n', encoding="utf-8")
+        head = ",\n ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in registered.items() if key != "releases")
+        file.write_text(f'{{{head},\n "releases": [\n{lines}\n]}}\n', encoding="utf-8")
     return names
 
 

@@ -98,6 +98,26 @@ class Configurations:
                         found |= self.releases.mask([run for run in runs if len(run) < 4]) & mask
         return found & self.mask(name)
 
+    def valued_in(self, name: str, key: str) -> int:
+        """Bits of the releases in which a key has a default that is not null, or keys below it, with the usual options."""
+        entry, found = self.index.get(name), 0
+        if entry is None:
+            return 0
+        own = entry["keys"] if entry.get("base") else self._file(name)["keys"]
+        runs = own.get(key, ())
+        if entry.get("base"):
+            found = self.valued_in(entry["base"], key) & ~self.releases.mask(runs)
+        found |= self.releases.mask([run for run in runs if len(run) < 4 and (len(run) == 2 or run[2] is not None)])
+        return found & self.mask(name)
+
+    def option_in(self, name: str, group: str, option: str) -> int:
+        """Bits of the releases in which a group has an option."""
+        entry = self.index.get(name, {})
+        found = self.option_in(entry["base"], group, option) if entry.get("base") else 0
+        found |= self.releases.mask([run for run in entry.get("choices", {}).get(group, ()) if len(run) == 3 and run[2] == option])
+        options: Mapping[str, Mapping[str, Any]] = {} if entry.get("base") else self._file(f"{name}.options")
+        return found | self.releases.mask(options.get(f"{group}={option}", {}).get("releases", ()))
+
     def _tables(self, name: str) -> Iterator[tuple[Mapping[str, Any], int]]:
         """Tables that the keys of a configuration come from, each with the bits of the releases that it is for."""
         entry = self.index.get(name)

@@ -39,7 +39,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(inner, f"{path}.{key}".lstrip("."))
     else:
         long = isinstance(value, str) and len(value) > LONGEST
-        yield path, UNSAID if long or isinstance(value, (dict, list)) else value
+        yield path, UNSAID if long or isinstance(value, list) else value
 
 
 def of_hydra(checkout: Path, path: str, choice: str) -> dict[str, Any] | None:
@@ -73,7 +73,9 @@ def test_the_data_are_what_hydra_composes(release: str, known: Configurations, m
             group, _, option = choice.partition("=")
             if choice and name not in CHOOSING:
                 continue
-            if not known.releases.has(known.index[name]["releases"], index) or (choice and not known.groups(name).get(group, 0) >> index & 1):
+            if not known.releases.has(known.index[name]["releases"], index) or (
+                choice and not known.groups(name).get(group, 0) >> index & 1
+            ):
                 continue
             path = known.path(name, index)
             theirs = of_hydra(checkout, path, choice) if (checkout / path).is_file() else None
