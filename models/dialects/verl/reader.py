@@ -24,7 +24,7 @@ from ..following import interpolates
 from .capabilities import CAPABILITIES, ENVIRONMENT
 from .components.parallel import is_served
 from .configuration import Configuration
-from .defaults.choice import table_for
+from .defaults import table_for
 from .entries import Entry, Kind, entry_of
 from .hinted import HINTS, is_open, opened, with_hints
 from .job.built import components_of, relations_of, whole_replicas
