@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Sequence, Union
 
+from .models.level import DEFAULT_LEVEL
 from .models.machines.cluster import Cluster
 from .models.machines.shorthand import AsDeclared, looks_like_shorthand, read_shorthand
 from .models.reading import Reading
@@ -37,7 +38,7 @@ def load(
     cluster: Machines = None,
     dialect: str = "auto",
     *,
-    level: str = "placement",
+    level: str = DEFAULT_LEVEL,
     set: Sequence[str] = (),
     roots: Sequence[str | Path] = (),
     allow_env: Sequence[str] = (),
@@ -49,7 +50,7 @@ def load(
     file : a path, or a Reading, which is returned as it is.
     cluster : the machines, as an object, in one word or as the path of a cluster file; None where the file says all.
     dialect : ``auto``, ``native``, ``rlinf``, ``roll`` or ``verl``.
-    level : ``placement``, or ``training`` to judge the batch arithmetic too.
+    level : ``training``, or ``placement``, which leaves out the batch arithmetic.
     set : what is changed, as on the command line of Hydra: ``cluster.num_nodes=4``.
     roots : folders to look in for the groups of `defaults`, besides that of the file.
     allow_env : environment variables that interpolations may read; their text is never shown.

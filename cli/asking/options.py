@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 import click
 
 from ...models.findings.finding import UnusableInput, error
-from ...models.level import LEVELS, PLACEMENT
+from ...models.level import DEFAULT_LEVEL, LEVELS
 
 if TYPE_CHECKING:
     from ...models.machines.cluster import Cluster
@@ -130,9 +130,9 @@ def model_option(verb: Verb) -> Verb:
     return click.option("--model-config", metavar="FILE", help=text)(cast(Verb, with_model))
 
 
-def level_option(verb: Verb, default: str = PLACEMENT) -> Verb:
+def level_option(verb: Verb) -> Verb:
     """Adds `--level` to a verb, as its argument `level`."""
-    return click.option("--level", type=click.Choice(LEVELS), default=default, show_default=True, help="How much is checked.")(verb)
+    return click.option("--level", type=click.Choice(LEVELS), default=DEFAULT_LEVEL, show_default=True, help="How much is checked; placement is faster.")(verb)
 
 
 def composing_options(verb: Verb) -> Verb:
