@@ -38,6 +38,8 @@ def _urgency(missing: Missing) -> int:
 def machines_of(reading: Reading) -> str:
     """Machines that a file was judged on, in one word; "" where they are assumed or unknown."""
     problem = reading.problem
+    if reading.machines is not None and reading.failed:  # what has no room there is judged on others
+        return in_one_word(reading.machines)
     if problem is None or not problem.cluster.counted or not problem.cluster.nodes:
         return ""
     return "" if any(item.decides and "--cluster" in item.add for item in reading.unchecked) else in_one_word(problem.cluster)

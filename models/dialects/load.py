@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Callable, Iterator, Sequence, cast
 from ..composition import Composer
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..level import DEFAULT_LEVEL
+from ..machines.cluster import Cluster
 from ..reading import Reading
 from ..resolving.resolve import with_models
 from ..text.document import Document
@@ -20,7 +21,6 @@ from ..text.tree import Mapping
 from .released import release_for
 
 if TYPE_CHECKING:
-    from ..machines.cluster import Cluster
     from .dialect import Dialect, Machines
 
 _ABOUT_THE_SCRIPT = ("PW012", "PW014", "PW125")
@@ -150,7 +150,7 @@ def _read(
         document = compose()
         found = _recognised(document) if dialect == "auto" else dialect_named(dialect)
         document = replace(document, release=release_for(found, document, frameworks))
-        reading = replace(with_models(found.read(document, machines, level)), level=level)
+        reading = replace(with_models(found.read(document, machines, level)), level=level, machines=machines if isinstance(machines, Cluster) else None)
     except UnusableInput as problem:
         findings = (*document.findings, *problem.findings)
         reading = Reading(document, "unknown" if dialect == "auto" else dialect, None, findings, document.unchecked)
