@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Iterable
 
 from ..models.findings.codes import topic_of
@@ -11,6 +13,7 @@ from ..models.machines.shorthand import in_one_word
 from ..models.reading import Reading
 
 NAME_MACHINES = "Pass `--cluster x8`"
+_ROOT = re.compile("`--config-root [^`]+`")
 _OPTIONS = ("--dialect", "-m ", "--framework", "--config-root", "--set", "--allow-env", "--cluster")
 """What is added first: what the file is, then its parts and values, then the machines."""
 
@@ -28,7 +31,15 @@ def missing_in(reading: Reading, unchecked: Iterable[Unchecked]) -> tuple[Missin
             found.append(Missing("ranks not checked: accelerators per node unknown", NAME_MACHINES))
     elif not problem.components and not found and reading.dialect != "verl":  # verl has programs that run on CPUs alone
         found.append(Missing("placement not checked: no component is placed", "Write what is placed in this file"))
-    return tuple(dict.fromkeys(sorted(found, key=_urgency)))
+    return tuple(dict.fromkeys(sorted((_with_folder(each, reading) for each in found), key=_urgency)))
+
+
+def _with_folder(missing: Missing, reading: Reading) -> Missing:
+    """With the folder that a finding of the same file names."""
+    if "--config-root DIR" not in missing.add:
+        return missing
+    folder = next((match[0] for finding in reading.findings if (match := _ROOT.search(finding.help))), None)
+    return replace(missing, add=f"Pass {folder}") if folder else missing
 
 
 def _urgency(missing: Missing) -> int:
