@@ -13,6 +13,8 @@ from ..models.machines.shorthand import in_one_word
 from ..models.reading import Reading
 
 NAME_MACHINES = "Pass `--cluster x8`"
+_WHOLE = ("PW010", "PW122")
+"""Rules about a file or program as a whole: what is unknown of them needs no further word."""
 _ROOT = re.compile("`--config-root [^`]+`")
 _OPTIONS = ("--dialect", "-m ", "--framework", "--config-root", "--set", "--allow-env", "--cluster")
 """What is added first: what the file is, then its parts and values, then the machines."""
@@ -20,7 +22,7 @@ _OPTIONS = ("--dialect", "-m ", "--framework", "--config-root", "--set", "--allo
 
 def missing_in(reading: Reading, unchecked: Iterable[Unchecked]) -> tuple[Missing, ...]:
     """Everything unknown without which the placement was not checked, most urgent first; none in a file with errors alone."""
-    found = [Missing(f"{topic_of(item.rule)} not checked: {item.why}", item.add) for item in unchecked if item.decides]
+    found = [Missing(_what(item), item.add) for item in unchecked if item.decides]
     problem = reading.problem
     if problem is None:
         if not reading.failed and not found:
@@ -32,6 +34,10 @@ def missing_in(reading: Reading, unchecked: Iterable[Unchecked]) -> tuple[Missin
     elif not problem.components and not found and reading.dialect != "verl":  # verl has programs that run on CPUs alone
         found.append(Missing("placement not checked: no component is placed", "Write what is placed in this file"))
     return tuple(dict.fromkeys(sorted((_with_folder(each, reading) for each in found), key=_urgency)))
+
+
+def _what(item: Unchecked) -> str:
+    return item.why if item.rule in _WHOLE else f"{topic_of(item.rule)} not checked: {item.why}"
 
 
 def _with_folder(missing: Missing, reading: Reading) -> Missing:
