@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Mapping, Sequence
 
 from ...configuration.notes import Notes
-from ...configuration.settings import Amount, Settings
+from ...configuration.settings import PLACING, Amount, Settings
 from ...findings.finding import Finding
 from ...findings.span import Span
 from ...text.interpolation import Interpolator
@@ -87,6 +87,7 @@ class Configuration(Settings):
     def is_open(self, path: str, rule: str) -> bool:
         """Is it not known here what the value is? Then `rule` is noted as unchecked. Without a table nothing unwritten is known."""
         path = self.meant(path)
+<<<<<<< HEAD
         if self.at(path) is not None:
             return super().is_open(path, rule)
         if self.table is None:
@@ -94,6 +95,11 @@ class Configuration(Settings):
             return True
         if path not in self.table.defaults and (path in self.table.keys or self.table.is_open(path)):
             self._say(path, rule, f"`{path}` is not written, and its default is not known")
+=======
+        if self.table is None and self.at(path) is None:
+            why = "not written, and the defaults of the configuration are not known"
+            self.notes.unsure(rule, f"`{path}`", why, rule in PLACING, f"Pass `--set {path}=VALUE`")
+>>>>>>> w-verdicts
             return True
         return super().is_open(path, rule)
 
