@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
 import yaml
 from placewright.models.dialects import verl
+from placewright.models.dialects.released import release_for
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
@@ -74,7 +76,8 @@ def document_of(record: dict[str, Any]) -> Document:
 
 
 def read(record: dict[str, Any]) -> Reading:
-    return verl.read(document_of(record), None, "training")
+    document = document_of(record)
+    return verl.read(replace(document, release=release_for(verl, document, ("verl==b178a3cd",))), None, "training")
 
 
 def judged(record: dict[str, Any]) -> Iterator[Finding]:
