@@ -35,6 +35,7 @@ def explain(
     settings: tuple[str, ...],
     roots: tuple[str, ...],
     allowed: tuple[str, ...],
+    frameworks: tuple[str, ...],
     level: str,
     model: ModelCard | None,
     form: str,
@@ -59,7 +60,7 @@ def explain(
     from ..models.dialects.load import load
     from ..models.resolving.resolve import with_models
 
-    composer = Composer(roots, settings, allowed)
+    composer = Composer(roots, settings, allowed, frameworks)
 
     def read(file: str, machines: Cluster | AsDeclared | None) -> Reading:
         reading = load(file, machines, dialect=dialect, level=level, composer=composer)
