@@ -10,10 +10,12 @@ from __future__ import annotations
 from typing import Callable, Mapping
 
 from ....configuration.settings import Amount
+from ....findings.finding import Severity
 from ....findings.span import Span
 from ....findings.wording import are, with_noun
 from ....machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
 from ....pools.pool import Parts, Pool
+from ....releases.release import Range
 from ....text.tree import Mapping as Section
 from ..components.parallel import place_of
 from ..components.roles import has_critic, has_reference, has_reward_model
@@ -29,6 +31,7 @@ ROLES, MODE, DEGREES, LEFT, TORN = "PW122", "PW123", "PW208", "PW804", "PW214"
 NODES, ACCELERATORS = "trainer.nnodes", "trainer.n_gpus_per_node"
 OWN_NODES, OWN_ACCELERATORS = "rollout.nnodes", "rollout.n_gpus_per_node"
 GKD = "on_policy_distill_trainer"
+OLD_REWARD = ("enable", "enable_resource_pool", "nnodes", "n_gpus_per_node")
 OPTIONS = (("--nnodes", "nnodes"), ("--nproc_per_node", "--nproc-per-node"))
 
 
@@ -51,6 +54,7 @@ def one_pool(settings: Configuration, entry: Entry) -> Declared:
     """`global_pool`; pools of the reward model, of teachers and of servers apart where they are wanted."""
     own = settings.flag(reward_key(settings, "enable_resource_pool"), ROLES)
     roles = trained_roles(settings)
+    _old_reward_model(settings, entry)
     if has_reward_model(settings) and own is False:
         roles = (*roles, "reward_model")
     pools = [measured(settings, "global_pool", NODES, ACCELERATORS, roles, slots_of(settings, entry))]
@@ -61,6 +65,19 @@ def one_pool(settings: Configuration, entry: Entry) -> Declared:
     if is_apart(settings, entry):
         pools.append(_servers_apart(settings, entry, "actor_rollout_ref.rollout.nnodes", _own_accelerators(settings), APART))
     return Declared(tuple(pool for pool in pools if pool is not None), ranges=ranges)
+
+
+def _old_reward_model(settings: Configuration, entry: Entry) -> None:
+    """Since 0.9.0 main_ppo has a section `reward_model` that nothing reads (45632b5fa)."""
+    written = [key for key in OLD_REWARD if settings.at(f"reward_model.{key}") is not None and settings.has(f"reward_model.{key}")]
+    if entry.program != MAIN_PPO.program or not written:
+        return
+    key = f"reward_model.{written[0]}"
+    message = f"nothing reads `{key}` since verl 0.9.0: there is no reward model by it, and no word about it"
+    settings.notes.judge(
+        Range("0.9.0"), Severity.WARNING, MODE, "reward_model", message, settings.place(key), "not read",
+        f"write `reward.{key}`", None, "until 0.9.0 verl copied `reward_model.*` to `reward.reward_model.*`",
+    )  # fmt: skip
 
 
 def _own_accelerators(settings: Configuration) -> str:
