@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import AbstractSet as Set
 from typing import Mapping as MappingType
 from typing import Union
 
@@ -75,11 +76,17 @@ class Settings:
         self._defaults = defaults or {}
         self._found: dict[tuple[str, ...], Value | None] = {}
         self._said: set[tuple[str, str]] = set()
+        self._asked: set[str] = set()
 
     @property
     def defaults(self) -> MappingType[str, Default]:
         """The framework's defaults by dotted path."""
         return self._defaults
+
+    @property
+    def asked(self) -> Set[str]:
+        """Dotted paths that were asked for."""
+        return self._asked
 
     @property
     def top(self) -> Span:
@@ -88,6 +95,7 @@ class Settings:
 
     def at(self, path: str) -> Value | None:
         """The value at a path; None if there is none. An unresolved one is a Scalar of tag UNRESOLVED."""
+        self._asked.add(path)
         return self._at(tuple(path.split(".")) if path else ())
 
     def _at(self, keys: tuple[str, ...]) -> Value | None:

@@ -66,6 +66,13 @@ class Facts:
         """A setting as the user would type it."""
         return f"`{path}: {value}`"
 
+    def judge(
+        self, releases: Range, severity: Severity, code: str, message: str, at: Span, label: str, help: str, edit: Edit | None,
+        notes: tuple[str, ...],
+    ) -> None:  # fmt: skip
+        """Adds a finding about the subject, by the release at hand; a dialect may lower its severity."""
+        self.notes.judge(releases, severity, code, self.subject, message, at, label, help, edit, *notes)
+
 
 Term = Union[str, int, Callable[[Facts], "Number | None"]]
 """Dotted path of a setting, a constant, or a function that derives a number from the facts."""
@@ -116,7 +123,7 @@ class Check(ABC):
     ) -> None:
         """Adds the finding of this check: an error or a warning, by the release at hand."""
         notes = tuple(note for note in (*notes, self.when) if note)
-        facts.notes.judge(self.releases, self.severity, self.code, facts.subject, message, at or facts.top, label, help, edit, *notes)
+        facts.judge(self.releases, self.severity, self.code, message, at or facts.top, label, help, edit, notes)
 
     def value_of(self, facts: Facts, term: Term) -> Number | None:
         """Number of a term; None where it is unknown."""

@@ -22,14 +22,11 @@ from ...text.tree import Mapping
 from ..dialect import DEFAULT_LEVEL, TRAINING
 from ..following import interpolates
 from .capabilities import CAPABILITIES, ENVIRONMENT
-from .components.parallel import is_served
 from .configuration import Configuration
 from .defaults import table_for
 from .entries import Entry, Kind, entry_of
 from .hinted import HINTS, is_open, opened, with_hints
-from .job.built import components_of, relations_of, whole_replicas
-from .job.derived import derived
-from .job.setup import Setup
+from .job import Setup, components_of, derived, relations_of, whole_replicas
 from .misspelt import judge_keys
 from .planning.anew import anew, choices_refused
 from .planning.degrees import amounts_of, leader_of
@@ -39,8 +36,10 @@ from .planning.programs import is_planned
 from .planning.referring import following_keys
 from .planning.refused import Known, Numbers, Refused
 from .pools import Declared, pools_of
-from .pools.placed import placed
+from .pools.room import placed
+from .pools.served import is_engine
 from .recognise import NAME
+from .releases import as_released
 from .tried import keep_what_works
 from .work import judge
 
@@ -154,8 +153,8 @@ def _setup(
         keep_what_works(setup, again)
     if settings.anew and instead is None and known is not None:
         sizes = [key for pool in declared.pools if pool not in sized.pools for key in (pool.nodes_key, pool.accelerators_key)]
-        served = {"rollout", *(["reward_model"] if is_served(settings, entry) else [])}
-        dealt = frozenset(its.name for each in components if each.name not in served for its in own(each.name).values())
+        trains = [each.name for each in components if not is_engine(settings, entry, each.name)]
+        dealt = frozenset(its.name for name in trains for its in own(name).values())
         before = frozenset((each.code, each.subject) for each in notes.findings)
         refused = Refused(known, bare, degrees, following_keys(document.root, sizes) if is_tied else frozenset(), dealt, before)
         plan_pools(setup, cluster, declared.pools, own, partial(leader_of, settings, entry, declared), refused)
@@ -167,5 +166,6 @@ def declared_in(
 ) -> tuple[Entry, Configuration, Declared]:
     """The program, its settings and its pools, those too whose size is left to hints."""
     entry = entry_of(notes, notes.document.root, notes.document.program)
-    settings = Configuration(notes, interpolator, table_for(notes.document, entry), instead, open_ and is_planned(entry))
+    table = as_released(table_for(notes.document, entry), notes.choice)
+    settings = Configuration(notes, interpolator, table, instead, open_ and is_planned(entry))
     return entry, settings, pools_of(settings, entry)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ....text.tree import Scalar
 from ..entries import Kind
 from ..entries.programs import FULLY_ASYNC
-from ..job.setup import Setup
+from ..job import Setup
 
 CODE = "PW604"
 STALE, STEPS = "async_training.staleness_threshold", "async_training.trigger_parameter_sync_step"

@@ -6,18 +6,17 @@ from typing import Mapping
 
 from ....component import Parallel
 from ....configuration.settings import Amount
-from ..components.parallel import OWNERS, engine, is_served, owner_of, section_of, trained
+from ..components.parallel import OWNERS, section_of, trained
 from ..configuration import Configuration
 from ..entries import Entry
 from ..pools.declared import Declared
+from ..pools.served import engine_of, is_engine
 
 
 def amounts_of(settings: Configuration, entry: Entry, declared: Declared, name: str) -> Mapping[str, Amount]:
     """Degree -> its number, with its key; none for a component whose degrees are not its own, or that has none."""
-    if name == "rollout":
-        found = engine(settings, owner_of(entry))
-    elif name == "reward_model" and is_served(settings, entry):
-        found = engine(settings, "reward_model.rollout")
+    if is_engine(settings, entry, name):
+        found = engine_of(settings, entry, name)
     elif name in OWNERS:
         pool = next((each for each in declared.pools if name in each.components), None)
         section = section_of(pool.components if pool else (), declared.ranges, name)
@@ -29,7 +28,7 @@ def amounts_of(settings: Configuration, entry: Entry, declared: Declared, name: 
 
 def leader_of(settings: Configuration, entry: Entry, declared: Declared, name: str) -> str | None:
     """The component whose degrees another one of its processes has, as Megatron's process groups are theirs together; None for its own."""
-    if name not in OWNERS or (name == "reward_model" and is_served(settings, entry)):
+    if name not in OWNERS or is_engine(settings, entry, name):
         return None
     pool = next((each for each in declared.pools if name in each.components), None)
     section = section_of(pool.components if pool else (), declared.ranges, name)

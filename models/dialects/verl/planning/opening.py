@@ -17,7 +17,7 @@ from ....planning.workload import Workload
 from ....pools.laying import Laying
 from ....pools.pool import Pool
 from ....times.usual import as_it_runs, usual_order
-from ..job.setup import Setup
+from ..job import Setup
 from .accepted import Taken, Together, accepted
 from .asynchronous import asynchronous
 from .degrees import changed

@@ -9,8 +9,7 @@ from typing import Callable, Collection, Mapping
 from ....findings.finding import Severity
 from ....parallel import Parallel
 from ....pools.pool import Pool
-from ..job.built import is_whole
-from ..job.setup import Setup
+from ..job import Setup, is_whole
 
 HINTED = "placewright."
 Changes = Mapping[str, int]

@@ -10,7 +10,7 @@ from ....parallel import Parallel
 from ....planning.followed import Changed, Followed
 from ...all_refused import Chosen
 from ...following import MOST_READ
-from ..job.setup import Setup
+from ..job import Setup
 from .accepted import Together
 
 

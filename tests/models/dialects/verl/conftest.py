@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Callable
 
 import pytest
 from placewright.models.dialects import verl
+from placewright.models.dialects.load import dialect_named
+from placewright.models.dialects.released import release_for
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
@@ -14,6 +17,8 @@ from placewright.models.text.source import Source
 
 Read = Callable[..., Reading]
 Codes = Callable[..., list[str]]
+PIN = "b178a3cd"
+"""Release that the tests here are about, where they name no other."""
 ENGINES = ("actor_rollout_ref.rollout.name=vllm", "reward_model.rollout.name=vllm")
 """What verl demands to be named."""
 
@@ -23,14 +28,16 @@ def read() -> Read:
     """Read settings, `key=value` with spaces between; `program` is what they are given to, `options` what its launcher is told."""
 
     def reading(
-        settings: str, machines: str = "", program: str = "verl.trainer.main_ppo", config_name: str = "", **options: str
-    ) -> Reading:
+        settings: str, machines: str = "", program: str = "verl.trainer.main_ppo", config_name: str = "", of: str = PIN,
+        level: str = "placement", **options: str,
+    ) -> Reading:  # fmt: skip
         lines = [f"{key}: {value}" for key, _, value in (word.partition("=") for word in (*ENGINES, *settings.split()))]
         source = Source("train.yaml", _nested(lines) or "{}\n")
         given = tuple((f"--{key}", value) for key, value in options.items())
         started = Program(program, source.whole(), "", "", config_name, given) if program else None
         document = Document(source, source.root, program=started)
-        return verl.read(document, read_shorthand(machines) if machines else None)
+        release = release_for(dialect_named("verl"), document, (f"verl=={of}",))
+        return verl.read(replace(document, release=release), read_shorthand(machines) if machines else None, level)
 
     return reading
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from placewright.models.composition import Composer
 from placewright.models.dialects import verl
 from placewright.models.dialects.load import read
 from placewright.models.dialects.verl.defaults import KNOWN
@@ -105,12 +106,13 @@ FAULTY = (
 
 @pytest.mark.parametrize(("text", "machines"), FAULTY)
 def test_what_is_offered_mends_the_fault(text: str, machines: str) -> None:
-    report = verify(read(Source("train.yaml", text), read_shorthand(machines), "verl"))
+    pin = Composer(frameworks=("verl==b178a3cd",))
+    report = verify(read(Source("train.yaml", text), read_shorthand(machines), "verl", composer=pin))
     edits = [finding.edit for finding in report.findings if finding.edit]
     assert edits
     for edit in edits:
         mended = {finding.message for finding in report.findings if finding.edit == edit}
-        again = verify(read(Source("train.yaml", apply_edits(text, [edit])), read_shorthand(machines), "verl"))
+        again = verify(read(Source("train.yaml", apply_edits(text, [edit])), read_shorthand(machines), "verl", composer=pin))
         assert mended.isdisjoint(finding.message for finding in again.findings)
     everything = apply_edits(text, list(dict.fromkeys(edits)))
-    assert len(verify(read(Source("train.yaml", everything), read_shorthand(machines), "verl")).errors) < len(report.errors)
+    assert len(verify(read(Source("train.yaml", everything), read_shorthand(machines), "verl", composer=pin)).errors) < len(report.errors)
