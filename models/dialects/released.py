@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from .dialect import Dialect
 
 
-<<<<<<< HEAD
-def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str], roots: Sequence[str] = ()) -> Choice | None:
-=======
 FRAMEWORKS = ("rlinf", "roll", "verl")
 """Frameworks whose releases are known."""
 
@@ -40,8 +37,7 @@ def known_framework(text: str) -> str:
     return f"{name.lower()}=={version}"
 
 
-def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str]) -> Choice | None:
->>>>>>> w-verdicts
+def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str], roots: Sequence[str] = ()) -> Choice | None:
     """Release of a document; None for a native file.
 
     `frameworks` are statements such as ``verl==0.6.1``; those of other frameworks do not matter here. `roots` are folders that may hold a

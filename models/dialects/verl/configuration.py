@@ -87,27 +87,22 @@ class Configuration(Settings):
     def is_open(self, path: str, rule: str) -> bool:
         """Is it not known here what the value is? Then `rule` is noted as unchecked. Without a table nothing unwritten is known."""
         path = self.meant(path)
-<<<<<<< HEAD
         if self.at(path) is not None:
             return super().is_open(path, rule)
         if self.table is None:
-            self._say("", "PW122", "what is not written was not checked: the defaults of the configuration are not known")
+            why = "what is not written was not checked: the defaults of the configuration are not known"
+            self._say("", "PW122", why, True, f"Pass `--set {path}=VALUE`")
             return True
         if path not in self.table.defaults and (path in self.table.keys or self.table.is_open(path)):
             self._say(path, rule, f"`{path}` is not written, and its default is not known")
-=======
-        if self.table is None and self.at(path) is None:
-            why = "not written, and the defaults of the configuration are not known"
-            self.notes.unsure(rule, f"`{path}`", why, rule in PLACING, f"Pass `--set {path}=VALUE`")
->>>>>>> w-verdicts
             return True
         return super().is_open(path, rule)
 
-    def _say(self, path: str, rule: str, why: str) -> None:
+    def _say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
         """Note once that something is not known."""
         if (path, rule) not in self._said:
             self._said.add((path, rule))
-            self.notes.unsure(rule, path, why)
+            self.notes.unsure(rule, path, why, decides, add)
 
     def whole(
         self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False

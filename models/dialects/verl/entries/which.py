@@ -51,20 +51,12 @@ def _entry_of(notes: Notes, root: Mapping, program: Program | None) -> Entry:
             why = "runs on CPUs" if known else "is not known here, and nothing that is set places anything"
             notes.unsure("PW122", "", f"`{program.name}` {why}", not known, WORKS_LIKE)
             return EVALUATION
-<<<<<<< HEAD
         found = entry_of_keys(root)
         why = f"is not known here; it is taken to place its roles as `{found.program}` does, its defaults are not known"
-        notes.unsure("PW122", "", f"`{program.name}` {why}")
+        notes.unsure("PW122", "", f"`{program.name}` {why}", True, WORKS_LIKE)
         notes.proves = False
         return Entry(program.name, found.kind, "", (), True, found.trained, found.rolled, found.slots, known=False)
     found = entry_of_keys(root, notes.document.source.name)
-=======
-        found = _of_keys(root)
-        why = f"`{program.name}` is not known here; it is taken to place its roles as `{found.program}` does"
-        notes.unsure("PW122", "", why, True, WORKS_LIKE)
-        return Entry(program.name, found.kind, found.configuration, (), True, found.trained, found.rolled, found.slots)
-    found = _of_keys(root, notes.document.source.name)
->>>>>>> w-verdicts
     if found is not DECLARED:
         by_keys = any(find(root, key) is not None for key in _SPEAK)
         notes.unsure("PW122", "", f"nothing says which program reads this file; `{found.program}` is assumed", not by_keys, WORKS_LIKE)
