@@ -43,7 +43,7 @@ def case(file: str, cluster: str, release: str, *right: str, word: str = "", abs
 
 
 TABLE = [
-    case("public/verl_rollout_dp_without_ep.sh", "1x8", "verl==0.6.1", ERROR, word="data_parallel_size"),
+    case("public/verl_rollout_dp_without_ep.sh", "1x8", "verl==0.6.1", ERROR),
     case("public/verl_rollout_dp_without_ep.sh", "1x8", "verl==0.7.0", ERROR, word="data_parallel_size"),
     case("public/verl_rollout_dp_without_ep.sh", "1x8", "verl==b178a3cd", ERROR, word="data_parallel_size"),
     case("public/verl_rollout_dp_without_ep.sh", "1x8", "verl==0.7.1", ERROR, word="data_parallel_size"),
