@@ -168,9 +168,11 @@ class Beginning:
         if self.found is not None or (self.config is None and not self._of_program.get("config_name")):
             return "", ""
         if not self.configuration and self.config is not None:
-            why = self.config.why_unknown or "; ".join(sorted(f"`{name}` is not set" for name in self.config.unset))
-            names = sorted(self.config.unset) or [self.config.plain]
-            message = f"begins with a configuration that only `{' '.join(names)[:40]}` names: {why or 'it is not shown'}"
+            names = sorted(self.config.unset) or [self.config.plain or "an empty text"]
+            why = self.config.why_unknown or "it is not set"
+            argument = any(name[0] == "$" for name in self.config.unset) or "argument" in why
+            who = "it depends on an argument of the script" if argument else why
+            message = f"begins with a configuration that `{' '.join(names)[:40]}` names, which is not known: {who}"
             return message, "verify that configuration itself, or write its name in the script"
         folder = self.path.path if self.path is not None else self._of_program.get("config_path", "")
         for root in self._search.roots:
