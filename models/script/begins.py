@@ -23,7 +23,9 @@ _COMPOSES = re.compile(r"\binitialize(?:_config_dir)?\(")
 _MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _PACKAGES = ("verl", "roll", "rlinf", "recipe")
 MAX_UP = 6
-_OF_VERL = re.compile(r"(?:.*\.)?verl\.(?:trainer|experimental|workers|recipe)\.[\w.]+|(?:main_ppo\w*|\w*sft_trainer\w*|main_generation\w*)")
+_OF_VERL = re.compile(
+    r"(?:.*\.)?verl\.(?:trainer|experimental|workers|recipe)\.[\w.]+|(?:main_ppo\w*|\w*sft_trainer\w*|main_generation\w*)"
+)
 _RECIPES = {
     "async_flow", "atropos", "char_count", "collabllm", "dance_grpo", "dapo", "deepeyes", "entropy", "fapo", "flowrl",
     "fully_async_policy", "genrm_remote", "gkd", "gvpo", "infigui-g1", "langgraph_agent", "minicpmo", "one_step_off_policy",
