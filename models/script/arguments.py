@@ -154,7 +154,7 @@ class Arguments:
         line_end = -1
         for word in self.positional:
             if not word.known or not word.plain:
-                why = word.why_unknown or "it is empty"
+                why = word.why_unknown or "; ".join(map(_is_not_set, sorted(word.unset))) or "it is empty"
                 more = f"an argument that may hold more settings is not known: {why}"
                 self.unchecked.append(Unchecked("PW122", "", more, not word.known, "Write its settings in the script"))
                 continue

@@ -23,7 +23,9 @@ _COMPOSES = re.compile(r"\binitialize(?:_config_dir)?\(")
 _MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _PACKAGES = ("verl", "roll", "rlinf", "recipe")
 MAX_UP = 6
-_OF_VERL = re.compile(r"(?:.*\.)?verl\.(?:trainer|experimental|workers|recipe)\.[\w.]+|(?:main_ppo\w*|\w*sft_trainer\w*|main_generation\w*)")
+_OF_VERL = re.compile(
+    r"(?:.*\.)?verl\.(?:trainer|experimental|workers|recipe)\.[\w.]+|(?:main_ppo\w*|\w*sft_trainer\w*|main_generation\w*)"
+)
 _RECIPES = {
     "async_flow", "atropos", "char_count", "collabllm", "dance_grpo", "dapo", "deepeyes", "entropy", "fapo", "flowrl",
     "fully_async_policy", "genrm_remote", "gkd", "gvpo", "infigui-g1", "langgraph_agent", "minicpmo", "one_step_off_policy",
@@ -168,9 +170,11 @@ class Beginning:
         if self.found is not None or (self.config is None and not self._of_program.get("config_name")):
             return "", ""
         if not self.configuration and self.config is not None:
-            why = self.config.why_unknown or "; ".join(sorted(f"`{name}` is not set" for name in self.config.unset))
-            names = sorted(self.config.unset) or [self.config.plain]
-            message = f"begins with a configuration that only `{' '.join(names)[:40]}` names: {why or 'it is not shown'}"
+            names = sorted(self.config.unset) or [self.config.plain or "an empty text"]
+            why = self.config.why_unknown or "it is not set"
+            argument = any(name[0] == "$" for name in self.config.unset) or "argument" in why
+            who = "it depends on an argument of the script" if argument else why
+            message = f"begins with a configuration that `{' '.join(names)[:40]}` names, which is not known: {who}"
             return message, "verify that configuration itself, or write its name in the script"
         folder = self.path.path if self.path is not None else self._of_program.get("config_path", "")
         for root in self._search.roots:

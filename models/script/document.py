@@ -146,7 +146,7 @@ def _document(script: Followed, start: _Start, composer: Composer, which: tuple[
     given.refuse_positional(name)
     main = composer.library.source(begins.found.path, begins.found.name) if begins.found else None
     document = composer.started(script.source, main, given.settings, given.environment)
-    mapped = Mapped(launch.program, 1, script.lines, script.source.text)
+    mapped = Mapped(launch.program, len(launch.program.plain), script.lines, script.source.text)
     place = script.lines.span(launch.started.place)
     lost = tuple(_lost_after(launch, script))
     further = _ARGUMENTS.search(script.source.text, *launch.started.place)

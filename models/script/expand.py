@@ -44,7 +44,7 @@ class Fields:
         for piece in text.pieces:
             if piece.unknown or not piece.text:
                 self._pieces.append(piece)
-                self._begun = self._begun or bool(piece.unknown)
+                self._begun = self._begun or bool(piece.unknown) or any(name[0] == "$" for name in piece.unset)
                 continue
             start = 0
             for position, letter in enumerate(piece.text):

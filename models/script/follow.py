@@ -482,9 +482,7 @@ class Follower:
         blank = _BLANK_ARGUMENT.match(self.script.text, self.script.range(node)[1])
         return blank.span(1) if blank else None
 
-    def _start(
-        self, node: Node, words: list[Text], assigned: Sequence[Node], stdin: Text | None, shown: str
-    ) -> Truth:
+    def _start(self, node: Node, words: list[Text], assigned: Sequence[Node], stdin: Text | None, shown: str) -> Truth:
         """A program: noted, or followed if it is a shell whose text is known."""
         inner = nested_text(words, stdin, self.state.files)
         if inner is not None:

@@ -54,6 +54,7 @@ class Started:
     visible: Text | None = None
     folder: str = ""
 
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """A Python program that a command starts.
@@ -180,9 +181,7 @@ def _of_torchrun(words: Sequence[Text], start: int) -> int | None:
 # -- shells within the script
 
 
-def nested_text(
-    words: Sequence[Text], stdin: Text | None, files: Mapping[str, Text]
-) -> tuple[Text, Sequence[Text]] | None:
+def nested_text(words: Sequence[Text], stdin: Text | None, files: Mapping[str, Text]) -> tuple[Text, Sequence[Text]] | None:
     """The script that a command has a shell read, and its arguments: `bash -c TEXT`, `bash FILE` that the script wrote."""
     first = words[0].plain.rpartition("/")[2]
     shell = next((at for at, word in enumerate(words) if word.known and _SHELL.fullmatch(word.plain)), None)
@@ -288,6 +287,6 @@ def _visible(started: Started) -> tuple[int | None, Place | None]:
 
 
 def _place(pieces: Sequence[Piece]) -> Place | None:
-    """Where text is written: the innermost place of its pieces."""
-    places = [piece.frames[-1] for piece in pieces if piece.frames]
+    """Where text stands in the command or the assignment."""
+    places = [piece.frames[0] for piece in pieces if piece.frames]
     return (min(place[0] for place in places), max(place[1] for place in places)) if places else None

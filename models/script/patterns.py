@@ -165,9 +165,7 @@ def _expanded(parts: list[Part], depth: int = 0) -> list[list[Part]]:
             continue
         if commas:
             edges = [start, *commas, end]
-            middles = [
-                word for low, high in zip(edges, edges[1:]) for word in _expanded(parts[low + 1 : high], depth + 1)
-            ]
+            middles = [word for low, high in zip(edges, edges[1:]) for word in _expanded(parts[low + 1 : high], depth + 1)]
         elif counted := _counted(parts[start + 1 : end]):
             place = parts[start + 1].place
             middles = [[Literal(text, place, exact=False)] for text in counted]

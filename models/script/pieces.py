@@ -49,9 +49,7 @@ class Piece:
         if not self.exact:
             return replace(self, text=self.text[start:end])
         first = self.frames[-1][0]
-        return replace(
-            self, text=self.text[start:end], frames=(*self.frames[:-1], (first + start, first + end))
-        )
+        return replace(self, text=self.text[start:end], frames=(*self.frames[:-1], (first + start, first + end)))
 
     def used_at(self, place: Place) -> Piece:
         """The same where a variable that holds it is named."""
@@ -135,20 +133,13 @@ class Text:
         """The same text where a variable that holds it is named."""
         return Text(tuple(piece.used_at(place) for piece in self.pieces))
 
-    def given(
-        self, unset: Iterable[str] = (), assumed: Iterable[str] = (), place: Place = (0, 0)
-    ) -> Text:
+    def given(self, unset: Iterable[str] = (), assumed: Iterable[str] = (), place: Place = (0, 0)) -> Text:
         """The same text, which also depends on these variables."""
         more = frozenset(unset), frozenset(assumed)
         if not any(more):
             return self
         pieces = self.pieces or (Piece("", (place,)),)
-        return Text(
-            tuple(
-                replace(piece, unset=piece.unset | more[0], assumed=piece.assumed | more[1])
-                for piece in pieces
-            )
-        )
+        return Text(tuple(replace(piece, unset=piece.unset | more[0], assumed=piece.assumed | more[1]) for piece in pieces))
 
 
 Array = dict[str, Text]
@@ -200,9 +191,7 @@ def in_order(array: Array) -> Iterator[tuple[str, Text]]:
 def alike(first: Held | None, second: Held | None) -> bool:
     """True if two variables hold the same, wherever it was written."""
     if isinstance(first, dict) and isinstance(second, dict):
-        return first.keys() == second.keys() and all(
-            alike(text, second[key]) for key, text in first.items()
-        )
+        return first.keys() == second.keys() and all(alike(text, second[key]) for key, text in first.items())
     if not isinstance(first, Text) or not isinstance(second, Text):
         return first is second
     if first == second:

@@ -7,7 +7,7 @@ import re
 from ..findings.finding import UnusableInput
 from ..findings.span import Span
 from ..text.source import Source
-from ..text.tree import Mapping, Scalar, Sequence
+from ..text.tree import Mapping, Scalar, Sequence, find
 
 ENDINGS = (".sh", ".bash", ".slurm", ".sbatch")
 """How the names of scripts end."""

@@ -285,9 +285,7 @@ class Script:
         if name[0] == "/" or name == ":":
             cuts[1:1] = self._separator(operator.end(), end, name[0])
         plain = quoted and name[0] not in "/#%^," and name != ":"
-        arguments = tuple(
-            self.parts(low + (at > 0), high, plain, True) for at, (low, high) in enumerate(zip(cuts, cuts[1:]))
-        )
+        arguments = tuple(self.parts(low + (at > 0), high, plain, True) for at, (low, high) in enumerate(zip(cuts, cuts[1:])))
         bad = head[1] == "#" or (head[1] == "!" and name[-1] not in "-+=?")
         return Parameter(head[2], place, quoted, index, name, arguments, indirect=head[1] == "!", bad=bad)
 
