@@ -9,7 +9,7 @@ from ...models.machines.node_group import ACCELERATOR
 
 SAME, BETTER, WORSE, POSSIBLE_NOW, IMPOSSIBLE_NOW, OPEN = "same", "better", "worse", "possible now", "impossible now", "open"
 """What a change comes to."""
-SMALLER, LARGER, RESIZED = "smaller", "larger", "other sizes"
+SMALLER, LARGER, RESIZED = "smaller", "larger", "resized"
 """What it comes to where the job asks for other amounts: then its placements are no better or worse than those before."""
 
 
