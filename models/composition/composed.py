@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Sequence
 
 from ..findings.finding import Finding, Unchecked, error
@@ -34,7 +35,9 @@ def composed(
     findings, settings = list(said.findings), (*given, *said.settings)
     if main is None:
         walk, root = None, Mapping((), source.whole())
-        others = [setting for setting in settings if "/" not in setting.key and setting.package is None]
+        others = [
+            setting for setting in settings if "/" not in setting.key and setting.package is None and not _is_choice(setting, settings)
+        ]
     else:
         part, where = part_of(main), next((each.value for each in reversed(settings) if each.key == "hydra.searchpath"), None)
         folders = searched(where or find(main.root, "hydra.searchpath"), environment, findings)
@@ -54,7 +57,8 @@ def composed(
         texts[said.source.name] = said.source
     texts.pop(source.name, None)
     unchecked = walk.unchecked if walk else [_not_chosen(setting) for setting in settings if setting not in others]
-    return Document(source, root, texts, walk is not None and walk.partial, tuple(findings), tuple(unchecked), environment)
+    found = Document(source, root, texts, walk is not None and walk.partial, tuple(findings), tuple(unchecked), environment)
+    return replace(found, settings=settings)
 
 
 def _merged(source: Source, steps: Sequence[Step], environment: Environment, findings: list[Finding]) -> Mapping:
@@ -79,6 +83,13 @@ def _merged(source: Source, steps: Sequence[Step], environment: Environment, fin
             places = {"origin": problem.below.span, "origin_label": "what it was to be merged with"}
             findings.append(error("PW013", "", message, problem.above.span, help="make both the same", **places))
     return root
+
+
+def _is_choice(setting: Setting, settings: Sequence[Setting]) -> bool:
+    """Does it choose the option of a group, since others set what is below it? Only a text that is there could tell."""
+    inside = f"{setting.key}."
+    plain = isinstance(setting.value, Scalar) and isinstance(setting.value.value, str) and "." not in setting.key
+    return plain and any(each.key.startswith(inside) for each in settings)
 
 
 def _not_chosen(setting: Setting) -> Unchecked:

@@ -10,7 +10,7 @@ from ..text.tree import Scalar, Sequence, Value, kind_of
 from .search_path import Folder
 
 _VARIABLE = re.compile(r"\$\{oc\.env:\s*([^,{}]+?)\s*\}")
-_FILE = "file://"
+_FILE, _MODULE = "file://", "pkg://"
 
 
 def searched(value: Value | None, environment: Environment, findings: list[Finding]) -> list[Folder | str]:
@@ -28,6 +28,8 @@ def searched(value: Value | None, environment: Environment, findings: list[Findi
 
 
 def _folder(text: str, environment: Environment) -> Folder | str:
+    if text.startswith(_MODULE):  # a module: its folder below one that programs are started from
+        text = text.removeprefix(_MODULE).replace(".", "/")
     if "://" in text and not text.startswith(_FILE):
         return f"`{text[:80]}` is no folder"
     name = text.removeprefix(_FILE)

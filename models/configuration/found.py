@@ -16,6 +16,7 @@ MAX_FOLLOWED = 1_000
 class Found:
     """The findings and the unchecked rules of one file of a framework, in the order in which they were met.
 
+    `proves`: an error is a proved failure; where it is False (what is read is of a program that is not known), it is told as a warning.
     `followed` holds, for maps and lists that came through an interpolation, where they stand and where `${...}` is written.
     """
 
@@ -26,6 +27,7 @@ class Found:
         self.findings: list[Finding] = []
         self.unchecked: list[Unchecked] = []
         self.followed: list[tuple[Span, Span]] = []
+        self.proves = True
 
     def error(
         self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None,
@@ -52,6 +54,8 @@ class Found:
         self, severity: Severity, code: str, subject: str, message: str, at: Span | Value, label: str, help: str, edit: Edit | None,
         notes: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
+        if severity is Severity.ERROR and not self.proves:
+            severity = Severity.WARNING
         span = at if isinstance(at, Span) else at.span
         origin = at.origin if isinstance(at, Scalar) and at.origin != span else None
         reference = next((reference for target, reference in self.followed[:MAX_FOLLOWED] if is_inside(span, target)), None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Mapping as MappingType
-from typing import Protocol, Union
+from typing import Protocol, Sequence, Union
 
 from ..findings.finding import Finding
 from ..findings.span import Edit
@@ -59,8 +59,11 @@ class Dialect(Protocol):
         """Keys of a file with this top-level map that speak for the dialect."""
         ...
 
-    def release_of(self, document: Document) -> Choice | None:
-        """The release that a file is judged for where nobody states one: by what lies beside it and what it shows, else the newest."""
+    def release_of(self, document: Document, roots: Sequence[str] = ()) -> Choice | None:
+        """The release that a file is judged for where nobody states one: by what lies beside it and what it shows, else the newest.
+
+        `roots` are folders that may hold a checkout.
+        """
         ...
 
     def read(self, document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:

@@ -84,7 +84,7 @@ def load_settings(
 
     source = Source(NAME, "\n".join(texts))
     composer = composer or Composer()
-    return _read(source, lambda: document_of_arguments(texts, composer), machines, dialect, level, composer.frameworks)
+    return _read(source, lambda: document_of_arguments(texts, composer), machines, dialect, level, composer)
 
 
 def read(
@@ -119,7 +119,7 @@ def read_all(
         made = _documents(source, composer)
     except UnusableInput as problem:
         return [Reading(_empty(source), "unknown" if dialect == "auto" else dialect, None, problem.findings)]
-    return _of_frameworks([_read(source, partial(_same, document), machines, dialect, level, composer.frameworks) for document in made])
+    return _of_frameworks([_read(source, partial(_same, document), machines, dialect, level, composer) for document in made])
 
 
 def _of_frameworks(readings: list[Reading]) -> list[Reading]:
@@ -151,14 +151,12 @@ def _documents(source: Source, composer: Composer) -> Sequence[Document]:
     return [composer.compose(source)]
 
 
-def _read(
-    source: Source, compose: Callable[[], Document], machines: Machines, dialect: str, level: str, frameworks: Sequence[str] = ()
-) -> Reading:
+def _read(source: Source, compose: Callable[[], Document], machines: Machines, dialect: str, level: str, composer: Composer) -> Reading:
     document = _empty(source)
     try:
         document = compose()
         found, strays, unsure = _chosen(document) if dialect == "auto" else (dialect_named(dialect), (), ())
-        document = replace(document, release=release_for(found, document, frameworks))
+        document = replace(document, release=release_for(found, document, composer.frameworks, composer.roots))
         reading = with_models(found.read(document, machines, level))
         named = machines if isinstance(machines, Cluster) else None
         reading = replace(_without_strays(reading, strays), unchecked=(*unsure, *reading.unchecked), level=level, machines=named)

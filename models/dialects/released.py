@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Sequence
+import json
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 
 from ..findings.finding import UnusableInput, error
-from ..releases.choice import Choice, stated
-from ..releases.release import read_releases
+from ..releases.beside import beside
+from ..releases.choice import Choice, newest, stated
+from ..releases.evidence import by_keys, installed, ranges_from
+from ..releases.release import Range, read_releases
 from ..text.document import Document
 from ..text.nearest import nearest
+from ..text.tree import Mapping, Scalar
 
 if TYPE_CHECKING:
     from .dialect import Dialect
@@ -31,11 +37,11 @@ def known_framework(text: str) -> str:
     return f"{name.lower()}=={version}"
 
 
-def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str]) -> Choice | None:
+def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str], roots: Sequence[str] = ()) -> Choice | None:
     """Release of a document; None for a native file.
 
-    `frameworks` are statements such as ``verl==0.6.1``; those of other frameworks do not matter here. Raises UnusableInput for a release
-    that is unknown.
+    `frameworks` are statements such as ``verl==0.6.1``; those of other frameworks do not matter here. `roots` are folders that may hold a
+    checkout. Raises UnusableInput for a release that is unknown.
     """
     if dialect.RELEASES is None:
         return None
@@ -52,4 +58,37 @@ def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str])
             message = f"{table.framework} {version.strip() or '(no version)'} is not a known release"
             raise UnusableInput([error("PW015", "", message, help=f"{help_}known releases are {', '.join(known)}")])
         return stated(table, release)
-    return dialect.release_of(document)
+    return dialect.release_of(document, roots)
+
+
+def found_release(file: Path, document: Document, roots: Sequence[str], shown: Callable[[Document], Choice] | None = None) -> Choice:
+    """Release that lies beside a document, is installed, or that the document itself shows; else the newest.
+
+    `file` is the data file of the releases. `shown` finds what the keys exclude; by default that is read from ``evidence.json`` beside it:
+    ``{"cluster.num_nodes": [["0.2", ""]], "**.strategy_name=deepspeed_train": [["", "0.3.0"]]}``, where ``**.`` stands for any section.
+    """
+    table = read_releases(file)
+    return beside(table, document.source.name, roots) or installed(table) or (shown or partial(_shown, file))(document)
+
+
+def _shown(file: Path, document: Document) -> Choice:
+    table, ranges = read_releases(file), _evidence(file.parent / "evidence.json")
+    return by_keys(table, ranges, present_in(document.root)) if ranges else newest(table)
+
+
+@cache
+def _evidence(file: Path) -> dict[str, tuple[Range, ...]]:
+    return ranges_from(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else {}
+
+
+def present_in(root: Mapping, path: str = "") -> Iterator[str]:
+    """Every key of a tree as evidence: ``a.b``, ``a.b=value``, and the same with ``**.`` for the sections."""
+    for entry in root:
+        name = f"{path}.{entry.key.text}" if path else entry.key.text
+        yield name
+        yield f"**.{entry.key.text}"
+        if isinstance(entry.value, Mapping):
+            yield from present_in(entry.value, name)
+        elif isinstance(entry.value, Scalar):
+            yield f"{name}={entry.value.text}"
+            yield f"**.{entry.key.text}={entry.value.text}"

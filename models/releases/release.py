@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Iterable, Iterator
+from typing import Iterable, Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class Release:
     date : date of that commit, ISO 8601.
     index : position among the known releases, oldest first.
     aliases : other names, such as ``0.3.0.post1``.
+    version : what its package says of itself, where that is another version.
     """
 
     framework: str
@@ -29,6 +30,7 @@ class Release:
     date: str
     index: int
     aliases: tuple[str, ...] = ()
+    version: str = ""
 
     def __str__(self) -> str:
         return f"{self.framework} {self.name}"
@@ -47,11 +49,23 @@ ALWAYS = Range()
 
 @dataclass(frozen=True)
 class ReleaseTable:
-    """All known releases of a framework, oldest first; `package` is its distribution name on an index."""
+    """All known releases of a framework, oldest first.
+
+    Attributes
+    ----------
+    package : its distribution name on an index.
+    checkout, version : a file that tells a checkout, and the one that holds its version, below its folder.
+    required : a file beside a recipe that names the release which it is for.
+    marks : path below a checkout -> the ranges of the releases that have it.
+    """
 
     framework: str
     package: str
     releases: tuple[Release, ...]
+    checkout: str = ""
+    version: str = ""
+    required: str = ""
+    marks: Mapping[str, tuple[Range, ...]] = field(default_factory=dict, repr=False)
     _by_name: dict[str, Release] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -98,10 +112,14 @@ def spans_of(releases: Iterable[Release]) -> str:
 
 @cache
 def read_releases(file: Path) -> ReleaseTable:
-    """Table of a data file ``{"framework", "package", "releases": [{"name", "commit", "date", "aliases"}]}``."""
+    """Table of a data file: the attributes of ReleaseTable, and ``"releases": [{"name", "commit", "date", "aliases", "version"}]``."""
     data = json.loads(file.read_text(encoding="utf-8"))
     releases = tuple(
-        Release(data["framework"], each["name"], each["commit"], each["date"], index, tuple(each.get("aliases", ())))
+        Release(
+            data["framework"], each["name"], each["commit"], each["date"], index, tuple(each.get("aliases", ())), each.get("version", "")
+        )
         for index, each in enumerate(data["releases"])
     )
-    return ReleaseTable(data["framework"], data["package"], releases)
+    marks = {path: tuple(Range(*run) for run in runs) for path, runs in data.get("marks", {}).items()}
+    signs = {name: data.get(name, "") for name in ("checkout", "version", "required")}
+    return ReleaseTable(data["framework"], data["package"], releases, **signs, marks=marks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 from typing import Mapping as MappingType
 
 from ..findings.finding import Finding, Unchecked
@@ -13,6 +13,9 @@ from .environment import Environment
 from .program import Program
 from .source import Source
 from .tree import Mapping
+
+if TYPE_CHECKING:
+    from ..composition.setting_text import Setting
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Document:
     program : what the file starts, where it is a command line or a script; None for a configuration file.
     environment : the variables that its interpolations may read.
     reasons : why a value of tag UNRESOLVED is not known, by its place.
+    settings : what a command line sets, in its order, before it was put into the tree.
     assumed : for a value that holds where variables of the environment are not set, their names, by its place.
     release : the release that it is judged for; None until its dialect is known.
     compose : puts the document of another text of the main file together, as this one was.
@@ -44,6 +48,7 @@ class Document:
     compose: Callable[[Source], Document] = field(default=lambda source: Document.of(source), repr=False, compare=False)
     program: Program | None = None
     release: Choice | None = None
+    settings: tuple[Setting, ...] = ()
     reasons: MappingType[Span, str] = field(default_factory=dict)
     assumed: MappingType[Span, frozenset[str]] = field(default_factory=dict)
 

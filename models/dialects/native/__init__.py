@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Sequence
 
 from ...level import DEFAULT_LEVEL
 from .recognise import KEYS, NAME, signs
@@ -29,7 +29,7 @@ PLACES = KEYS
 """The keys whose content is all in the Problem that a file states."""
 
 
-def release_of(document: Document) -> Choice | None:
+def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
     """See `Dialect.release_of`."""
     return None
 

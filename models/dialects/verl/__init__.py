@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Sequence
 
 from ...level import DEFAULT_LEVEL
 from .recognise import NAME, signs
@@ -32,12 +32,12 @@ PLACES = (
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
 
 
-def release_of(document: Document) -> Choice | None:
+def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
     """See `Dialect.release_of`."""
-    from ...releases.choice import newest
-    from ...releases.release import read_releases
+    from ..released import found_release
+    from .evidence import shown
 
-    return newest(read_releases(RELEASES))
+    return found_release(RELEASES, document, roots, shown)
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:

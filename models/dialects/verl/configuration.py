@@ -66,19 +66,43 @@ class Configuration(Settings):
     def meant(self, path: str) -> str:
         """The key whose value holds: the first along its references that is written, or tried."""
         seen: set[str] = set()
-        while self.table and path in self.table.same and path not in self.instead and self.at(path) is None and path not in seen:
+        while self.table and path not in self.instead and path not in seen and self.at(path) is None:
             seen.add(path)
-            path = self.table.same[path]
+            path = self._taken(self.table, path)
+        return path
+
+    def _taken(self, table: Table, path: str) -> str:
+        """The key that another one takes its value from, itself or with the section that it stands in."""
+        if path in table.same:
+            return table.same[path]
+        if path not in table.keys:
+            owner, _, rest = path.rpartition(".")
+            while owner:
+                if owner in table.same and self.at(owner) is None:
+                    return f"{table.same[owner]}.{rest}"
+                owner, _, name = owner.rpartition(".")
+                rest = f"{name}.{rest}"
         return path
 
     def is_open(self, path: str, rule: str) -> bool:
         """Is it not known here what the value is? Then `rule` is noted as unchecked. Without a table nothing unwritten is known."""
         path = self.meant(path)
-        if self.table is None and self.at(path) is None:
-            why = "not written, and the defaults of the configuration are not known"
-            self.notes.unsure(rule, f"`{path}`", why, rule in PLACING, f"Pass `--set {path}=VALUE`")
+        if self.at(path) is not None:
+            return super().is_open(path, rule)
+        if self.table is None:
+            self._say("", "PW122", "what is not written was not checked: the defaults of the configuration are not known")
+            return True
+        if path not in self.table.defaults and (path in self.table.keys or self.table.is_open(path)):
+            self._say(path, rule, f"`{path}` is not written, and its default is not known")
             return True
         return super().is_open(path, rule)
+
+    def _say(self, path: str, rule: str, why: str) -> None:
+        """Note once that something is not known."""
+        if (path, rule) not in self._said:
+            self._said.add((path, rule))
+            add = f"Pass `--set {path}=VALUE`" if path else ""
+            self.notes.unsure(rule, path, why, bool(path) and rule in PLACING, add)
 
     def whole(
         self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False

@@ -23,7 +23,7 @@ from ..dialect import DEFAULT_LEVEL, TRAINING
 from ..following import interpolates
 from .capabilities import CAPABILITIES, ENVIRONMENT
 from .configuration import Configuration
-from .defaults.choice import table_for
+from .defaults import table_for
 from .entries import Entry, Kind, entry_of
 from .hinted import HINTS, is_open, opened, with_hints
 from .job import Setup, components_of, derived, relations_of, whole_replicas
@@ -36,7 +36,6 @@ from .pools import Declared, pools_of
 from .pools.room import placed
 from .pools.served import is_engine
 from .recognise import NAME
-from .releases import as_released
 from .tried import keep_what_works
 from .work import judge
 
@@ -163,6 +162,6 @@ def declared_in(
 ) -> tuple[Entry, Configuration, Declared]:
     """The program, its settings and its pools, those too whose size is left to hints."""
     entry = entry_of(notes, notes.document.root, notes.document.program)
-    table = as_released(table_for(notes.document, entry), notes.choice)
+    table = table_for(notes.document, entry)
     settings = Configuration(notes, interpolator, table, instead, open_ and is_planned(entry))
     return entry, settings, pools_of(settings, entry)

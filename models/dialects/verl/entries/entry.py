@@ -8,12 +8,11 @@ from enum import Enum
 from ....pools.pool import Reserve
 
 SLOTS = 3
-"""Worker groups that one accelerator of a pool takes, and so CPUs that are reserved with it.
+"""Worker groups that one accelerator of a pool takes in the newest release, and so CPUs that are reserved with it.
 
-Source: verl, verl/single_controller/ray/base.py, ResourcePoolManager.create_resource_pool (max_colocate_count=3).
+Source: verl, verl/single_controller/ray/base.py, ResourcePoolManager.create_resource_pool (max_colocate_count). Other releases and
+programs: facts/programs.json.
 """
-BARE_SLOTS = 10
-"""The same for a pool that no manager makes. Source: verl, verl/single_controller/ray/base.py, RayResourcePool.__init__."""
 
 
 class Kind(str, Enum):
@@ -43,7 +42,9 @@ class Entry:
     reserves : its processes beside the pools that hold CPUs of a node.
     own_trainer : it is a recipe with a trainer of its own, whose rules may differ from verl's.
     trained, rolled : the names of its two pools, where it has two.
-    slots : worker groups on one accelerator, and CPUs reserved with it.
+    slots : worker groups on one accelerator, and CPUs reserved with it, in the release at hand.
+    server_slots : the same in pools of inference servers of their own.
+    known : False of a program that is not verl's: what it does, and its defaults, are taken to be those of verl's nearest one.
     """
 
     program: str
@@ -54,6 +55,8 @@ class Entry:
     trained: str = "trainer_pool"
     rolled: str = "rollout_pool"
     slots: int = SLOTS
+    server_slots: int = 2
+    known: bool = True
 
     @property
     def name(self) -> str:

@@ -1,60 +1,93 @@
-"""Every program of verl and of verl-recipe that is known.
+"""Every program of verl and of verl-recipe that is known, read from facts/programs.json.
 
-Source: verl, verl/trainer/*.py, verl/experimental/*/, examples/split_placement/; verl-recipe, */main_*.py.
+Source: verl, verl/trainer/*.py, verl/experimental/*/, examples/split_placement/; verl-recipe, */main_*.py. Programs that are a Ray task, not
+an actor, or an actor without `num_cpus`, hold no CPU while they wait for the pools: they reserve none.
 """
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Mapping, Sequence
+
 from ....pools.pool import Reserve
-from .entry import BARE_SLOTS, Entry, Kind
+from ....releases.runs import Releases
+from ..data import FOLDER, releases
+from .entry import Entry, Kind
 
-_RUNNER = (Reserve("TaskRunner", 1),)
-# Programs that are a Ray task, not an actor, give their CPU back while they wait for the pools: they reserve none.
-
-MAIN_PPO = Entry("verl.trainer.main_ppo", Kind.HYBRID, "ppo_trainer", _RUNNER)
-ONE_STEP_OFF = Entry(
-    "verl.experimental.one_step_off_policy.main_ppo", Kind.SEPARATE, "one_step_off_ppo_trainer", (Reserve("OneStepTaskRunner", 10),)
-)
-FULLY_ASYNC = Entry(
-    "verl.experimental.fully_async_policy.fully_async_main", Kind.SEPARATE, "fully_async_ppo_trainer",
-    (Reserve("FullyAsyncRollouter", 10), Reserve("FullyAsyncTrainer", 10), Reserve("MessageQueue", 2), Reserve("FullyAsyncTaskRunner", 1)),
-)  # fmt: skip
-VLA = Entry("verl.experimental.vla.main_ppo", Kind.SIMULATION, "rob_ppo_trainer", trained="train_rollout_pool", rolled="env_gpu_pool")
-SPLIT = Entry("main_ppo_split", Kind.SPLIT, "ppo_trainer_split", trained="actor_rollout_ref_pool", rolled="critic_pool")
-SERVER = Entry("verl.trainer.main_generation_server", Kind.SERVER, "ppo_trainer")
-GENERATION = Entry("verl.trainer.main_generation", Kind.GENERATION, "generation", slots=BARE_SLOTS)
-TUNING = Entry("verl.trainer.sft_trainer_ray", Kind.TUNING, "sft_trainer_engine", slots=BARE_SLOTS)
-PROCESSES = Entry("verl.trainer.fsdp_sft_trainer", Kind.PROCESSES, "sft_trainer")
-EVALUATION = Entry("verl.trainer.main_eval", Kind.NOTHING, "evaluation")
-DECLARED = Entry("verl.trainer.ppo.ray_trainer", Kind.DECLARED, "ppo_trainer", _RUNNER)
+_DATA: Mapping[str, Any] = json.loads((FOLDER / "programs.json").read_text(encoding="utf-8"))
 
 
-def _recipe(program: str, configuration: str) -> Entry:
-    return Entry(f"recipe.{program}", Kind.HYBRID, configuration, _RUNNER, own_trainer=True)
+@dataclass(frozen=True)
+class _Facts:
+    """What a program is, by release."""
+
+    data: Mapping[str, Any]
+
+    def entry(self, index: int) -> Entry:
+        """The program in the release at an index."""
+        data, known = self.data, releases()
+        pools = dict(zip(("trained", "rolled"), data.get("pools", ())))
+        held = tuple(Reserve(run[2], run[3]) for run in data.get("reserves", ()) if known.covers(run, index))
+        slots = _value(data.get("slots", _DATA["slots"]), known, index)
+        return Entry(
+            data["program"], Kind[data["kind"]], data["configuration"], held, data.get("own_trainer", False), **pools, slots=slots,
+            server_slots=_value(_DATA["server_slots"], known, index),
+        )  # fmt: skip
 
 
-PROGRAMS = (
-    MAIN_PPO,
-    Entry("verl.experimental.transfer_queue.main_ppo", Kind.HYBRID, "ppo_trainer", _RUNNER),
-    ONE_STEP_OFF,
-    FULLY_ASYNC,
-    VLA,
-    SPLIT,
-    SERVER,
-    GENERATION,
-    TUNING,
-    PROCESSES,
-    EVALUATION,
-    Entry("verl.trainer.sft_trainer", Kind.PROCESSES, "sft_trainer_engine"),
-    _recipe("dapo.main_dapo", "dapo_trainer"),
-    _recipe("entropy.main_entropy", "entropy_trainer"),
-    _recipe("flowrl.main_flowrl", "flowrl_trainer"),
-    Entry("recipe.prime.main_prime", Kind.HYBRID, "prime_trainer", own_trainer=True),
-    _recipe("r1_ascend.main_ppo", "ppo_trainer"),
-    _recipe("specRL.main_ppo", "specRL_trainer"),
-    _recipe("spin.main_spin", "spin_trainer"),
-    _recipe("spo.spo_main_ppo", "spo_trainer"),
-    _recipe("sppo.main_sppo", "sppo_trainer"),
-    Entry("recipe.gkd.main_gkd", Kind.SEPARATE, "on_policy_distill_trainer", _RUNNER, own_trainer=True, trained="actor_pool"),
-)
-"""All of them."""
+def _value(runs: Sequence[Sequence[Any]], known: Releases, index: int) -> int:
+    return next(int(run[2]) for run in runs if known.covers(run, index))
+
+
+_FACTS = {data["program"]: _Facts(data) for data in _DATA["programs"]}
+
+
+@cache
+def programs_in(index: int) -> tuple[Entry, ...]:
+    """All programs as they are in the release at an index; those of other releases too."""
+    return tuple(facts.entry(index) for facts in _FACTS.values())
+
+
+PROGRAMS = programs_in(len(releases().names) - 1)
+"""All programs, as they are in the newest release."""
+
+
+def _newest(program: str) -> Entry:
+    return next(entry for entry in PROGRAMS if entry.program == program)
+
+
+MAIN_PPO = _newest("verl.trainer.main_ppo")
+ONE_STEP_OFF = _newest("verl.experimental.one_step_off_policy.main_ppo")
+FULLY_ASYNC = _newest("verl.experimental.fully_async_policy.fully_async_main")
+VLA = _newest("verl.experimental.vla.main_ppo")
+SPLIT = _newest("main_ppo_split")
+SERVER = _newest("verl.trainer.main_generation_server")
+GENERATION = _newest("verl.trainer.main_generation")
+TUNING = _newest("verl.trainer.sft_trainer_ray")
+PROCESSES = _newest("verl.trainer.fsdp_sft_trainer")
+EVALUATION = _newest("verl.trainer.main_eval")
+DECLARED = _newest("verl.trainer.ppo.ray_trainer")
+
+
+def named(name: str) -> Entry | None:
+    """The program of a module or file name; one that may lie anywhere is known by its last two words."""
+    words = name.removesuffix(".py").replace("/", ".").strip(".").split(".")
+    for size in (len(words), 3, 2, 1):
+        tail = words[-size:]
+        found = [entry for entry in PROGRAMS if any(each.split(".")[-size:] == tail for each in _names(entry.program))]
+        if len(found) == 1 and (size > 1 or len(words) == 1 or "." not in found[0].program):
+            return found[0]
+    return MAIN_PPO if words == ["main_ppo"] else None
+
+
+def _names(program: str) -> tuple[str, ...]:
+    return (program, *_FACTS[program].data.get("names", {}))
+
+
+def names_in(name: str) -> int:
+    """Bits of the releases that have a program under this very module name; 0 where that is not known."""
+    module = name.removesuffix(".py").replace("/", ".").strip(".")
+    runs = next((names[module] for facts in _FACTS.values() if module in (names := facts.data.get("names", {}))), ())
+    return releases().mask(runs)

@@ -1,0 +1,211 @@
+"""What verl takes where nothing is written, and which keys it has: by the configuration that a program begins with, and the release."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping as MappingABC
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Iterator, Mapping
+
+from ...configuration.settings import Default
+from ...releases.runs import UNSAID
+from ...text.document import Document
+from ...text.interpolation_text import holds_interpolation
+from ...text.tree import Mapping as Tree
+from ...text.tree import Scalar, Sequence, Value, find
+from ...text.unresolved import UNRESOLVED
+from .data import configurations, releases
+from .entries.entry import Entry
+
+_OWN = ("_self_", "hydra")
+_REFERENCE = re.compile(r"\$\{\s*(?:oc\.select:\s*)?(\.*)([\w.]+)\s*(?:,([^${}]*))?\}")
+_WORDS = {"null": None, "none": None, "true": True, "false": False, "": None}
+
+
+class _Defaults(MappingABC[str, Default]):
+    """Defaults by key, each made when it is asked for."""
+
+    def __init__(self, values: Mapping[str, Any], source: str) -> None:
+        self.values_by_key = values
+        self.source = source
+
+    def __getitem__(self, key: str) -> Default:
+        return Default(self.values_by_key[key], self.source)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.values_by_key
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values_by_key)
+
+    def __len__(self) -> int:
+        return len(self.values_by_key)
+
+
+@dataclass(frozen=True)
+class Table:
+    """One configuration in one release, with the options of its groups that a command line chooses.
+
+    Attributes
+    ----------
+    name, release : the configuration and the release that it is of.
+    defaults : values by dotted path.
+    same : key -> the key, or the section, whose value it takes.
+    keys : every key that there is; of those that are neither in `defaults` nor in `same` the value is not known.
+    groups : group -> its option.
+    open : paths below which nothing is known, because the option of a group is not; "" for all.
+    chosen : group -> the option that the command line chooses, None for one that is not known.
+    """
+
+    name: str
+    defaults: Mapping[str, Default] = field(repr=False)
+    same: Mapping[str, str] = field(default_factory=dict, repr=False)
+    keys: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    groups: Mapping[str, str] = field(default_factory=dict, repr=False)
+    open: frozenset[str] = frozenset()
+    release: str = ""
+    chosen: tuple[tuple[str, str | None], ...] = ()
+
+    def has(self, path: str) -> bool:
+        """True if there is this key, or a section of this name."""
+        return path in self.keys or path in self.sections or self.is_open(path)
+
+    def is_open(self, path: str) -> bool:
+        """True if it is not known what there is at a path."""
+        return any(not each or path == each or path.startswith(f"{each}.") for each in self.open)
+
+    @property
+    def sections(self) -> Mapping[str, dict[str, None]]:
+        """Every section -> the names of what is in it; "" for the top."""
+        return _sections(self)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+@lru_cache(maxsize=32)
+def _sections(table: Table) -> Mapping[str, dict[str, None]]:
+    found: dict[str, dict[str, None]] = {"": {}}
+    for path in table.keys:
+        while path:
+            owner, _, name = path.rpartition(".")
+            known = name in found.setdefault(owner, {})
+            found[owner][name] = None
+            if known:
+                break
+            path = owner
+    return found
+
+
+def table_for(document: Document, entry: Entry) -> Table | None:
+    """The table of the configuration that is named, in the release at hand; None where that one is not known, so its defaults are not either."""
+    name = configuration_of(document, entry)
+    index = document.release.release.index if document.release else len(releases().names) - 1
+    return table_of(name, index, chosen_in(document, name)) if name else None
+
+
+def table_of(name: str, index: int, chosen: tuple[tuple[str, str | None], ...] = ()) -> Table | None:
+    """The table of a configuration by its name, with or without its ending, in the release at an index."""
+    return _table(bare(name), index, chosen)
+
+
+def bare(name: str) -> str:
+    """The name of a configuration without folder and ending."""
+    return name.rpartition("/")[2].removesuffix(".yaml")
+
+
+@lru_cache(maxsize=32)
+def _table(name: str, index: int, chosen: tuple[tuple[str, str | None], ...]) -> Table | None:
+    known = configurations()
+    composed = known.compose(name, index, dict(chosen))
+    if composed is None:
+        return None
+    path = known.path(name, index)
+    release = releases().names[index]
+    source = f"verl {release}, {path}" if path.startswith(("verl/", "examples/", "recipe/")) else f"verl-recipe, {path}"
+    values, same = {}, dict[str, str]()
+    for key, value in composed.keys.items():
+        if isinstance(value, str) and "${" in value:
+            _follow(key, value, composed.keys, values, same)
+        elif value is not UNSAID and not isinstance(value, dict):
+            values[key] = value
+    return Table(name, _Defaults(values, source), same, composed.keys, composed.made, frozenset(composed.open), release, chosen)
+
+
+def _follow(key: str, text: str, keys: Mapping[str, Any], values: dict[str, Any], same: dict[str, str]) -> None:
+    """Note what a default that is a reference takes: another key, else the literal that stands for it."""
+    found = _REFERENCE.fullmatch(text)
+    if found is None:
+        return
+    target = found[2]
+    if found[1]:
+        owner = key.split(".")[: -len(found[1])]
+        target = ".".join([*owner, target])
+    if target in keys or any(each.startswith(f"{target}.") for each in keys):
+        same[key] = target
+    elif found[3] is not None:
+        word = found[3].strip().strip("'\"")
+        values[key] = _WORDS.get(word.lower(), int(word) if re.fullmatch(r"-?\d+", word) else word)
+
+
+def configuration_of(document: Document, entry: Entry) -> str:
+    """The name of the configuration that a document begins with; "" where that is not known.
+
+    A file that names none is taken to be merged onto the configuration that its program begins with.
+    """
+    program, index = document.program, configurations().index
+    if program is not None and program.config_name:
+        name = bare(program.config_name)
+        return name if name in index else _of_defaults(document)
+    if program is not None:
+        unsaid = any(name == "--config-name" for name, _ in program.options)  # it is named, and not known here
+        return "" if unsaid else entry.configuration
+    name = bare(document.source.name)
+    if document.source.root.get("defaults") is not None:
+        return _of_defaults(document) or (name if name in index else "")
+    if _word(document.root, "actor_rollout_ref.actor.strategy") == "megatron":
+        return entry.configuration.replace("ppo_trainer", "ppo_megatron_trainer")
+    return name if name in index else entry.configuration
+
+
+def _of_defaults(document: Document) -> str:
+    """The one known configuration that the lists of `defaults` of its texts name, if nothing else is named there."""
+    found = ""
+    for source in (document.source, *document.others.values()):
+        listed = source.value if source.name.endswith((".yaml", ".yml")) else None
+        defaults = listed.get("defaults") if isinstance(listed, Tree) else None
+        for item in defaults.items if isinstance(defaults, Sequence) else ():
+            name = _name(item)
+            if name in _OWN:
+                continue
+            if name not in configurations().index:
+                return ""
+            found = name
+    return found
+
+
+def _name(item: Value) -> str:
+    """What an entry of `defaults` names: a configuration, or the top of a group."""
+    if isinstance(item, Tree) and item.entries:
+        return item.entries[0].key.text.removeprefix("override ").split("/")[0]
+    return item.text if isinstance(item, Scalar) else ""
+
+
+def _word(root: Tree, path: str) -> str:
+    value = find(root, path)
+    return value.text if isinstance(value, Scalar) else ""
+
+
+def chosen_in(document: Document, name: str) -> tuple[tuple[str, str | None], ...]:
+    """Groups whose option a command line chooses; None for an option that is not known."""
+    if not document.settings or (document.program is not None and document.program.found):
+        return ()
+    groups = configurations().groups(name)
+    found: dict[str, str | None] = {}
+    for setting in document.settings:
+        group = setting.key if setting.package is None or setting.package == setting.key else f"{setting.key}@{setting.package}"
+        if group in groups and isinstance(setting.value, Scalar):
+            known = setting.value.tag != UNRESOLVED and not holds_interpolation(setting.value.text)
+            found[group] = setting.value.text if known else None
+    return tuple(found.items())

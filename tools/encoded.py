@@ -1,0 +1,146 @@
+"""Flattened configurations of all releases as data files: a line a key, and only what differs from a base."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Iterable, Mapping
+
+from ..models.releases.configurations import Configurations, change
+from ..models.releases.runs import REMOVED, Releases, same
+from .flattened import Flat
+
+Column = dict[int, Flat]
+"""Release by index -> the configuration in it."""
+
+
+def decoded(known: Configurations) -> dict[str, dict[str, Flat]]:
+    """What the data files say: configuration -> release by name -> what it is there."""
+    found: dict[str, dict[str, Flat]] = {}
+    for name, entry in known.index.items():
+        for index, release in enumerate(known.releases.names):
+            composed = known.compose(name, index)
+            if composed is None:
+                continue
+            flat = Flat(composed.keys, composed.made, known.path(name, index))
+            for choice in known.options(name, index) if not entry.get("base") else ():
+                group, _, option = choice.partition("=")
+                other = known.compose(name, index, {group: option})
+                if other is not None:
+                    flat.options[choice] = Flat(other.keys, other.made, flat.path)
+            found.setdefault(name, {})[release] = flat
+    return found
+
+
+def encoded(columns: Mapping[str, Column], releases: Releases, bases: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Data files by name without ending. `bases` are the configurations that others may be told as changes of, most general first."""
+    index: dict[str, Any] = {}
+    files: dict[str, dict[str, Any]] = {"configurations": index}
+    for name in [*(base for base in bases if base in columns), *sorted(columns.keys() - set(bases))]:
+        column = columns[name]
+        whole = _table({i: flat.keys for i, flat in column.items()}, releases)
+        made = _table({i: flat.made for i, flat in column.items()}, releases)
+        entry: dict[str, Any] = {
+            "releases": _range(column, releases),
+            "paths": _table({i: {"": column[i].path} for i in column}, releases)[""],
+        }
+        best, keys = "", whole
+        for base in bases[: bases.index(name)] if name in bases else bases:
+            if base in columns and len(changes := _table(_changes(column, columns[base]), releases, sorted(column))) < len(keys) // 2:
+                best, keys = base, changes
+        if best:
+            below = {i: columns[best][i].made if i in columns[best] else {} for i in column}
+            apart = {i: _difference(below[i], column[i].made) for i in column}
+            entry.update(base=best, choices=_table(apart, releases, sorted(column)), keys=keys)
+        else:
+            entry["choices"] = made
+            files[name] = {"keys": whole}
+            files[f"{name}.options"] = _options(column, releases)
+        index[name] = entry
+    return {name: content for name, content in files.items() if content}
+
+
+def written(files: Mapping[str, dict[str, Any]], folder: Path) -> int:
+    """Write data files; how many lines they have. Files of configurations that are no longer apart are removed."""
+    old = {file.stem for file in folder.glob("*.json")}
+    lines = 0
+    for name, content in files.items():
+        text = _text(content) + "\n"
+        lines += text.count("\n")
+        (folder / f"{name}.json").write_text(text, encoding="utf-8")
+    for name in old - files.keys():
+        if set(json.loads((folder / f"{name}.json").read_text("utf-8"))) == {"keys"} or name.endswith(".options"):
+            (folder / f"{name}.json").unlink()
+    return lines
+
+
+def _text(value: Any, depth: int = 0) -> str:
+    """JSON with a line for every run table, so that a change of one key is a change of one line."""
+    if isinstance(value, dict) and value:
+        pad = " " * (depth + 1)
+        inner = ",\n".join(f"{pad}{json.dumps(key)}: {_text(value[key], depth + 1)}" for key in value)
+        return f"{{\n{inner}\n{' ' * depth}}}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _range(column: Mapping[int, Any], releases: Releases) -> list[list[Any]]:
+    """Releases of a column as ranges that are open at the newest release only."""
+    return [run[:2] for run in releases.runs(dict.fromkeys(column, 0), range(len(releases.names)))]
+
+
+def _table(columns: Mapping[int, Mapping[str, Any]], releases: Releases, known: Iterable[int] | None = None) -> dict[str, Any]:
+    """Facts by release as runs by fact."""
+    every = sorted(columns) if known is None else list(known)
+    names = sorted({name for facts in columns.values() for name in facts})
+    return {name: releases.runs({i: facts[name] for i, facts in columns.items() if name in facts}, every) for name in names}
+
+
+def _difference(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes one table of keys the other."""
+    found = {key: value for key, value in above.items() if key not in below or not same(below[key], value)}
+    found.update({key: REMOVED for key in below if key not in above})
+    return found
+
+
+def _changes(column: Column, base: Column) -> dict[int, dict[str, Any]]:
+    """What a configuration changes of its base, after the options of its groups have been chosen there."""
+    found = {}
+    for index, flat in column.items():
+        below = base.get(index)
+        start = {} if below is None else _with(below, {g: o for g, o in flat.made.items() if below.made.get(g, o) != o})
+        found[index] = _difference(start, flat.keys)
+    return found
+
+
+def _with(flat: Flat, wanted: Mapping[str, str]) -> dict[str, Any]:
+    """Keys of a configuration with other options; those that choose others come last."""
+    keys = dict(flat.keys)
+    for group, option in sorted(wanted.items(), key=lambda each: len(_implied(flat, *each))):
+        change(keys, _delta(flat, group, option))
+    return keys
+
+
+def _implied(flat: Flat, group: str, option: str) -> dict[str, str]:
+    """What else is chosen with an option."""
+    other = flat.options.get(f"{group}={option}")
+    return {} if other is None else {g: o for g, o in other.made.items() if g != group and flat.made.get(g) != o}
+
+
+def _delta(flat: Flat, group: str, option: str) -> dict[str, Any]:
+    """What an option changes by itself."""
+    other = flat.options.get(f"{group}={option}")
+    return {} if other is None else _difference(_with(flat, _implied(flat, group, option)), other.keys)
+
+
+def _options(column: Column, releases: Releases) -> dict[str, Any]:
+    """What the other options of a configuration change."""
+    found: dict[str, Any] = {}
+    for choice in sorted({choice for flat in column.values() for choice in flat.options}):
+        group, _, option = choice.partition("=")
+        its = {index: flat for index, flat in column.items() if choice in flat.options}
+        deltas = {index: _delta(flat, group, option) for index, flat in its.items()}
+        implied = {index: _implied(flat, group, option) for index, flat in its.items()}
+        found[choice] = {"releases": _range(its, releases), "keys": _table(deltas, releases)}
+        if any(implied.values()):
+            found[choice]["choices"] = _table(implied, releases)
+    return found

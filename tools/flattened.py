@@ -1,0 +1,125 @@
+"""Configurations of a checkout, composed as Hydra does and flattened to dotted keys."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from glob import glob
+from pathlib import Path
+from typing import Any, Collection, Iterator, Sequence
+
+from ..models.composition import Composer
+from ..models.composition.library import Library, part_of
+from ..models.composition.search_path import SearchPath
+from ..models.composition.searched import searched
+from ..models.composition.walk import Walk
+from ..models.findings.finding import Severity, UnusableInput
+from ..models.releases.runs import UNSAID
+from ..models.text.environment import Environment
+from ..models.text.source import Source
+from ..models.text.tree import Mapping, Scalar, Value, find
+
+LONGEST = 80
+"""Longer texts are no defaults that a check reads; only that their key is there is kept."""
+
+MARKS = ("trainer.", "data.", "rollout.")
+"""What a main configuration has; other files of the folders are parts of one, or of tools."""
+
+
+@dataclass
+class Flat:
+    """One configuration of one release.
+
+    Attributes
+    ----------
+    keys : dotted key -> value; UNSAID for lists and long texts, an empty map for one.
+    made : option of each group, by the key that a command line chooses it with.
+    options : what the configuration is with one other option, by ``group=option``.
+    path : file below the checkout.
+    """
+
+    keys: dict[str, Any]
+    made: dict[str, str]
+    path: str
+    options: dict[str, Flat] = field(default_factory=dict)
+
+
+def configurations(patterns: Sequence[str], roots: Sequence[str], choosing: Collection[str] = ()) -> dict[str, Flat]:
+    """Every configuration that patterns below a root find, by name; where two have the same, the first counts.
+
+    `roots` are the checkout that the patterns are about, then others that its search paths may lead to. Of those that are `choosing`
+    every option of every group is read too.
+    """
+    found: dict[str, Flat] = {}
+    for pattern in patterns:
+        for file in sorted(glob(os.path.join(roots[0], pattern))):
+            name = Path(file).stem
+            if name.startswith("_") or name in found:
+                continue
+            flat = configuration(file, roots, name in choosing)
+            if flat is not None and any(key.startswith(MARKS) for key in flat.keys):
+                found[name] = flat
+    return found
+
+
+def configuration(file: str, roots: Sequence[str], choosing: bool = True) -> Flat | None:
+    """A main file, with every choice that it leaves where it is `choosing`; None where it cannot be composed."""
+    roots = (*roots, os.path.dirname(os.path.dirname(file)))  # some programs are started in their own folder
+    flat = _composed(file, roots)
+    if flat is None or not choosing:
+        return flat
+    for key, option in _options(file, roots, flat.made):
+        other = _composed(file, roots, f"{key}={option}")
+        if other is not None:
+            flat.options[f"{key}={option}"] = other
+    return flat
+
+
+def _composed(file: str, roots: Sequence[str], *settings: str) -> Flat | None:
+    try:
+        source = Source.read(file)
+        document = Composer(tuple(roots), settings).compose(source)
+    except UnusableInput:
+        return None
+    if document.partial or any(each.severity is Severity.ERROR for each in document.findings):
+        return None
+    made = _made(source, roots, *settings)
+    return Flat(dict(_leaves(document.root, "")), made, os.path.relpath(file, roots[0]))
+
+
+def _search(source: Source, roots: Sequence[str]) -> SearchPath:
+    folders = searched(find(source.root, "hydra.searchpath"), Environment(), [])
+    return SearchPath.of(os.path.dirname(source.name), folders, roots)
+
+
+def _made(source: Source, roots: Sequence[str], *settings: str) -> dict[str, str]:
+    """Options of the groups that a command line can choose; those below a folder's own `..` it cannot name."""
+    from ..models.composition.group_settings import GroupSettings
+    from ..models.composition.settings import Settings
+
+    search = _search(source, roots)
+    chosen = GroupSettings.of(Settings.read(settings).settings, search, [])
+    walk = Walk(search, Library(), chosen.choices)
+    walk.from_(part_of(source), chosen.appended)
+    return {key: option for key, option in walk.choices.made.items() if isinstance(option, str) and "/../" not in key}
+
+
+def _options(file: str, roots: Sequence[str], made: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Every other option of every group."""
+    search = _search(Source.read(file), roots)
+    for key, option in made.items():
+        group = key.partition("@")[0]
+        folders = [os.path.join(folder.path, group) for folder in search.folders] if group else []
+        names = {Path(name).stem for folder in folders if os.path.isdir(folder) for name in os.listdir(folder) if name.endswith(".yaml")}
+        yield from ((key, name) for name in sorted(names - {option}))
+
+
+def _leaves(value: Value, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping) and value.entries:
+        for entry in value:
+            yield from _leaves(entry.value, f"{path}.{entry.key.text}".lstrip("."))
+    elif isinstance(value, Scalar):
+        plain = value.value
+        yield path, UNSAID if isinstance(plain, str) and len(plain) > LONGEST else plain
+    else:
+        yield path, {} if isinstance(value, Mapping) else UNSAID
