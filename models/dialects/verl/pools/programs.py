@@ -7,6 +7,7 @@ verl-recipe, gkd/main_gkd.py.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Callable, Mapping
 
 from ....configuration.settings import Amount
@@ -227,7 +228,20 @@ def _apart(settings: Configuration, entry: Entry, component: str, found: tuple[A
     known = engine_of(settings, entry, component)
     if known is None:
         return None
-    return _replicas(settings, entry, component, found, known, known[0].replica)
+    pool = _replicas(settings, entry, component, found, known, known[0].replica)
+    whole = pool is not None and found[1].value % known[0].replica == 0
+    return replace(pool, parts=(Parts(found[1].value, found[0].value),)) if pool is not None and whole else pool
+
+
+def in_pieces(settings: Configuration, entry: Entry, declared: Declared) -> Declared:
+    """The pools with servers apart one by one: what has no room as whole nodes may have room as replicas, which Ray places each alone."""
+    pools = []
+    for pool in declared.pools:
+        names = [name for name in pool.components if name == APART or (entry.kind is Kind.SEPARATE and name in ("rollout", "reward_model"))]
+        known = engine_of(settings, entry, names[0]) if names and since(settings, "0.7.1") else None
+        apart = known is not None and pool.name != entry.trained and pool.parts[0].size % known[0].replica == 0
+        pools.append(replace(pool, parts=(Parts(known[0].replica, pool.size // known[0].replica),)) if known and apart else pool)
+    return declared if tuple(pools) == declared.pools else replace(declared, pools=tuple(pools))
 
 
 def servers(settings: Configuration, entry: Entry) -> Declared:
