@@ -109,6 +109,7 @@ BOTH = "`actor.ppo_micro_batch_size`: the workers write it to `ppo_micro_batch_s
 FAIL = {
     "verl/experimental/fully_async_policy/shell/dapo_7b_math_fsdp2_4_12.sh": "2048 samples of a step on 12 ranks",
     "tests/special_e2e/ppo_trainer/run_single_gpu.sh": "`rollout.name=hf`: replica.py has servers of vllm, sglang and trtllm alone",
+    "tests/special_e2e/ppo_trainer/run_single_gpu_with_engine.sh": "the same",
     "examples/tuning/1.5b/qwen2-1.5b_grpo-lora_1_h100_fsdp_vllm.sh": BOTH,
     "examples/tuning/7b/qwen2-7b_grpo-lora_1_h100_fsdp_vllm.sh": BOTH,
     "examples/tuning/70b/qwen2-72b_grpo-lora_8_h100_fsdp_vllm.sh": BOTH,

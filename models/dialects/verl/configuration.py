@@ -102,7 +102,8 @@ class Configuration(Settings):
         """Note once that something is not known."""
         if (path, rule) not in self._said:
             self._said.add((path, rule))
-            self.notes.unsure(rule, path, why, decides, add)
+            add = add or (f"Pass `--set {path}=VALUE`" if path else "")
+            self.notes.unsure(rule, path, why, decides or (bool(path) and rule in PLACING), add)
 
     def whole(
         self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False

@@ -29,17 +29,13 @@ from .hinted import HINTS, is_open, opened, with_hints
 from .job import Setup, components_of, derived, relations_of, whole_replicas
 from .misspelt import judge_keys
 from .planning.anew import anew, choices_refused
-from .planning.degrees import amounts_of, leader_of
-from .planning.following import with_numbers
+from .planning.degrees import amounts_of, is_planned, leader_of, with_numbers
 from .planning.opening import plan_pools
-from .planning.programs import is_planned
-from .planning.referring import following_keys
-from .planning.refused import Known, Numbers, Refused
+from .planning.refused import Known, Numbers, Refused, following_keys
 from .pools import Declared, pools_of
 from .pools.room import placed
 from .pools.served import is_engine
 from .recognise import NAME
-from .releases import as_released
 from .tried import keep_what_works
 from .work import judge
 
@@ -166,6 +162,6 @@ def declared_in(
 ) -> tuple[Entry, Configuration, Declared]:
     """The program, its settings and its pools, those too whose size is left to hints."""
     entry = entry_of(notes, notes.document.root, notes.document.program)
-    table = as_released(table_for(notes.document, entry), notes.choice)
+    table = table_for(notes.document, entry)
     settings = Configuration(notes, interpolator, table, instead, open_ and is_planned(entry))
     return entry, settings, pools_of(settings, entry)

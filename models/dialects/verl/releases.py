@@ -5,16 +5,9 @@ Defaults and keys of a release are data (facts/); conditions of single checks st
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
-
-from ...configuration.settings import Default
-from ...releases.choice import Choice
 from ...releases.release import Range
 from .configuration import Configuration
-from .defaults import Table
 from .entries import Entry
-from .entries.entry import SLOTS
 from .entries.programs import FULLY_ASYNC, MAIN_PPO
 
 ROLES = "PW122"
@@ -69,18 +62,6 @@ def has_new_workers(settings: Configuration, entry: Entry) -> bool | None:
     return None if word is None else word == "disable"
 
 
-def slots_of(settings: Configuration, entry: Entry, alone: bool = False) -> int:
-    """CPUs that are reserved with an accelerator of a pool, and worker groups on it; `alone`: of a server's own pool.
-
-    Source: verl, verl/single_controller/ray/base.py (ResourcePoolManager), verl/workers/rollout/replica.py (init_standalone).
-    """
-    if entry.slots != SLOTS:
-        return entry.slots
-    if until(settings, "0.7.0"):
-        return 1
-    return 2 if alone and since(settings, "0.8.0") else SLOTS
-
-
 def reward_key(settings: Configuration, name: str) -> str:
     """Where a setting of the reward model stands: below `reward_model`, or since 0.7.1 below `reward.reward_model`."""
     old = f"{LEGACY_REWARD}.{name}"
@@ -99,60 +80,6 @@ def migrates(settings: Configuration) -> bool:
 def is_reward_always_served(settings: Configuration) -> bool:
     """True if an inference engine serves the reward model in any case: workers of a reward model are gone since 0.7.1."""
     return since(settings, "0.7.1")
-
-
-class Differs(NamedTuple):
-    """A default of some releases; `programs` are the beginnings of configurations that have it."""
-
-    key: str
-    releases: Range
-    value: int | str | bool | None
-    configurations: str = ""
-
-
-_A, _R = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
-DIFFERENT = (
-    Differs(f"{_R}.mode", Range(until="0.7.0"), "sync"),
-    Differs(f"{_R}.name", Range(until="0.6.0"), "vllm"),
-    Differs("actor_rollout_ref.model.use_remove_padding", Range(until="0.7.0"), False),
-    Differs(f"{_R}.calculate_log_probs", Range("0.7.1"), True, "fully_async"),
-    Differs(f"{_R}.calculate_log_probs", Range("0.9.0"), True),
-    Differs(NEW_WORKERS, Range("0.7.1"), "disable", "fully_async"),
-    Differs(NEW_WORKERS, Range("0.7.1"), "disable", "one_step_off"),
-    Differs("trainer.use_v1", Range("0.9.0"), True),
-    Differs("trainer.v1.trainer_mode", Range("0.9.0"), V1_SYNC),
-    Differs("trainer.v1.separate_async.parameter_sync_step", Range("0.9.0"), 4),
-    Differs(f"{_R}.checkpoint_engine.backend", Range("0.7.1"), "naive"),
-    Differs(f"{_R}.nnodes", Range("0.7.1"), 0),
-    Differs("distillation.enabled", Range("0.8.0"), False),
-    Differs("distillation.nnodes", Range("0.8.0"), 0),
-    Differs("distillation.n_gpus_per_node", Range("0.8.0"), 8),
-    Differs("critic.fsdp.fsdp_size", Range("0.8.0"), -1),
-    Differs("critic.model.use_remove_padding", Range("0.8.0"), True),
-    *(Differs(f"{_R}.disaggregation.{key}", Range("0.8.0"), value) for key, value in (
-        ("enabled", False), ("prefill_replicas", 1), ("decode_replicas", 1), ("decode_tensor_model_parallel_size", None),
-    )),
-    *(Differs(f"{LEGACY_REWARD}.{key}", Range("0.7.1"), None) for key in (
-        "enable", "enable_resource_pool", "n_gpus_per_node", "nnodes", "num_workers", "rollout.name", "rollout.tensor_model_parallel_size",
-        "rollout.data_parallel_size", "rollout.expert_parallel_size",
-    )),
-    *(Differs(f"{REWARD}.{key}", Range("0.7.1"), value) for key, value in (
-        ("enable", False), ("enable_resource_pool", False), ("n_gpus_per_node", 8), ("nnodes", 0), ("rollout.name", "???"),
-        ("rollout.tensor_model_parallel_size", 2), ("rollout.data_parallel_size", 1), ("rollout.pipeline_model_parallel_size", 1),
-        ("rollout.expert_parallel_size", 1),
-    )),
-    Differs("reward.num_workers", Range("0.7.1"), 8),
-)  # fmt: skip
-"""Defaults that differ from those of b178a3cd. Source: verl, verl/trainer/config/ of each release."""
-
-
-def as_released(table: Table | None, choice: Choice | None) -> Table | None:
-    """Table of b178a3cd with the defaults of the release at hand."""
-    if table is None or choice is None or not table.name.endswith("trainer") or "sft" in table.name:
-        return table
-    differ = [each for each in DIFFERENT if table.name.startswith(each.configurations) and choice.has(each.releases)]
-    said = {each.key: Default(each.value, f"verl {choice.release.name}, verl/trainer/config") for each in differ}
-    return replace(table, defaults={**table.defaults, **said})
 
 
 def sequence_key(settings: Configuration, owner: str) -> str:

@@ -21,7 +21,6 @@ from ....text.tree import Mapping, Scalar, Sequence, Value, kind_of
 from ..configuration import Configuration
 from ..entries import Entry
 from ..entries.which import SPEC, TOPOLOGY
-from ..releases import slots_of
 from .declared import FIT, Declared
 
 MAPPING, MODE, UNEVEN = "mapping", "PW123", "PW216"
@@ -47,7 +46,7 @@ def listed(settings: Configuration, entry: Entry) -> Declared:
     pools = []
     for name, (line, parts) in sizes.items():
         spans: dict[str, Span] = {"name": line.key.span, "size": line.value.span}
-        pool = Pool(name, as_parts(parts), slots_of(settings, entry), roles.get(name, ()), spans=spans)
+        pool = Pool(name, as_parts(parts), entry.slots, roles.get(name, ()), spans=spans)
         _judge(settings, pool, line.value)
         if pool.even and pool.size:
             pools.append(pool)
@@ -200,7 +199,7 @@ def _pool(settings: Configuration, written: Mapping, clusters: dict[str, Mapping
         value = written.get(field)
         if value is not None:
             spans[key] = value.span
-    return Pool(name, (parts,), slots_of(settings, entry), spans=spans)
+    return Pool(name, (parts,), entry.slots, spans=spans)
 
 
 def _parts(settings: Configuration, written: Mapping, what: str) -> Parts | None:

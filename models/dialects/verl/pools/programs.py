@@ -7,6 +7,7 @@ verl-recipe, gkd/main_gkd.py.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Callable, Mapping
 
 from ....configuration.settings import Amount
@@ -22,7 +23,7 @@ from ..components.roles import has_critic, has_reference, has_reward_model
 from ..configuration import Configuration
 from ..entries import Entry, Kind
 from ..entries.programs import FULLY_ASYNC, MAIN_PPO
-from ..releases import is_apart, reward_key, since, slots_of, until
+from ..releases import is_apart, reward_key, since, until
 from .declared import FIT, MAX_PROCESSES, Declared, measured, number, pool_of, sized
 from .listed import listed
 from .served import APART, SINGLE_TEACHER, TEACHER, TEACHERS, Engine, engine_of
@@ -57,7 +58,7 @@ def one_pool(settings: Configuration, entry: Entry) -> Declared:
     _old_reward_model(settings, entry)
     if has_reward_model(settings) and own is False:
         roles = (*roles, "reward_model")
-    pools = [measured(settings, "global_pool", NODES, ACCELERATORS, roles, slots_of(settings, entry))]
+    pools = [measured(settings, "global_pool", NODES, ACCELERATORS, roles, entry.slots)]
     if own:
         pools.append(_reward_pool(settings, entry))
     taught, ranges = _teachers(settings, entry)
@@ -93,7 +94,7 @@ def _reward_pool(settings: Configuration, entry: Entry) -> Pool | None:
     found = _own_size(settings, reward_key(settings, "nnodes"), reward_key(settings, "n_gpus_per_node"), own, "reward_model")
     if found is None:
         return None
-    return pool_of("reward_pool", *found, ("reward_model",) if has_reward_model(settings) else (), slots_of(settings, entry))
+    return pool_of("reward_pool", *found, ("reward_model",) if has_reward_model(settings) else (), entry.slots)
 
 
 def _own_size(settings: Configuration, nodes: str, accelerators: str, switch: str, subject: str) -> tuple[Amount, Amount] | None:
@@ -143,10 +144,10 @@ def _teachers(settings: Configuration, entry: Entry) -> tuple[Pool | None, dict[
         known = engine_of(settings, entry, TEACHER)
         if known is not None:
             _judge_teacher(settings, known, total, found)
-        return pool_of("teacher_pool", *found, (TEACHER,), slots_of(settings, entry)), {}
+        return pool_of("teacher_pool", *found, (TEACHER,), entry.slots), {}
     ranges, needed = _several(settings, entry, names, total, found)
-    pool = pool_of("teacher_pool", *found, tuple(ranges), slots_of(settings, entry))
-    return (pool, ranges) if needed == total else (pool_of("teacher_pool", *found, (), slots_of(settings, entry)), {})
+    pool = pool_of("teacher_pool", *found, tuple(ranges), entry.slots)
+    return (pool, ranges) if needed == total else (pool_of("teacher_pool", *found, (), entry.slots), {})
 
 
 def _judge_teacher(settings: Configuration, known: Engine, total: int, found: tuple[Amount, Amount]) -> None:
@@ -198,7 +199,7 @@ def separate(settings: Configuration, entry: Entry) -> Declared:
     scored = has_reward_model(settings) and entry.configuration != GKD
     apart = since(settings, "0.7.1") and entry.configuration != GKD
     trains = (*trains, "reward_model") if scored and not apart else trains
-    pools = [measured(settings, entry.trained, NODES, ACCELERATORS, trains, slots_of(settings, entry))]
+    pools = [measured(settings, entry.trained, NODES, ACCELERATORS, trains, entry.slots)]
     if apart:
         pools.append(_servers_apart(settings, entry, OWN_NODES, OWN_ACCELERATORS, "rollout"))
         if scored:
@@ -207,7 +208,7 @@ def separate(settings: Configuration, entry: Entry) -> Declared:
             pools.append(_apart(settings, entry, "reward_model", found) if found else None)
         pools.append(_teachers(settings, entry)[0])
     else:
-        pools.append(measured(settings, entry.rolled, OWN_NODES, OWN_ACCELERATORS, ("rollout",), slots_of(settings, entry)))
+        pools.append(measured(settings, entry.rolled, OWN_NODES, OWN_ACCELERATORS, ("rollout",), entry.slots))
     return Declared(tuple(pool for pool in pools if pool is not None))
 
 
@@ -227,7 +228,20 @@ def _apart(settings: Configuration, entry: Entry, component: str, found: tuple[A
     known = engine_of(settings, entry, component)
     if known is None:
         return None
-    return _replicas(settings, entry, component, found, known, known[0].replica)
+    pool = _replicas(settings, entry, component, found, known, known[0].replica)
+    whole = pool is not None and found[1].value % known[0].replica == 0
+    return replace(pool, parts=(Parts(found[1].value, found[0].value),)) if pool is not None and whole else pool
+
+
+def in_pieces(settings: Configuration, entry: Entry, declared: Declared) -> Declared:
+    """The pools with servers apart one by one: what has no room as whole nodes may have room as replicas, which Ray places each alone."""
+    pools = []
+    for pool in declared.pools:
+        names = [name for name in pool.components if name == APART or (entry.kind is Kind.SEPARATE and name in ("rollout", "reward_model"))]
+        known = engine_of(settings, entry, names[0]) if names and since(settings, "0.7.1") else None
+        apart = known is not None and pool.name != entry.trained and pool.parts[0].size % known[0].replica == 0
+        pools.append(replace(pool, parts=(Parts(known[0].replica, pool.size // known[0].replica),)) if known and apart else pool)
+    return declared if tuple(pools) == declared.pools else replace(declared, pools=tuple(pools))
 
 
 def servers(settings: Configuration, entry: Entry) -> Declared:
@@ -281,7 +295,7 @@ def _replicas(
     prefix = "rollout_pool_reward" if component == "reward_model" else "rollout_pool"
     name = f"{prefix}_0" if started == 1 else f"{prefix}_0 to {prefix}_{started - 1}"
     parts = (Parts(on_node, started * (whole // on_node)),)
-    return Pool(name, parts, slots_of(settings, entry, alone=True), (component,), size.name, count.name, spans)
+    return Pool(name, parts, entry.server_slots, (component,), size.name, count.name, spans)
 
 
 def halves(settings: Configuration, entry: Entry) -> Declared:
@@ -317,7 +331,7 @@ def halves(settings: Configuration, entry: Entry) -> Declared:
     second = (*(("critic",) if has_critic(settings) is not False else ()), *(("reward_model",) if has_reward_model(settings) else ()))
     _critic_pool_has_workers(settings, entry)
     pools = tuple(
-        Pool(name, (part,), slots_of(settings, entry), roles, size.name, count.name, spans)
+        Pool(name, (part,), entry.slots, roles, size.name, count.name, spans)
         for name, roles in ((entry.trained, first), (entry.rolled, second))
     )
     return Declared(pools, machines)
@@ -343,7 +357,7 @@ def simulation(settings: Configuration, entry: Entry) -> Declared:
     for key in ("trainer.n_rollout_gpus_per_node", "trainer.n_env_gpus_per_node"):
         if settings.at(key) is None and settings.notes.document.program is not None:
             settings.notes.missing("trainer", key.removeprefix("trainer."), settings.top, f"add `+{key}=` with a number")
-    slots = slots_of(settings, entry)
+    slots = entry.slots
     trained = measured(settings, entry.trained, NODES, "trainer.n_rollout_gpus_per_node", ("actor", "rollout"), slots)
     if apart is None:
         return Declared((trained,) if trained else ())
@@ -360,7 +374,7 @@ def simulation(settings: Configuration, entry: Entry) -> Declared:
 def single(settings: Configuration, entry: Entry) -> Declared:
     """The one pool of a program that generates, or that fine-tunes."""
     component = "rollout" if entry.kind is Kind.GENERATION else "actor"
-    pool = measured(settings, "the pool", NODES, ACCELERATORS, (component,), slots_of(settings, entry))
+    pool = measured(settings, "the pool", NODES, ACCELERATORS, (component,), entry.slots)
     return Declared((pool,) if pool else ())
 
 

@@ -21,6 +21,7 @@ from ....pools.pool import Parts, Pool
 from ..configuration import Configuration
 from ..entries import Entry
 from .declared import FIT, Declared
+from .programs import in_pieces
 
 CPUS = "PW502"
 ROOM = (FIT, CPUS)
@@ -224,6 +225,14 @@ def placed(
         most = max((parts.size for pool in declared.pools for parts in pool.parts), default=8)
         why = "machines unknown; a node for each part of a pool is assumed"
         settings.notes.unsure(FIT, "", why, True, f"Pass `--cluster x{most}`")
+    if layout.short is not None and (pieces := in_pieces(settings, entry, declared)) is not declared:
+        on = (
+            (machines, lay_out(pieces.pools, rooms_of(machines), entry.reserves))
+            if isinstance(machines, Cluster)
+            else assumed(pieces, machines)
+        )
+        if on[1].short is None:
+            return on[0], _runs(pieces, on[1])
     if layout.short is not None:
         layout = judge_room(settings, entry, declared, given, layout, suits)
         if layout.short is not None:

@@ -15,7 +15,7 @@ from ....text.tree import Mapping, Scalar, Sequence, Value
 from ..entries import Kind
 from ..hinted import HINTS
 from ..pools.listed import MAPPING, SPEC, TOPOLOGY
-from ..releases import since
+from ..releases import since, until
 from .notices import HANGS
 from .work import Work
 
@@ -23,15 +23,19 @@ FIT, CPUS, UNREAD = "PW215", "PW502", "PW122"
 RAY = (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT, Kind.SIMULATION, Kind.DECLARED)
 """Programs whose pools Ray reserves, all of them at once or one after the other."""
 NAMING = re.compile(
-    r"(^|_)(n_)?(num_)?gpus?(s|_per_node|_per_replica)?$|n_gpus|num_gpus|gpus_per|nnodes|num_nodes|nproc|world_size|"
+    r"^n?gpus?$|n_gpus|num_gpus?|gpus?_(count|num)|gpus_per|devices_per|num_devices|nnodes|num_nodes|nproc|world_size|"
     r"resource_pool|(^|_)replicas$|tensor_\w*parallel|pipeline_\w*parallel_size|data_parallel\w*size|num_accelerators|npus_per|n_npus"
 )
 """Names of keys that size something on accelerators, nodes or processes."""
 IGNORED = (HINTS, SPEC, MAPPING, TOPOLOGY, "hydra", "defaults", "ray_kwargs", "ray_init", "global_profiler")
 """Sections that are read as a whole, or that place nothing."""
-_DEGREES = r"(tensor|pipeline|data|expert|context|virtual_pipeline|expert_tensor|moe_tensor|expert_model)_(model_)?parallel_size"
+_DEGREES = (
+    r"(tensor|pipeline|data|expert|context|virtual_pipeline|expert_tensor|moe_tensor|ulysses)(_model)?_parallel(_shard|_replicate)?_size"
+)
 UNDERSTOOD = re.compile(
-    r"(actor_rollout_ref\.(actor|ref)|critic|reward_model)\.megatron\.(" + _DEGREES + r"|override_transformer_config\.\w+)"
+    r"(actor_rollout_ref\.(actor|ref)|critic|reward_model)\.(megatron|mindspeed|torchtitan|veomni)\.("
+    + _DEGREES
+    + r"|override_transformer_config\.\w+)"
     r"|(reward_model|reward\.reward_model|distillation|rollout|actor_rollout_ref\.rollout)\.(nnodes|n_gpus_per_node|enable_resource_pool)"
     r"|(reward_model\.rollout|reward\.reward_model\.rollout|actor_rollout_ref\.rollout|distillation\.teacher_models\.[^.]+\.inference|rollout)"
     r"\.(" + _DEGREES + r"|disaggregation\.\w+)"
@@ -39,6 +43,8 @@ UNDERSTOOD = re.compile(
     r"|env\.disagg_sim\.nnodes"
 )
 """Keys that are read where what they belong to runs."""
+SINCE = (("distillation.", "0.8.0"), ("reward.", "0.7.1"), ("actor_rollout_ref.rollout.n", "0.7.1"))
+"""Beginnings of such keys, and the release that has them first."""
 ROLLOUT_POOL = re.compile(r"rollout\.(nnodes|n_gpus_per_node)")
 MOST_NAMED = 4
 
@@ -98,6 +104,7 @@ def _unread(work: Work) -> None:
     separate = work.setup.entry.kind in (Kind.SEPARATE, Kind.GENERATION)
     for path in _sizing(work.notes.document.root, ""):
         known = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
+        known = known and not any(path.startswith(section) and until(work.settings, release) for section, release in SINCE)
         if path not in asked and not known and path.partition(".")[0] not in IGNORED:
             owner = path.rpartition(".")[0]
             sections.setdefault(owner, []).append(path)

@@ -7,6 +7,7 @@ core/transformer/transformer_config.py (TransformerConfig.__post_init__).
 
 from __future__ import annotations
 
+from math import prod
 from typing import Callable
 
 from ....configuration.settings import Amount
@@ -42,7 +43,12 @@ def judge_meshes(work: Work) -> None:
             _groups(work, name, owner, ranks)
         elif strategy == "fsdp" and shards:
             _mesh(work, name, owner, ranks, shards)
-        elif strategy not in ("fsdp", None):
+        elif strategy == "veomni":
+            if sequence := work.amount(f"{owner}.veomni.ulysses_parallel_size", DEGREES):
+                work.check(name, _ranks_divide(work, name, ranks, sequence, f"{sequence.value} sequence parallel ranks"))
+        elif strategy == "torchtitan":
+            _titan(work, name, owner, ranks)
+        elif strategy not in ("fsdp", "mindspeed", "", None):
             why = f"the degrees of {strategy} are not read: data parallel ranks and batches of {name} are unknown"
             work.setup.notes.unsure(DEGREES, name, why)
     # Until 0.7.1 the workers that only generate make the mesh of the actor too, of their own ranks.
@@ -62,6 +68,19 @@ def _mesh(work: Work, name: str, owner: str, ranks: int, shards: str) -> None:
     elif size and not size.value:
         message = f"the {with_noun(ranks, 'rank')} of {name} cannot be divided into {{left}} shards over 0"
         work.check(name, AtLeast(code=DEGREES, source=MESH, left=lambda facts: work.of(size), right=1, message=message, when=IN_WORKERS))
+
+
+def _titan(work: Work, name: str, owner: str, ranks: int) -> None:
+    """TorchTitan asserts that its degrees fill the world (torchtitan/distributed/parallel_dims.py, ParallelDims)."""
+    parts = ("data_parallel_replicate", "data_parallel_shard", "context_parallel", "tensor_parallel", "pipeline_parallel")
+    found = [work.settings.whole(f"{owner}.torchtitan.{part}_size", DEGREES, 1, least=-1) for part in parts]
+    sizes = [amount.value for amount in found if amount is not None]
+    if len(sizes) < len(parts) or sizes[1] < 0:
+        return  # the shards are what is left
+    product = Number(prod(sizes), f"dp replicas x dp shards x cp x tp x pp = {' x '.join(map(str, sizes))} = {prod(sizes)}", found[1])
+    world = Number(ranks, f"the {with_noun(ranks, 'rank')} of {name}")
+    source = "verl, verl/workers/engine/torchtitan/transformer_impl.py"
+    work.check(name, Equals(code=DEGREES, source=source, left=given(product), right=given(world), when=IN_WORKERS))
 
 
 def _ranks_divide(work: Work, name: str, ranks: int, amount: Amount, what: str) -> Check:

@@ -12,7 +12,7 @@ from ...checks import Check, Facts, Number
 from ...checks import divisors as divisors
 from ...checks import multiples_near as nearest
 from ...checks import near as next_to
-from ..components.parallel import OWNERS
+from ..components.parallel import OWNERS, STRATEGIES
 from ..components.roles import uses_reference
 from ..configuration import Configuration
 from ..entries import Kind
@@ -28,6 +28,8 @@ DEGREES, MODE, SHARES, NUMBERS, REPLACED = "PW208", "PW123", "PW401", "PW403", "
 """The codes of degrees that do not divide, of what the engines refuse, of work among ranks, of other numbers of the work, and of what
 verl puts another number in the place of."""
 
+DEFAULT = " (its default)"
+UNKNOWN_ARGUMENTS = "an argument of the command is unknown, which may set what is a default here"
 ACCELERATORS = "trainer.n_gpus_per_node"
 LOOPS = (Kind.HYBRID, Kind.SEPARATE)
 """What generates through agent loops in the processes of a worker group."""
@@ -60,6 +62,9 @@ class Work(Facts):
         """See `Facts.judge`; a program with a trainer of its own may do otherwise."""
         if self.setup.entry.own_trainer and severity is Severity.ERROR:
             severity, notes = Severity.WARNING, (*notes, OWN_TRAINER)
+        program = self.notes.document.program
+        if severity is Severity.ERROR and DEFAULT in message and program is not None and not program.complete:
+            severity, notes = Severity.WARNING, (*notes, UNKNOWN_ARGUMENTS)
         super().judge(releases, severity, code, message, at, label, help, edit, notes)
 
     def number(self, path: str, code: str) -> Number | None:
@@ -118,7 +123,7 @@ class Work(Facts):
 
     def said(self, amount: Amount) -> str:
         """The key with its value, and that it is a default where nobody wrote it."""
-        return f"`{amount.name}` {amount.value}" + (" (its default)" if amount.span is None and amount.default else "")
+        return f"`{amount.name}` {amount.value}" + (DEFAULT if amount.span is None and amount.default else "")
 
     def is_trained_by(self, owner: str) -> str | None:
         """The strategy of something that is trained; `fsdp2` counts as `fsdp`. None where it is unknown."""
@@ -143,6 +148,9 @@ class Work(Facts):
         if strategy == "fsdp":
             sequence = self.sequence(OWNERS[name], DEGREES)
             size = sequence.value if sequence else 1
-        elif strategy != "megatron":
+        elif strategy == "veomni":
+            sequence = self.amount(f"{OWNERS[name]}.veomni.ulysses_parallel_size", DEGREES)
+            size = sequence.value if sequence else 1
+        elif strategy not in STRATEGIES:
             return None  # degrees of other strategies are not read
         return ranks // size if ranks % size == 0 and ranks >= size else None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from placewright.models.composition import Composer
 from placewright.models.dialects import verl
 from placewright.models.dialects.load import read
-from placewright.models.dialects.verl.defaults import KNOWN
+from placewright.models.dialects.verl.defaults import table_of
 from placewright.models.dialects.verl.entries.programs import PROGRAMS
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
@@ -39,11 +39,10 @@ VALUES = (
     "megatron",
     "gae",
 )
-TABLES = {
-    name: table
-    for name, table in KNOWN.items()
-    if name in ("fully_async_ppo_trainer", "ppo_megatron_trainer", "rob_ppo_trainer", "generation")
-}
+PIN = 7
+"""Index of b178a3cd, a release that has all of these."""
+NAMES = ("fully_async_ppo_trainer", "ppo_megatron_trainer", "rob_ppo_trainer", "generation")
+TABLES = {name: table for name in NAMES if (table := table_of(name, PIN)) is not None}
 KEYS = sorted(
     {key for table in TABLES.values() for key in table.defaults}
     | {

@@ -149,7 +149,7 @@ ACCEPTED = {  # name -> (releases, program, changes, machines)
     "K1 with experts": ("b178a3cd", MAIN, {**DP, f"{R}.expert_parallel_size": 4}, "1x8"),
     "K2 teacher": (f"0.8.0 0.9.0 {NEWEST}", MAIN, TAUGHT, "1x12"),
     "K2 reward pool": (f"0.7.1 0.9.0 {NEWEST}", MAIN, REWARD, "2x8"),
-    "K2 reward workers": ("0.6.1", MAIN, {**OLD_REWARD, "reward_model.micro_batch_size_per_gpu": 1, **SYNC}, "2x8"),
+    "K2 reward workers": ("0.6.1", MAIN, {**OLD_REWARD, "reward_model.rollout.name": None, "reward_model.micro_batch_size_per_gpu": 1, **SYNC}, "2x8"),
     "K2 servers apart": (f"0.9.0 {NEWEST}", MAIN, V1_APART, "1x12"),
     "K6 stages that add up": (f"b178a3cd {NEWEST}", ON_MEGATRON, {**BIG, **ENDS, f"{LAYERS}.num_layers_in_last_pipeline_stage": 11}, "8x8"),
     "K6 a layout": (
