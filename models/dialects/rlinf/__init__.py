@@ -6,7 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .recognise import NAME, recognises
+from ...text.interpolation import Interpolator
+from ...text.nearest import nearest
+from ...text.tree import Entry, Mapping, Scalar
 
 if TYPE_CHECKING:
     from ...findings.span import Edit
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from ...releases.choice import Choice
     from ...text.document import Document
     from ..dialect import Degrees, Machines, Rendering
+
 
 __all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "recognises", "release_of", "render", "write"]
 
@@ -47,13 +50,37 @@ def read(document: Document, machines: Machines, level: str = "placement") -> Re
 
 def render(problem: Problem) -> Rendering:
     """See `Dialect.render`. What writes is not loaded for those who only read."""
-    from .writing.render import render as rendered
+    from .render import render as rendered
 
     return rendered(problem)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:
     """See `Dialect.write`."""
-    from .writing.write import write as written
+    from .write import write as written
 
     return written(reading, assignment, degrees or {})
+
+
+NAME = "rlinf"
+HINTS = "placewright"
+PLACEMENT = "component_placement"
+
+
+def recognises(root: Mapping) -> bool:
+    """Is there a `cluster` map that places components, also under a misspelt key, or one that leaves them to hints?"""
+    cluster = root.get("cluster")
+    if isinstance(cluster, Scalar):
+        cluster, _ = Interpolator(root, partial=True).target(cluster, ("cluster",))
+    if not isinstance(cluster, Mapping):
+        return False
+    if cluster.get(PLACEMENT) is not None or misspelt(cluster) is not None:
+        return True
+    return cluster.get("num_nodes") is not None and root.get(HINTS) is not None
+
+
+def misspelt(cluster: Mapping) -> Entry | None:
+    """The key that was probably meant to be `component_placement`, in a map that has none."""
+    if cluster.get(PLACEMENT) is not None:
+        return None
+    return next((entry for entry in cluster if nearest(entry.key.text, (PLACEMENT,))), None)

@@ -21,28 +21,18 @@ from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping, Scalar, Value
 from ..dialect import TRAINING
-from .capabilities import CAPABILITIES, ENVIRONMENT, NAMES
-from .cluster.machines import machines_of
-from .cluster.node_groups import DeclaredGroups, read_node_groups
-from .cluster.num_nodes import read_num_nodes
-from .cluster.profiling import read_profiling
-from .cluster.section import section_of
-from .components.component_placement import Context, read_components
-from .components.least import accelerators_per_node
-from .components.written import component_placement, names_in
-from .modes import read_mode
-from .modes.hybrid import with_own_degrees
-from .modes.undivided import trained_whole
-from .planning.hints import of_what_runs, with_phases_of_idle
-from .planning.measured_on import measured_on_of
-from .planning.opened import Opened
-from .profiled import KEY, is_profiled
-from .recognise import HINTS, NAME
-from .work.batches import batches
-from .work.environments import environments
-from .work.models import models
-from .work.shares import Work
-from .work.sizes import sizes
+from . import HINTS, NAME
+from .batches import batches, environments
+from .capabilities import CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled
+from .components import accelerators_per_node, component_placement, names_in, read_components
+from .machines import machines_of
+from .modes import read_mode, with_own_degrees
+from .modes.ways import trained_whole
+from .node_groups import DeclaredGroups, read_node_groups
+from .planning.hints import Opened, measured_on_of, of_what_runs, with_phases_of_idle
+from .ranks import Context
+from .section import read_num_nodes, read_profiling, section_of
+from .work import Work, models, sizes
 
 FRAMEWORK = "RLinf"
 
@@ -58,13 +48,13 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
 
 
 def _read_anew(document: Document, machines: Cluster | AsDeclared | None, level: str, written: Problem | None) -> Reading:
-    from .planning.anew import anew
+    from .planning.opening import anew
 
     return anew(partial(read_with, machines=machines, level=level, hints=True, anew=True), document, written)
 
 
 def _choices_refused(document: Document, machines: Cluster | AsDeclared | None, level: str) -> tuple[Finding, ...]:
-    from .planning.anew import choices_refused
+    from .planning.opening import choices_refused
 
     return choices_refused(partial(read_with, machines=machines, level=level, hints=True, anew=True), document)
 
@@ -122,7 +112,7 @@ def _problem(
     settings = Settings(notes, interpolator)
     planned = Opened(components)
     if anew and cluster.counted:
-        from .planning.open import opened
+        from .planning.opening import opened
 
         planned = opened(notes, settings, cluster, components, block, measured)
         components = planned.components
@@ -130,7 +120,7 @@ def _problem(
     if block is not None and is_profiled(root, block):
         block = of_what_runs(notes, settings, root, block, components, planned)
     if placed is not None and (block is not None or root.get(KEY) is not None):
-        from .planning.misspelt import misspelt_times
+        from .planning.opening import misspelt_times
 
         task = settings.at("runner.task_type")
         word = task.text if isinstance(task, Scalar) else ""
@@ -182,7 +172,7 @@ def _workload(settings: Settings, task: str, said: Said, block: Value | None, pl
     if not planned.own:
         return said.workload
     from ...hints.plan import read_plan
-    from .planning.workload import as_rlinf
+    from .planning.times import as_rlinf
 
     workload = said.workload or read_plan(None, said.components, [])
     return workload and as_rlinf(settings, task, workload, [each for each in said.components if each.timed], block)

@@ -1,0 +1,199 @@
+"""Section `cluster`: its own keys, `num_nodes` and `profiling`.
+
+Source: RLinf, rlinf/scheduler/cluster/config.py, ClusterConfig (unknown keys are not checked); the others are read where they are used.
+
+Source: RLinf, rlinf/scheduler/cluster/config.py and its profiling backends in hardware/accelerators (commit a3816b59).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...configuration.notes import Notes, is_unknown
+from ...findings.finding import error
+from ...machines.shorthand import MAX_NODES
+from ...text.interpolation import Interpolator
+from ...text.nearest import nearest
+from ...text.reshape import without_item
+from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
+
+_REQUIRED = ("num_nodes", "component_placement")
+_READ = (*_REQUIRED, "node_groups", "profiling")
+_ELSEWHERE = ("auto_scheduler", "use_pre_process_policy", "use_wait_before_last_iter_policy", "net_emulation", "tracer")
+
+
+def as_meant(notes: Notes, section: Mapping) -> Mapping:
+    """The section with each misspelt key that RLinf needs as the one that was meant.
+
+    A misspelt one that it can do without is noted, and left as ignored as it is; other unknown keys may be the user's own.
+    """
+    open_ = [key for key in (*_READ, *_ELSEWHERE) if section.get(key) is None]
+    entries = []
+    for entry in section:
+        name = entry.key.text
+        close = nearest(name, open_) if name not in (*_READ, *_ELSEWHERE) else None
+        if close is not None:
+            open_.remove(close)
+            _misspelt(notes, entry, close)
+            if close in _REQUIRED:
+                entry = Entry(replace(entry.key, text=close), entry.value)
+        entries.append(entry)
+    return replace(section, entries=tuple(entries))
+
+
+def _misspelt(notes: Notes, entry: Entry, meant: str) -> None:
+    name, edit = entry.key.text, notes.renamed(entry, meant)
+    if meant in _REQUIRED and not notes.partial:
+        message = f"`cluster` has no `{meant}`, but `{name}`, which RLinf does not know"
+        notes.error("PW101", "cluster", message, entry.key.span, "not a key", f"write `{meant}`", edit)
+    else:
+        message = f"`cluster` has no key `{name}`; RLinf ignores it silently"
+        notes.warn("PW104", "cluster", message, entry.key.span, "not a key", f"write `{meant}`", edit)
+
+
+def section_of(notes: Notes, interpolator: Interpolator, root: Mapping) -> Mapping | None:
+    """What stands below `cluster`, its keys as RLinf takes them; None, and a finding, where that is no map."""
+    section = root.get("cluster")
+    if isinstance(section, Scalar):
+        section = interpolator.tree(section, ("cluster",))
+    if isinstance(section, Mapping):
+        return as_meant(notes, section)
+    if section is None:
+        notes.missing("the file", "cluster", notes.document.source.whole(), "add `cluster:` with `num_nodes` and `component_placement`")
+    elif not is_unknown(section):
+        notes.wrong_type("cluster", "cluster", section, "a map", "write `num_nodes:` and `component_placement:` below it")
+    return None
+
+
+def read_num_nodes(notes: Notes, section: Mapping, value: Value | None) -> int | None:
+    """How many nodes `cluster` has, or was meant to have; None where that is not known (the reason is noted)."""
+    if value is None:
+        notes.missing("cluster", "num_nodes", section.span, "add `num_nodes: 1`")
+        return None
+    if is_unknown(value):
+        return None
+    number = value.value if isinstance(value, Scalar) else None
+    if not isinstance(value, Scalar) or not isinstance(number, int) or isinstance(number, bool):
+        meant = _whole(value)
+        edit = notes.instead(value, str(meant)) if meant is not None else None
+        help = f"write `{meant}`, without quotes" if edit else "write a whole number such as `2`"
+        notes.wrong_type("cluster", "num_nodes", value, "a whole number", help, edit)
+        return meant
+    if number < 1:
+        message = f"`num_nodes` is {number}, but there must be at least 1 node"
+        meant = min(-number, MAX_NODES) or 1
+        notes.error("PW105", "cluster", message, value, "too few", f"write `{meant}`", notes.instead(value, str(meant)))
+        return meant
+    if number > MAX_NODES:
+        message = f"`num_nodes` is {number:,}; more than {MAX_NODES:,} nodes are not read"
+        notes.findings.append(error("PW002", "cluster", message, value.span, label="too many", help="is this number meant?"))
+        return None
+    notes.text(value, "cluster", quoted=False)
+    return number
+
+
+def _whole(value: Value) -> int | None:
+    """The number of nodes that `"2"` or `2.0` was meant to be."""
+    text = (value.text[:-2] if value.text.endswith(".0") else value.text) if isinstance(value, Scalar) else ""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 8 and 1 <= int(text) <= MAX_NODES else None
+
+
+_COMMON = ("backend", "enabled", "worker_groups", "steps", "output_dir")
+_BACKENDS = {"nsight": ("options", "flags"), "rocprof_sys": ("args", "env")}
+_EXCLUSIVE = (("stop-on-range-end", "capture-range-end"), ("o", "output"))
+_SUBJECT = "profiling"
+_CODE = "PW117"
+
+
+def read_profiling(notes: Notes, value: Value | None) -> None:
+    """Note every fault of the section."""
+    if _absent(value) or value is None:
+        return
+    if not isinstance(value, Mapping):
+        notes.error(_CODE, _SUBJECT, "`profiling` must be a map", value, kind_of(value), "write `backend: nsight` below it")
+        return
+    backend = value.get("backend")
+    known = " or ".join(f"`{name}`" for name in _BACKENDS)
+    if backend is None:
+        only = [name for name, keys in _BACKENDS.items() if any(value.get(key) is not None for key in keys)]
+        added = (value, "backend", only[0]) if len(only) == 1 else None
+        notes.missing(_SUBJECT, "backend", value.span, f"add `backend:` with {known}", added=added)
+        return
+    if is_unknown(backend):
+        return
+    name = backend.text if isinstance(backend, Scalar) else kind_of(backend)
+    if name not in _BACKENDS:
+        close = nearest(name, _BACKENDS)
+        help, edit = (f"write `{close}`", notes.instead(backend, close)) if close else (f"write {known}", None)
+        notes.error(_CODE, _SUBJECT, f"`{name}` is no profiling backend", backend, "not known", help, edit)
+        return
+    value = notes.unknown_keys(value, _SUBJECT, (*_COMMON, *_BACKENDS[name]), True, f"`profiling` with {name}")
+    _steps(notes, value.get("steps"))
+    for key in ("worker_groups", "flags"):
+        _names(notes, key, value.get(key))
+    for key in ("options", "args", "env"):
+        _map(notes, key, value.get(key))
+    if name == "nsight":
+        _nsight(notes, value)
+
+
+def _absent(value: Value | None) -> bool:
+    return value is None or is_unknown(value) or (isinstance(value, Scalar) and value.is_null)
+
+
+def _map(notes: Notes, key: str, value: Value | None) -> None:
+    if value is not None and not _absent(value) and not isinstance(value, Mapping):
+        message = f"`{key}` must be a map, but it is {kind_of(value)}"
+        notes.error(_CODE, _SUBJECT, message, value, kind_of(value), "write `name: value` lines")
+
+
+def _names(notes: Notes, key: str, value: Value | None) -> None:
+    if value is None or _absent(value) or isinstance(value, Sequence):
+        return
+    if isinstance(value, Mapping) or not isinstance(value.value, str):
+        edit = notes.instead(value, f"[{value.text}]") if isinstance(value, Scalar) else None
+        help = f"write `{edit.text}`" if edit else "write names such as `[ActorGroup]`"
+        notes.error(
+            _CODE, _SUBJECT, f"`{key}` must be a name or a list of names, but it is {kind_of(value)}", value, kind_of(value), help, edit
+        )
+
+
+def _steps(notes: Notes, value: Value | None) -> None:
+    """A list of whole numbers; RLinf takes what Python's int() takes."""
+    if value is None or _absent(value):
+        return
+    if not isinstance(value, Sequence):
+        edit = notes.instead(value, f"[{value.text}]") if isinstance(value, Scalar) and isinstance(value.value, int) else None
+        help = f"write `{edit.text}`" if edit else "write numbers such as `[5, 10]`"
+        notes.error(_CODE, _SUBJECT, f"`steps` must be a list, but it is {kind_of(value)}", value, kind_of(value), help, edit)
+        return
+    for item in value.items:
+        if is_unknown(item):
+            continue
+        try:
+            number = int(item.value) if isinstance(item, Scalar) and isinstance(item.value, (int, float, str)) else -1
+        except (ValueError, OverflowError):
+            number = -1
+        if number < 0:
+            edit = without_item(notes.document.text_of(value.span.file), value, item)
+            notes.error(_CODE, _SUBJECT, "`steps` must be whole numbers from 0", item, kind_of(item), "write numbers such as `5`", edit)
+
+
+def _nsight(notes: Notes, value: Mapping) -> None:
+    options = value.get("options")
+    if not isinstance(options, Mapping):
+        return
+    for one, other in _EXCLUSIVE:
+        entry = options.entry(other)
+        if options.entry(one) and entry:
+            message = f"nsight's options `{one}` and `{other}` exclude each other"
+            help = "remove one of the two"
+            notes.error(_CODE, _SUBJECT, message, entry.key.span, f"with `{one}`", help, notes.removed(options, entry))
+    flags = value.get("flags")
+    items = flags.items if isinstance(flags, Sequence) else (flags,) if isinstance(flags, Scalar) else ()
+    for item in items:
+        if isinstance(item, Scalar) and options.entry(item.text):
+            message = f"`{item.text}` is both a flag and an option of nsight"
+            text = notes.document.text_of(item.span.file)
+            edit = without_item(text, flags, item) if isinstance(flags, Sequence) else None
+            notes.error(_CODE, _SUBJECT, message, item, "also an option", "remove one of the two", edit)
