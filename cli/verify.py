@@ -9,7 +9,7 @@ import click
 
 from ..models.dialects.load import load_all, load_settings
 from ..models.findings.finding import Finding, UnusableInput
-from ..models.report import EXIT_CODES, UNUSABLE, Report
+from ..models.report import UNUSABLE, Report, exit_code
 from ..models.resolving.resolve import with_models
 from ..report.terminal import wants_colour
 from ..solver.verify import verify as verdict_on
@@ -55,7 +55,7 @@ def verify(
     )
     reports = (verdict_on(with_models(reading, model) if model else reading) for reading in readings)
     verdicts = _echo_json(reports, inputs, placements) if form == "json" else _echo_text(reports, inputs, placements)
-    return max(EXIT_CODES[verdict] for verdict in verdicts)
+    return exit_code(verdicts)
 
 
 def _echo_json(reports: Iterable[Report], inputs: Inputs, placements: bool) -> list[str]:

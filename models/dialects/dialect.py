@@ -10,7 +10,7 @@ from typing import Protocol, Union
 
 from ..findings.finding import Finding
 from ..findings.span import Edit
-from ..level import LEVELS, PLACEMENT, TRAINING
+from ..level import DEFAULT_LEVEL, LEVELS, PLACEMENT, TRAINING
 from ..machines.cluster import Cluster
 from ..machines.shorthand import AsDeclared
 from ..parallel import Parallel
@@ -27,7 +27,7 @@ Degrees = MappingType[str, Parallel]
 """Component -> its degrees, of those for which a choice was left."""
 UNCHANGED: Degrees = MappingProxyType({})
 
-__all__ = ["LEVELS", "PLACEMENT", "TRAINING", "Dialect", "Machines", "Rendering"]
+__all__ = ["DEFAULT_LEVEL", "LEVELS", "PLACEMENT", "TRAINING", "Dialect", "Machines", "Rendering"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,10 @@ class Dialect(Protocol):
         """The release that a file is judged for where nobody states one: by what lies beside it and what it shows, else the newest."""
         ...
 
-    def read(self, document: Document, machines: Machines, level: str = PLACEMENT) -> Reading:
+    def read(self, document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
         """The problem that a configuration states, and all that is wrong with how it states it.
 
-        `level` is ``placement``, or ``training`` to judge the batch arithmetic too.
+        `level` is ``training``, or ``placement``, which leaves out the batch arithmetic.
         """
         ...
 

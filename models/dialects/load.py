@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Callable, Iterator, Sequence, cast
 
 from ..composition import Composer
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
+from ..level import DEFAULT_LEVEL
 from ..reading import Reading
 from ..resolving.resolve import with_models
 from ..text.document import Document
@@ -38,7 +39,7 @@ def dialect_named(name: str) -> Dialect:
 
 
 def load(
-    path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
+    path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> Reading:
     """A file, read; a text that cannot be used at all gives a Reading without a problem.
 
@@ -46,7 +47,7 @@ def load(
     ----------
     machines : the cluster, or how many accelerators the declared nodes have (see models/machines/shorthand.py), or None.
     dialect : ``native``, ``rlinf``, ``roll``, ``verl``, or ``auto`` to recognise it. Raises ValueError for any other.
-    level : ``placement``, or ``training`` to judge the batch arithmetic too.
+    level : ``training``, or ``placement``, which leaves out the batch arithmetic.
     composer : where the `defaults` of the file are looked for, and what the command line sets; by default the file's own folder.
     """
     readings = load_all(path, machines, dialect, level, composer)
@@ -54,7 +55,7 @@ def load(
 
 
 def load_all(
-    path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
+    path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> list[Reading]:
     """A file, read: one Reading, or one for each program that a script starts; see `load`."""
     if dialect != "auto":
@@ -67,7 +68,7 @@ def load_all(
 
 
 def load_settings(
-    texts: Sequence[str], machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
+    texts: Sequence[str], machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> Reading:
     """The settings `key=value` of one command line, read as a configuration; see `load`."""
     from ..script.listed import NAME, document_of_arguments
@@ -78,7 +79,7 @@ def load_settings(
 
 
 def read(
-    source: Source, machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
+    source: Source, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> Reading:
     """A text, read; see `load`."""
     found = _first(read_all(source, machines, dialect, level, composer))
@@ -101,7 +102,7 @@ class AsRead:
 
 
 def read_all(
-    source: Source, machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
+    source: Source, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> list[Reading]:
     """A text, read: one Reading, or one for each program that a script starts; see `load`."""
     composer = composer or Composer()
@@ -149,7 +150,7 @@ def _read(
         document = compose()
         found = _recognised(document) if dialect == "auto" else dialect_named(dialect)
         document = replace(document, release=release_for(found, document, frameworks))
-        reading = with_models(found.read(document, machines, level))
+        reading = replace(with_models(found.read(document, machines, level)), level=level)
     except UnusableInput as problem:
         findings = (*document.findings, *problem.findings)
         reading = Reading(document, "unknown" if dialect == "auto" else dialect, None, findings, document.unchecked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...level import DEFAULT_LEVEL
 from .recognise import KEYS, NAME, recognises
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def release_of(document: Document) -> Choice | None:
     return None
 
 
-def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
+def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
     """See `Dialect.read`. What reads is not loaded for files of other dialects."""
     from .reader import read as found
 

@@ -72,8 +72,10 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
     if counted is None:
         least, most = (1, UNBOUNDED) if found.open else (amount, amount)
         context.asked[name] = max((pair.stop for pair in found.pairs), default=0)
-        why = f"how many accelerators {numbered.where} has is not known, so neither ranks nor nodes were checked"
-        notes.unsure("PW102", name, why if cluster else "the number of nodes is not known, so neither ranks nor nodes were checked")
+        why, add = "accelerators per node unknown", "Pass `--cluster x8`"
+        if cluster is None:
+            why, add = "number of nodes unknown", "Pass `--set cluster.num_nodes=VALUE`"
+        notes.unsure("PW102", name, why, True, add)
         return Component(name, labels, least, most, each, spans=spans) if cluster else None
     if shared:
         return None
@@ -90,7 +92,7 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
 def check_text(context: Context, written: Written) -> None:
     """Note what is wrong with a placement whatever its groups are."""
     alone = replace(context, cluster=None)
-    context.notes.unsure("PW102", written.name, "its node group is not known, so neither ranks nor nodes were checked")
+    context.notes.unsure("PW102", written.name, "its node group is not known", True, "Declare its node group")
     found = read_placement(written.text.text, numbered_by(None, written.labels.names))
     if found.faults:
         _faults(alone, written, found.faults, numbered_by(None, written.labels.names), _fix(alone, written, True))

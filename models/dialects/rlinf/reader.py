@@ -20,7 +20,7 @@ from ...said import Said
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping, Scalar, Value
-from ..dialect import TRAINING
+from ..dialect import DEFAULT_LEVEL, TRAINING
 from . import HINTS, NAME
 from .batches import batches, environments
 from .capabilities import CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled
@@ -37,7 +37,7 @@ from .work import Work, models, sizes
 FRAMEWORK = "RLinf"
 
 
-def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:
+def read(document: Document, machines: Cluster | AsDeclared | None, level: str = DEFAULT_LEVEL) -> Reading:
     """The problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
     found = read_with(document, machines, level, hints=True)
     if not is_profiled(document.root, document.root.get(HINTS)):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...level import DEFAULT_LEVEL
 from .recognise import HINTS, NAME, recognises
 from .roles.known_keys import ALL_BLOCKS, DEVICES, PER_WORKER, WORLD_SIZE
 
@@ -37,7 +38,7 @@ def release_of(document: Document) -> Choice | None:
     return newest(read_releases(RELEASES))
 
 
-def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
+def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
     """See `Dialect.read`. What reads is not loaded for files of other dialects."""
     from .reader import read as found
 

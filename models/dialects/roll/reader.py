@@ -19,7 +19,7 @@ from ...said import Said
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping
-from ..dialect import TRAINING
+from ..dialect import DEFAULT_LEVEL, TRAINING
 from .capabilities import CAPABILITIES
 from .machines.counts import devices_per_node, nodes_reserved
 from .machines.reserved import Reserving
@@ -40,7 +40,7 @@ from .workers.unused import unused
 FRAMEWORK = "ROLL"
 
 
-def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:
+def read(document: Document, machines: Cluster | AsDeclared | None, level: str = DEFAULT_LEVEL) -> Reading:
     """The problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
     found = read_with(document, machines, level)
     hints = document.root.get(HINTS)

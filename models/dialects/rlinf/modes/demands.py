@@ -22,6 +22,7 @@ from .arrangement import Arrangement, inference_needed, refused_apart, unset_of_
 from .packing import fitting_tp
 from .parts import Parts
 
+FOLDER = "Pass `--config-root DIR` with the folder of its `defaults`"
 LATE = "RLinf notices this only after workers have started"
 
 
@@ -31,7 +32,7 @@ def need_components(parts: Parts, *names: str) -> None:
         if parts.has(name):
             continue
         if parts.notes.partial:
-            parts.notes.unsure(SETTING, name, f"`{name}` is not placed in this file; it may come from `defaults`")
+            parts.notes.unsure(SETTING, name, f"`{name}` is not placed in this file; it may come from `defaults`", True, FOLDER)
             continue
         message = f"`{name}` is not placed, but {parts.reason} needs {', '.join(f'`{each}`' for each in names)}"
         parts.notes.error(SETTING, name, message, parts.owner, f"no `{name}`", f"add a line for `{name}`, such as `{name}: all`")

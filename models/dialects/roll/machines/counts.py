@@ -36,8 +36,8 @@ def devices_per_node(notes: Notes, settings: Settings, machines: Cluster | AsDec
     written = settings.whole(PER_NODE, RULE, 8, exact=True)
     if machines is None:
         count = min(written.value, MAX_ACCELERATORS_PER_NODE) if written else 8
-        why = f"ROLL counts the devices of the machine that it is started on; {count} a node were taken: name the machines with `--cluster`"
-        notes.unsure(RULE, PER_NODE, why)
+        why = f"accelerators per node unknown; {count} are assumed, as ROLL counts those of the machine that it is started on"
+        notes.unsure(RULE, PER_NODE, why, True, f"Pass `--cluster x{count}`")
         return PerNode(count, True)
     count = (
         machines.count

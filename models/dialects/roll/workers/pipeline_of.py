@@ -23,7 +23,7 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
     found, other = _by_keys(settings)
     if other is not None:
         why = f"the file does not say which pipeline it is for; it was read as one for {found.launcher}, not {other.launcher}"
-        notes.unsure(RULE, "", why)
+        notes.unsure(RULE, "", why, True, "Verify the script that starts it")
     return found
 
 

@@ -32,7 +32,7 @@ def read_strategy(notes: Notes, settings: Settings, block: Block, pipeline: Pipe
     if value is None:
         return ""
     if is_unknown(value):
-        notes.unsure("PW111", block.key, f"`{path}` is not known here")
+        notes.unsure("PW111", block.key, f"`{path}` is not known here", True, f"Write `{STRATEGY}:` here")
         return None
     if not isinstance(value, Mapping):
         if isinstance(value, Scalar) and value.is_null and not pipeline.checks_types:
@@ -45,7 +45,7 @@ def read_strategy(notes: Notes, settings: Settings, block: Block, pipeline: Pipe
     if name is None:
         return DEFAULT
     if is_unknown(name):
-        notes.unsure("PW111", block.key, f"`{path}.strategy_name` is not known here")
+        notes.unsure("PW111", block.key, f"`{path}.strategy_name` is not known here", True, f"Pass `--set {path}.strategy_name=VALUE`")
         return None
     if isinstance(name, Scalar) and name.value in STRATEGIES:
         if block.part == ACTOR_INFER and pipeline.ppo and name.value not in GENERATING:

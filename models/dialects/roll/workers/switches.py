@@ -15,6 +15,8 @@ from ..roles.parts import ACTOR_TRAIN, REFERENCES
 from ..roles.pipelines import Pipeline
 
 RULE = "PW123"
+STARTS = "PW101"
+"""Code of what decides whether a role is started."""
 ESTIMATORS = ("gae", "reinforce", "grpo", "gigpo", "step_reinforce", "agentic_reinforce")
 """Source: ROLL, roll/configs/base_config.py, PPOConfig.adv_estimator."""
 BY_ESTIMATOR, BY_KL = "`adv_estimator` is", "`init_kl_coef` is"
@@ -42,7 +44,7 @@ class Switches:
 
 def read_switches(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switches:
     """What a PPO configuration switches on. Source: ROLL, roll/configs/base_config.py (PPOConfig), BC:654 and `_handle_opd_mapping`."""
-    mixed = bool(settings.flag("use_opd", RULE))
+    mixed = bool(settings.flag("use_opd", STARTS))
     if pipeline.pure_opd and mixed:
         message = "`use_opd: true` cannot be used with pure on-policy distillation: ROLL refuses both together"
         notes.error(
@@ -57,7 +59,7 @@ def read_switches(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switc
 def _critic(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switch:
     if pipeline.pure_opd:
         return Switch(False, "pure distillation needs no critic", settings.top)
-    estimator = settings.word("adv_estimator", RULE)
+    estimator = settings.word("adv_estimator", STARTS)
     if estimator is None:
         return Switch(None, "`adv_estimator` is not known here", settings.top)
     if not settings.has("adv_estimator"):
@@ -79,12 +81,12 @@ def _reference(notes: Notes, settings: Settings, pipeline: Pipeline, mixed: bool
     if pipeline.pure_opd or mixed:
         return Switch(True, "distillation compares with the teacher", settings.top)
     for key in ("enable_reference", "use_kl_loss"):
-        flag = settings.flag(key, RULE)
+        flag = settings.flag(key, STARTS)
         if flag is None:
             return Switch(None, f"`{key}` is not known here", settings.top)
         if flag:
             return Switch(True, f"`{key}` is true", _span(settings, key))
-    if settings.is_open("init_kl_coef", RULE):
+    if settings.is_open("init_kl_coef", STARTS):
         return Switch(None, "`init_kl_coef` is not known here", settings.top)
     if settings.at("init_kl_coef") is None:
         return Switch(True, f"{BY_KL} 0.2 by default", settings.top)

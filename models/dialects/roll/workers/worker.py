@@ -197,7 +197,8 @@ class Workers:
     def _no_workers(self, role: Role, mapping: Mapping | None = None) -> None:
         """A role that is started and says neither where nor how many. ROLL fails when it counts the workers (`range(None)`)."""
         if self.notes.partial:
-            self.notes.unsure("PW101", role.key, f"`{role.key}.{DEVICES}` is not in this file; it may come from `defaults`")
+            why = f"`{role.key}.{DEVICES}` is not in this file; it may come from `defaults`"
+            self.notes.unsure("PW101", role.key, why, True, "Pass `--config-root DIR` with the folder of its `defaults`")
             return
         has = f"has neither `{DEVICES}` nor `{WORLD_SIZE}`" if mapping is not None else "is nowhere configured"
         message = f"`{role.key}` {has}, but ROLL starts it: {role.reason}"
