@@ -51,14 +51,14 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
 
 def render(problem: Problem) -> Rendering:
     """See `Dialect.render`. What writes is not loaded for those who only read."""
-    from .render import render as rendered
+    from .rendering import render as rendered
 
     return rendered(problem)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:
     """See `Dialect.write`."""
-    from .write import write as written
+    from .writing import write as written
 
     return written(reading, assignment, degrees or {})
 

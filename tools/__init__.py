@@ -1,0 +1,1 @@
+"""Tools of developers: what they make is data of the project."""
