@@ -8,6 +8,7 @@ from typing import Union
 
 from ..derivation import Figure
 from ..findings.span import Edit, Span
+from ..releases.choice import Choice
 from ..text.interpolation import Interpolator
 from ..text.tree import Mapping, Scalar, Value, kind_of
 from .notes import Notes, is_unknown
@@ -80,6 +81,11 @@ class Settings:
     def defaults(self) -> MappingType[str, Default]:
         """The framework's defaults by dotted path."""
         return self._defaults
+
+    @property
+    def choice(self) -> Choice | None:
+        """Release that the file is judged for; see `Found.choice`."""
+        return self._notes.choice
 
     @property
     def top(self) -> Span:

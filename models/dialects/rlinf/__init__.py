@@ -34,10 +34,9 @@ RELEASES = Path(__file__).parent / "facts" / "releases.json"
 
 def release_of(document: Document) -> Choice | None:
     """See `Dialect.release_of`."""
-    from ...releases.choice import newest
-    from ...releases.release import read_releases
+    from .known import release_of as found
 
-    return newest(read_releases(RELEASES))
+    return found(document)
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:

@@ -13,7 +13,9 @@ from math import lcm
 
 from ...component import NOT_FEWER, Parallel, Relation
 from ...configuration.settings import Amount
+from ...findings.finding import Severity
 from ...findings.wording import are, do, with_noun
+from ...releases.release import Range
 from .capabilities import SETTING
 from .modes.parts import Placer, trained
 from .work import DEMANDS, SHARES, Work, acted, inferring, on_processes, on_replicas, prompted
@@ -39,6 +41,8 @@ def phases(work: Work) -> Phases | None:
         return Phases(False, True)
     if only is None or (interval is None and not only):
         return None
+    if work.until("0.2"):  # validate_embodied_cfg looks at what trains whether or not anything does
+        only = False
     evaluates = only or (interval is not None and interval.value > 0)
     return Phases(work.mode.task == "embodied" and not only, evaluates)
 
@@ -51,11 +55,12 @@ def environments(work: Work) -> None:
     stages = work.settings.whole("rollout.pipeline_stage_num", SHARES)
     if found is None or stages is None or not (found.train or found.evaluate):
         return
-    decoupled = work.mode.task != "offline" and work.settings.flag("runner.enable_decoupled_mode", SHARES)
+    decoupled = work.mode.task != "offline" and not work.until("0.3") and work.settings.flag("runner.enable_decoupled_mode", SHARES)
     if decoupled:
         work.must_be_one(stages, "`runner.enable_decoupled_mode`")
         if work.component("rollout"):
             work.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, "RLinf's decoupled mode"))
+    _gathered(work)
     if found.train:
         total = _total(work, "train", stages)
         if total:
@@ -65,6 +70,16 @@ def environments(work: Work) -> None:
         total = _total(work, "eval", stages)
         if total:
             _dealt_out(work, "eval", total, stages, bool(decoupled))
+
+
+def _gathered(work: Work) -> None:
+    """In RLinf 0.1 each env process serves as many rollout processes as any other. Source: rlinf/workers/env/env_worker.py of v0.1."""
+    environments, policies = work.processes("env"), work.processes("rollout")
+    place = next((span for name in ("rollout", "env") if (each := work.component(name)) and (span := each.span("placement"))), work.top)
+    if environments and policies and policies % environments:
+        message = f"the {with_noun(policies, 'process')} of `rollout` are no multiple of the {with_noun(environments, 'process')} of `env`"
+        help = f"give `rollout` {policies // environments * environments or environments} processes, or run RLinf 0.2"
+        work.notes.judge(Range(until="0.2"), Severity.ERROR, SHARES, "rollout", message, place, "", help)
 
 
 def _total(work: Work, phase: str, stages: Amount) -> Amount | None:
@@ -78,12 +93,14 @@ def _dealt_out(work: Work, phase: str, total: Amount, stages: Amount, decoupled:
     if groups is None:
         return
     _staged(work, phase, total, stages)
-    pipelined = phase == "train" and work.settings.flag("runner.use_training_pipeline", SHARES)
+    pipelined = phase == "train" and not work.until("0.3") and work.settings.flag("runner.use_training_pipeline", SHARES)
     named = [amount.name for amount in (stages, groups) if amount.value > 1]
     reason, proved = _verdict(work, total.value, stages.value, groups.value, bool(pipelined))
     work.share("env", total, stages.value * groups.value, " x ".join(named), WHAT, reason, proved)
     if pipelined:
         work.share("actor", total, 1, "", WHAT, "RLinf notices it when the env processes are constructed (`runner.use_training_pipeline`)")
+    if work.until("0.2"):
+        return  # each env process has the same number of rollout processes, see _gathered
     if not decoupled and total.value % stages.value == 0:
         reason = "RLinf notices it only at the first rollout, when it routes the environments"
         name = stages.name if stages.value > 1 else ""
@@ -129,6 +146,8 @@ def _routed(work: Work) -> bool:
 
 
 def _rewarded_environments(work: Work, total: Amount, stages: Amount) -> None:
+    if work.until("0.3"):
+        return
     used = work.settings.flag("reward.use_reward_model", SETTING)
     alone = work.settings.flag("reward.standalone_realworld", SETTING)
     if used and alone is False:
@@ -274,7 +293,7 @@ def _updates(work: Work, all_: Amount) -> None:
     if not plain or not found or not found.train or settings.flag("runner.use_training_pipeline", DEMANDS) is not False:
         return
     total, steps = settings.whole("env.train.total_num_envs", DEMANDS), settings.whole("env.train.max_steps_per_rollout_epoch", DEMANDS)
-    own = settings.at("env.train.rollout_epoch") is not None
+    own = settings.at("env.train.rollout_epoch") is not None and not work.until("0.3")
     epochs = settings.whole("env.train.rollout_epoch" if own else "algorithm.rollout_epoch", DEMANDS, 1)
     chunk = settings.whole("actor.model.num_action_chunks", DEMANDS)
     if not total or not steps or not epochs or not chunk:
@@ -291,7 +310,9 @@ def _updates(work: Work, all_: Amount) -> None:
 def _groups(work: Work) -> None:
     """Advantages that compare the samples of a group need groups of several."""
     kind = work.settings.word("algorithm.adv_type", DEMANDS)
-    if work.mode.task == "sft" or kind not in GROUPED or work.settings.flag("runner.only_eval", DEMANDS) is not False:
+    if kind not in GROUPED or (kind == "grpo_dynamic" and work.until("0.2")):
+        return
+    if not work.until("0.3") and (work.mode.task == "sft" or work.settings.flag("runner.only_eval", DEMANDS) is not False):
         return
     size = work.settings.whole("algorithm.group_size", DEMANDS)
     if size and size.value < 2:

@@ -15,11 +15,13 @@ from itertools import islice
 from typing import Mapping as MappingType
 
 from ...configuration.notes import Notes, is_unknown
+from ...findings.finding import Severity
 from ...machines.cluster import Hardware
 from ...ranks import Ranks
 from ...text.nearest import nearest
 from ...text.reshape import as_list, without_item
 from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of, plain
+from .known import before, releases_of
 
 _CAMERAS = ("realsense", "zed", "lumos")
 _GRIPPERS = ("franka", "robotiq")
@@ -241,6 +243,9 @@ def _type(notes: Notes, value: Value, group: str) -> str | None:
     if is_unknown(value):
         return None
     if isinstance(value, Scalar) and value.text in HARDWARE_TYPES:
+        if older := before("hardware", value.text):
+            message = f"RLinf before {older.until} cannot configure a {value.text}"
+            notes.judge(older, Severity.ERROR, "PW116", group, message, value, "not a type yet", f"run RLinf {older.until}")
         return value.text
     name = value.text if isinstance(value, Scalar) else kind_of(value)
     close = nearest(name, HARDWARE_TYPES)
@@ -262,6 +267,7 @@ def _device(
     table = HARDWARE_TYPES[kind]
     item = notes.unknown_keys(item, group, ("node_rank", *table.fields), True, f"a {kind} configuration")
     check_fields(notes, item, group, kind, size)
+    _check_release(notes, item, group, kind)
     only = str(nodes.first) if len(nodes) == 1 else ""
     rank = item.get("node_rank")
     if rank is None:
@@ -295,6 +301,22 @@ def _device(
         number = nodes.first
     config = tuple((entry.key.text, _shown(entry.value)) for entry in item if entry.key.text != "node_rank")
     return number, Hardware(kind, config)
+
+
+def _check_release(notes: Notes, item: Mapping, group: str, kind: str) -> None:
+    """Note fields that a release does not know yet, and those without which it cannot do."""
+    typed = before("hardware", kind)
+    for entry in item:
+        older = before("hardware_field", f"{kind}.{entry.key.text}")
+        if older and older != typed:
+            message = f"a {kind} configuration has no key `{entry.key.text}` before RLinf {older.until}"
+            help = f"remove it, or run RLinf {older.until}"
+            notes.judge(older, Severity.ERROR, "PW104", group, message, entry.key.span, "not a key yet", help, notes.removed(item, entry))
+    for name in HARDWARE_TYPES[kind].fields:
+        for needed in releases_of("hardware_required", f"{kind}.{name}"):
+            if item.get(name) is None:
+                message = f"a {kind} of group `{group}` has no `{name}`, which RLinf before {needed.until} needs"
+                notes.judge(needed, Severity.ERROR, "PW101", group, message, item.span, "here", f"add `{name}:`")
 
 
 def _shown(value: Value) -> str:

@@ -8,13 +8,16 @@ from itertools import accumulate
 from typing import Callable
 
 from ...configuration.notes import Notes, Text, is_unknown
+from ...findings.finding import Severity
 from ...findings.span import Edit, Span
 from ...machines.cluster import Cluster
 from ...machines.node_group import CLUSTER_LABEL
 from ...notation.numbered import is_counted, numbered
 from ...notation.placement_text import Numbered
+from ...releases.release import Range
 from ...text.nearest import nearest
 from ...text.tree import Scalar, Sequence, Value
+from .known import SEVERAL_GROUPS
 from .node_groups import DeclaredGroups
 
 MAX_LABELS = 64
@@ -61,6 +64,10 @@ def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups,
         message = f"`{name}` names {len(found):,} node groups; more than {MAX_LABELS} are not read"
         notes.error("PW002", name, message, value, "too many", "name each group once")
         return None
+    if len(found) > 1 and isinstance(value, Scalar):
+        message = f"`{name}` names {len(found)} node groups; RLinf before 0.2 takes all of it for one label"
+        help = "name one group, or run RLinf 0.2"
+        notes.judge(Range(until=SEVERAL_GROUPS.since), Severity.ERROR, "PW107", name, message, value, "several", help)
     labels = tuple(label for label in found if label)
     return Labels(labels, value) if labels and None not in found else None
 

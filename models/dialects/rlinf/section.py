@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...configuration.notes import Notes, is_unknown
-from ...findings.finding import error
+from ...findings.finding import Severity, error
 from ...machines.shorthand import MAX_NODES
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.reshape import without_item
 from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
+from .known import before
 
 _REQUIRED = ("num_nodes", "component_placement")
 _READ = (*_REQUIRED, "node_groups", "profiling")
@@ -109,6 +110,11 @@ def read_profiling(notes: Notes, value: Value | None) -> None:
     """Note every fault of the section."""
     if _absent(value) or value is None:
         return
+    if older := before("cluster_key", "profiling"):
+        message = f"RLinf before {older.until} ignores `profiling`"
+        notes.judge(older, Severity.WARNING, _CODE, _SUBJECT, message, value, "ignored", f"run RLinf {older.until}, or remove it")
+        if notes.choice is not None and notes.choice.has(older):
+            return
     if not isinstance(value, Mapping):
         notes.error(_CODE, _SUBJECT, "`profiling` must be a map", value, kind_of(value), "write `backend: nsight` below it")
         return

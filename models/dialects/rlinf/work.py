@@ -80,6 +80,10 @@ class Work:
             self.derivations.append(Derivation(component, name, value, formula, tuple(map(figure_of, amounts))))
         return value
 
+    def until(self, name: str) -> bool:
+        """True if the release at hand is older than this one."""
+        return self.notes.choice is not None and self.notes.choice.until(name)
+
     def must_be_one(self, stages: Amount, why: str) -> None:
         """An error if there are several pipeline stages."""
         if stages.value > 1:

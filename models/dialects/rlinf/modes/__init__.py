@@ -25,8 +25,10 @@ from ....findings.span import Span
 from ....findings.wording import are, with_noun
 from ....machines.cluster import Cluster
 from ....planning.way import Shape, Way
+from ....releases.release import Range
 from ....said import Said
-from ..capabilities import DEGREE, FSDP, INFERENCE, MEGATRON, SETTING
+from ..capabilities import DEGREE, FSDP, IDLE, INFERENCE, MEGATRON, SETTING
+from ..known import CRITICS
 from .arrangement import Arrangement, arrangement, relate
 from .demands import (
     check_critic,
@@ -381,6 +383,17 @@ _APPLY: Mapping[Placer, Callable[[Parts], None]] = {
 }
 
 
+def _without_critics(notes: Notes, settings: Settings, known: dict[str, Component], written: dict[str, Span]) -> None:
+    """Takes out what the release at hand never starts: inference by role, and critics."""
+    older = Range(until=CRITICS.since)
+    for name in [each for each in ("critic", "critic_inference", "actor_inference") if each in written]:
+        message = f"RLinf before {older.until} starts no `{name}`: its ranks count for nothing"
+        notes.judge(older, Severity.WARNING, IDLE, name, message, written[name], "not used", f"drop `{name}`, or run RLinf {older.until}")
+        if settings.choice is not None and settings.choice.has(older):
+            known.pop(name, None)
+            del written[name]
+
+
 @dataclass(frozen=True)
 class Mode:
     """What a mode made of the components, and what it demands besides. `task` is "" where it is not known.
@@ -421,6 +434,8 @@ def read_mode(
     task = task_of(notes, settings)
     placer = placer_of(settings, task)
     known = {each.name: each for each in components}
+    if placer is Placer.MODEL_PARALLEL:
+        _without_critics(notes, settings, known, written)
     open_ = choices if profiled and choices else {}
     parts = Parts(notes, settings, cluster, task, placer, known, written, owner, hinted, planned, open_, profiled, choices or {})
     check_unused(parts)

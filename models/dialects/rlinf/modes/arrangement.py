@@ -38,7 +38,10 @@ def inference_needed(parts: Parts, auto: bool = False) -> str:
     placed = parts.first_of(*NAMES)
     if placed or parts.notes.partial or not parts.has("actor") or not parts.has("rollout"):
         return ""
-    if not auto and settings.word("actor.training_backend", SETTING) == "fsdp":
+    fsdp = settings.word("actor.training_backend", SETTING) == "fsdp"
+    if fsdp and settings.choice is not None and settings.choice.until("0.2"):
+        return ""  # its actor of 0.1 knows nothing of this
+    if not auto and fsdp:
         return "an fsdp actor that is apart from rollout needs it"
     return "`algorithm.recompute_logprobs` needs it where actor and rollout are apart" if again or fixed else ""
 
@@ -84,7 +87,8 @@ def refused_apart(parts: Parts, auto: bool = False) -> list[str]:
     found: list[str] = []
     for role in roles:
         backend = settings.word(f"{role}.training_backend", SETTING)
-        if backend == "megatron" or (backend == "fsdp" and role == "actor" and not auto):
+        known = settings.choice is None or settings.choice.since("0.2")
+        if backend == "megatron" or (backend == "fsdp" and known and role == "actor" and not auto):
             found += [path for path in (DYNAMIC, f"{role}.{BALANCE}") if path not in found and settings.flag(path, SETTING)]
     return found
 

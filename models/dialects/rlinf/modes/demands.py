@@ -14,7 +14,9 @@ from typing import Iterable
 
 from ....configuration.notes import is_unknown
 from ....configuration.settings import Amount
+from ....findings.finding import Severity
 from ....findings.span import Edit
+from ....releases.release import Range
 from ....text.nearest import nearest
 from ....text.tree import Mapping
 from ..capabilities import IDLE, SETTING
@@ -69,6 +71,10 @@ def need_log_probabilities(parts: Parts) -> None:
         if backend and where and backend != "megatron":
             message = f"online coding trains with megatron alone, but `actor.training_backend` is `{backend}`"
             notes.error(SETTING, "actor", message, where, "", "write `megatron`", settings.becomes("actor.training_backend", "megatron"))
+    elif again and returned and settings.flag("algorithm.importance_sampling_fix", SETTING) is False and parts.task == "reasoning":
+        message = "`algorithm.recompute_logprobs` and `rollout.return_logprobs` are both true without `algorithm.importance_sampling_fix`"
+        help = "set one of them to `false`, or `importance_sampling_fix: true`"
+        notes.judge(Range(until="0.3"), Severity.ERROR, SETTING, "algorithm", message, at, "both true", help)
     elif not again and returned is False:
         message = (
             "neither `algorithm.recompute_logprobs` nor `rollout.return_logprobs` is true, so the old policy's probabilities are missing"

@@ -13,6 +13,7 @@ from typing import Mapping, Sequence
 from ....component import Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Amount, Settings
+from ....findings.finding import Severity
 from ....findings.span import Span
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
@@ -20,10 +21,11 @@ from ....placements.assignment import Run
 from ....planning.way import Way
 from ....text.nearest import nearest
 from ....text.tree import Scalar
-from ..capabilities import DEGREE, INFERENCE
+from ..capabilities import DEGREE, INFERENCE, SETTING
+from ..known import MULTI_AGENT, before, names
 
-TASKS = ("embodied", "embodied_eval", "reasoning", "reasoning_eval", "coding_online_rl", "sft", "offline")
-"""Every `runner.task_type`. Source: RLinf, rlinf/config.py, SUPPORTED_TASK_TYPE."""
+TASKS = names("task")
+"""Every `runner.task_type` of any release. Source: RLinf, rlinf/config.py, SUPPORTED_TASK_TYPE."""
 
 MULTI_AGENT_DATA = "wideseek_r1"
 """The `data.type` that only the multi-agent main programs are written for."""
@@ -47,8 +49,14 @@ def task_of(notes: Notes, settings: Settings) -> str:
     """`runner.task_type`; the one that was meant where RLinf has no such task (that is noted); "" where it is not said or known."""
     task = settings.word("runner.task_type", "PW123")
     value = settings.at("runner.task_type")
-    if not task or value is None or task in TASKS:
+    if not task or value is None:
         return task or ""
+    if task in TASKS:
+        if older := before("task", task):
+            message = f"`runner.task_type: {task}` is unknown before RLinf {older.until}"
+            help = f"run RLinf {older.until}, or write one of {', '.join(f'`{each}`' for each in names('task', notes.choice))}"
+            notes.judge(older, Severity.ERROR, SETTING, "runner", message, value, "no task yet", help)
+        return task
     close = nearest(task, TASKS)
     message = f"`runner.task_type` is `{task[:60]}`, but RLinf has only {', '.join(f'`{each}`' for each in TASKS)}"
     help = f"write `{close}`" if close else "write one of them"
@@ -63,7 +71,11 @@ def placer_of(settings: Settings, task: str) -> Placer:
     all others (examples/reasoning, examples/agent), and what tells their files is ``data.type: wideseek_r1``, whose data
     set, agent loop and tools no other program has.
     """
-    if task in _MULTI_AGENT and settings.word("data.type", "PW123") == MULTI_AGENT_DATA:
+    if (
+        task in _MULTI_AGENT
+        and (settings.choice is None or settings.choice.has(MULTI_AGENT))
+        and settings.word("data.type", "PW123") == MULTI_AGENT_DATA
+    ):
         return _MULTI_AGENT[task]
     return _PLACERS.get(task, Placer.HYBRID)
 
