@@ -42,7 +42,7 @@ def profile(checkout: Path) -> Profile:
         "profiler": _profilers(checkout),
         "placement": [node.name for node in _parsed(checkout / "rlinf" / "utils" / "placement.py").body if isinstance(node, ast.ClassDef)],
         "program": sorted(_programs(checkout)),
-        "key": sorted(_keys(checkout)),
+        "key": sorted(_keys(checkout) | {f"cluster.{name}" for name in _fields(cluster, "ClusterConfig")}),
     }
 
 

@@ -83,6 +83,11 @@ class Settings:
         return self._defaults
 
     @property
+    def asked(self) -> frozenset[str]:
+        """Paths that were looked up, whether or not something stands there."""
+        return frozenset(".".join(keys) for keys in self._found if keys)
+
+    @property
     def choice(self) -> Choice | None:
         """Release that the file is judged for; see `Found.choice`."""
         return self._notes.choice
@@ -151,13 +156,13 @@ class Settings:
         if isinstance(number, float) and number.is_integer() and not exact:
             number = int(number)
         if not isinstance(value, Scalar) or not isinstance(number, int):
-            if (path, rule) not in self._said:
-                self._said.add((path, rule))
+            if (path, "") not in self._said:
+                self._said.add((path, ""))
                 self.wrong_type(path, value, max(least, 1) if fits is None else fits)
             return None
         if number < least:
-            if (path, rule) not in self._said:
-                self._said.add((path, rule))
+            if (path, "") not in self._said:
+                self._said.add((path, ""))
                 message = f"`{path}` is {number}, but it must be at least {least}"
                 better = least if fits is None else fits
                 edit = None if value.origin else Edit(value.span, str(better))

@@ -16,13 +16,12 @@ from ...configuration.settings import Amount
 from ...findings.finding import Severity
 from ...findings.wording import are, do, with_noun
 from ...releases.release import Range
-from .capabilities import SETTING
+from .capabilities import CHECKED, SETTING
 from .modes.parts import Placer, trained
 from .work import DEMANDS, SHARES, Work, acted, inferring, on_processes, on_replicas, prompted
 
 TASKS = ("embodied", "embodied_eval", "offline")
 WHAT = "environments"
-CHECKED = "RLinf checks it once Ray is up and all nodes have joined"
 
 
 @dataclass(frozen=True, slots=True)

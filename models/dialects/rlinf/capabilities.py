@@ -8,6 +8,11 @@ from ...text.tree import Mapping, Value
 
 AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
 
+CHECKED = "RLinf checks it once Ray is up and all nodes have joined"
+
+AT_PLACEMENT = {"PW205": CHECKED, "PW211": CHECKED, "PW213": CHECKED}
+"""What the classes that pack processes assert when they are constructed. Source: RLinf, rlinf/utils/placement.py."""
+
 CAPABILITIES = Capabilities(
     shares_accelerators=True,
     nodes_in_order=True,

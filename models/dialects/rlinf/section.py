@@ -7,16 +7,19 @@ Source: RLinf, rlinf/scheduler/cluster/config.py and its profiling backends in h
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Iterator
 
 from ...configuration.notes import Notes, is_unknown
+from ...configuration.settings import Settings
 from ...findings.finding import Severity, error
 from ...machines.shorthand import MAX_NODES
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.reshape import without_item
 from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
-from .known import before
+from .known import before, names
 
 _REQUIRED = ("num_nodes", "component_placement")
 _READ = (*_REQUIRED, "node_groups", "profiling")
@@ -26,18 +29,23 @@ _ELSEWHERE = ("auto_scheduler", "use_pre_process_policy", "use_wait_before_last_
 def as_meant(notes: Notes, section: Mapping) -> Mapping:
     """The section with each misspelt key that RLinf needs as the one that was meant.
 
-    A misspelt one that it can do without is noted, and left as ignored as it is; other unknown keys may be the user's own.
+    A misspelt one that it can do without, or that is set too, is noted, and left as ignored as it is; other unknown keys may be the
+    user's own.
     """
     open_ = [key for key in (*_READ, *_ELSEWHERE) if section.get(key) is None]
     entries = []
     for entry in section:
         name = entry.key.text
-        close = nearest(name, open_) if name not in (*_READ, *_ELSEWHERE) else None
+        unknown = name not in (*_READ, *_ELSEWHERE)
+        close = nearest(name, open_) if unknown else None
         if close is not None:
             open_.remove(close)
             _misspelt(notes, entry, close)
             if close in _REQUIRED:
                 entry = Entry(replace(entry.key, text=close), entry.value)
+        elif unknown and (close := nearest(name, (*_READ, *_ELSEWHERE))):
+            message, help = f"`cluster` has no key `{name}`; RLinf ignores it silently", f"remove it: `{close}` is set too"
+            notes.warn("PW104", "cluster", message, entry.key.span, "not a key", help, notes.removed(section, entry))
         entries.append(entry)
     return replace(section, entries=tuple(entries))
 
@@ -50,6 +58,51 @@ def _misspelt(notes: Notes, entry: Entry, meant: str) -> None:
     else:
         message = f"`cluster` has no key `{name}`; RLinf ignores it silently"
         notes.warn("PW104", "cluster", message, entry.key.span, "not a key", f"write `{meant}`", edit)
+
+
+def check_keys(notes: Notes, settings: Settings, root: Mapping) -> None:
+    """Keys that no release knows: a warning where one that is read was probably meant, else unchecked where they name machines."""
+    asked, known = settings.asked, frozenset(names("key"))
+    _check_map(notes, root, "", asked, known)
+
+
+def _check_map(notes: Notes, owner: Mapping, before: str, asked: frozenset[str], known: frozenset[str]) -> None:
+    mine = [path.removeprefix(before) for path in asked if path.startswith(before) and "." not in path.removeprefix(before)]
+    for entry in owner:
+        name = entry.key.text
+        path = before + name
+        if not before and name in _APART:
+            continue
+        if path in asked or path in known:
+            if isinstance(entry.value, Mapping) and path.count(".") < _DEPTH:
+                _check_map(notes, entry.value, f"{path}.", asked, known)
+            continue
+        close = nearest(name, [each for each in mine if abs(len(each) - len(name)) <= _TYPING_ERROR])
+        if close and _is_near(name, close):
+            there = owner.get(close) is not None
+            help = f"remove it: `{close}` is set too" if there else f"write `{close}`"
+            edit = notes.removed(owner, entry) if there else notes.renamed(entry, close)
+            message = f"no release of RLinf has `{path}`; it is ignored silently"
+            notes.warn("PW104", path, message, entry.key.span, "not a key", help, edit)
+        elif (machines := next(_machines(entry, path), None)) is not None:
+            why = f"`{machines}` names machines, and no known release of RLinf has `{path}`"
+            notes.unsure("PW104", path, why, True, f"Remove `{path}`, or place what it starts in `cluster.component_placement`")
+
+
+def _is_near(name: str, known: str) -> bool:
+    """True if a typing error or two make one of the other."""
+    from difflib import SequenceMatcher
+
+    return SequenceMatcher(None, name, known).ratio() >= _ALIKE
+
+
+def _machines(entry: Entry, path: str) -> Iterator[str]:
+    """Keys at a place and below that name GPUs, nodes or processes, and how many."""
+    if isinstance(entry.value, Mapping):
+        for inner in entry.value:
+            yield from _machines(inner, f"{path}.{inner.key.text}")
+    elif isinstance(entry.value, Scalar) and _MACHINES.fullmatch(entry.key.text) and entry.value.value not in (None, 0, "", False):
+        yield path
 
 
 def section_of(notes: Notes, interpolator: Interpolator, root: Mapping) -> Mapping | None:
@@ -98,6 +151,13 @@ def _whole(value: Value) -> int | None:
     text = (value.text[:-2] if value.text.endswith(".0") else value.text) if isinstance(value, Scalar) else ""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 8 and 1 <= int(text) <= MAX_NODES else None
 
+
+_APART = ("cluster", "placewright", "profile_data", "hydra", "defaults")
+"""Sections whose keys are judged elsewhere."""
+_DEPTH, _TYPING_ERROR, _ALIKE = 3, 2, 0.85
+_MACHINES = re.compile(
+    r"(n_?|num_|total_)?(gpus?|nodes?|nnodes|accelerators?|processes|devices?)(_per_node)?|world_size|nproc_per_node|placement"
+)
 
 _COMMON = ("backend", "enabled", "worker_groups", "steps", "output_dir")
 _BACKENDS = {"nsight": ("options", "flags"), "rocprof_sys": ("args", "env")}
