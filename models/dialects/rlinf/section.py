@@ -73,36 +73,38 @@ def _check_map(notes: Notes, owner: Mapping, before: str, asked: frozenset[str],
         path = before + name
         if not before and name in _APART:
             continue
-        if path in asked or path in known:
-            if isinstance(entry.value, Mapping) and path.count(".") < _DEPTH:
-                _check_map(notes, entry.value, f"{path}.", asked, known)
-            continue
-        close = nearest(name, [each for each in mine if abs(len(each) - len(name)) <= _TYPING_ERROR])
-        if close and _is_near(name, close):
+        is_known = path in asked or path in known
+        if is_known and isinstance(entry.value, Mapping) and path.count(".") < _DEPTH - 1:
+            _check_map(notes, entry.value, f"{path}.", asked, known)
+        elif not is_known and (close := _meant(name, mine)):
             there = owner.get(close) is not None
             help = f"remove it: `{close}` is set too" if there else f"write `{close}`"
             edit = notes.removed(owner, entry) if there else notes.renamed(entry, close)
             message = f"no release of RLinf has `{path}`; it is ignored silently"
             notes.warn("PW104", path, message, entry.key.span, "not a key", help, edit)
-        elif (machines := next(_machines(entry, path), None)) is not None:
-            why = f"`{machines}` names machines, and no known release of RLinf has `{path}`"
-            notes.unsure("PW104", path, why, True, f"Remove `{path}`, or place what it starts in `cluster.component_placement`")
+        elif (not is_known or path.count(".") == _DEPTH - 1) and path not in asked:
+            for machines in _machines(entry, path):
+                add = f"Remove `{machines}`, or place what it starts in `cluster.component_placement`"
+                notes.unsure("PW104", machines, f"`{machines}` counts machines or processes, and is not read", True, add)
 
 
-def _is_near(name: str, known: str) -> bool:
-    """True if a typing error or two make one of the other."""
+def _meant(name: str, known: Sequence[str]) -> str:
+    """Key that is read of which a typing error or two make the name; "" if there is none."""
     from difflib import SequenceMatcher
 
-    return SequenceMatcher(None, name, known).ratio() >= _ALIKE
+    close = nearest(name, [each for each in known if abs(len(each) - len(name)) <= _TYPING_ERROR])
+    return close if close and SequenceMatcher(None, name, close).ratio() >= _ALIKE else ""
 
 
 def _machines(entry: Entry, path: str) -> Iterator[str]:
-    """Keys at a place and below that name GPUs, nodes or processes, and how many."""
+    """Keys at a place and below that say how many GPUs, nodes or processes there are."""
     if isinstance(entry.value, Mapping):
         for inner in entry.value:
             yield from _machines(inner, f"{path}.{inner.key.text}")
-    elif isinstance(entry.value, Scalar) and _MACHINES.fullmatch(entry.key.text) and entry.value.value not in (None, 0, "", False):
-        yield path
+    elif isinstance(entry.value, Scalar) and _MACHINES.fullmatch(entry.key.text):
+        value = entry.value.value
+        if (type(value) is int and value > 0) or entry.key.text in _RANKS:
+            yield path
 
 
 def section_of(notes: Notes, interpolator: Interpolator, root: Mapping) -> Mapping | None:
@@ -155,8 +157,9 @@ def _whole(value: Value) -> int | None:
 _APART = ("cluster", "placewright", "profile_data", "hydra", "defaults")
 """Sections whose keys are judged elsewhere."""
 _DEPTH, _TYPING_ERROR, _ALIKE = 3, 2, 0.85
+_RANKS = ("placement", "device_mapping")
 _MACHINES = re.compile(
-    r"(n_?|num_|total_)?(gpus?|nodes?|nnodes|accelerators?|processes|devices?)(_per_node)?|world_size|nproc_per_node|placement"
+    r"(n_?|num_|total_)?(gpus?|nodes?|nnodes|accelerators?|processes|devices?)(_per_node)?|world_size|nproc_per_node|" + "|".join(_RANKS)
 )
 
 _COMMON = ("backend", "enabled", "worker_groups", "steps", "output_dir")

@@ -21,16 +21,19 @@ from ....component import COLOCATED, DISJOINT, IN_ORDER, SUBSET, Component, Para
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Severity
-from ....findings.span import Span
+from ....findings.span import Edit, Span
 from ....findings.wording import are, with_noun
 from ....machines.cluster import Cluster
 from ....planning.way import Shape, Way
 from ....releases.release import Range
 from ....said import Said
+from ....text.nearest import nearest
+from ....text.tree import Mapping as Tree
 from ..capabilities import DEGREE, FSDP, IDLE, INFERENCE, MEGATRON, SETTING
 from ..known import CRITICS
 from .arrangement import Arrangement, arrangement, relate
 from .demands import (
+    KNOWN,
     check_critic,
     check_engine_tp,
     check_inference,
@@ -76,7 +79,7 @@ from .weights import check_engine_weights, check_inference_weights
 
 def apply_model_parallel(parts: Parts) -> None:
     """All that the mode says of the components."""
-    need_components(parts, "actor", "rollout", "reward")
+    need_components(parts, *NEEDED[parts.placer])
     need_sections(parts, "actor.model", "rollout")
     need_log_probabilities(parts)
     actor, rollout = trained(parts.settings, "actor"), generating(parts.settings)
@@ -220,7 +223,7 @@ def _auto(parts: Parts) -> None:
 
 def apply_evaluation(parts: Parts) -> None:
     """All that the mode says of the components; those that it does not know stay as they are written."""
-    need_components(parts, "rollout", "reward")
+    need_components(parts, *NEEDED[parts.placer])
     need_sections(parts, "rollout")
     its, found = generating(parts.settings), extent(parts, "rollout")
     agents_fit(parts, its)
@@ -252,7 +255,7 @@ JUDGE = "rollout_judge"
 
 def apply_multi_agent(parts: Parts) -> None:
     """All that the mode says of the components of a training job."""
-    need_components(parts, "actor", "rollout", "reward")
+    need_components(parts, *NEEDED[parts.placer])
     need_sections(parts, "actor.model", "rollout")
     need_log_probabilities(parts)
     check_inference(parts, Arrangement.COLLOCATED)
@@ -383,6 +386,45 @@ _APPLY: Mapping[Placer, Callable[[Parts], None]] = {
 }
 
 
+NEEDED = {
+    Placer.MODEL_PARALLEL: ("actor", "rollout", "reward"),
+    Placer.MODEL_PARALLEL_EVAL: ("rollout", "reward"),
+    Placer.MULTI_AGENT: ("actor", "rollout", "reward"),
+    Placer.MULTI_AGENT_EVAL: ("rollout", "reward"),
+}
+"""Components without which a class does not start. Source: RLinf, rlinf/utils/placement.py."""
+
+
+def _with_faults(notes: Notes, settings: Settings, parts: Parts) -> frozenset[str]:
+    """Components that only hints name, which cannot be read: that is told already."""
+    hints = settings.at("placewright.components")
+    named = {entry.key.text for entry in hints} if isinstance(hints, Tree) else set()
+    wrong = {finding.subject for finding in notes.findings if finding.severity is Severity.ERROR}
+    return frozenset((named & wrong) - parts.components.keys())
+
+
+def _as_meant(parts: Parts) -> None:
+    """Takes a misspelt name for the component that is missed: one error, and what follows is judged of what was meant."""
+    for name in NEEDED.get(parts.placer, STARTED.get(parts.task, ())):
+        if parts.has(name):
+            continue
+        strange = [each for each in parts.written if each not in KNOWN and parts.settings.at(each) is None]
+        close = nearest(name, strange)
+        if close is None:
+            continue
+        span = parts.written.pop(close)
+        parts.written[name] = span
+        edit = Edit(span, name) if span.length == len(close) else None
+        message = f"`{close}` is no component of task `{parts.task}`, and {_needing(parts)} misses `{name}`"
+        parts.notes.error(SETTING, close, message, span, "not a component", f"write `{name}`", edit)
+        if close in parts.components:
+            parts.components[name] = replace(parts.components.pop(close), name=name)
+
+
+def _needing(parts: Parts) -> str:
+    return "RLinf" if parts.placer is Placer.HYBRID else parts.reason
+
+
 def _without_critics(notes: Notes, settings: Settings, known: dict[str, Component], written: dict[str, Span]) -> None:
     """Takes out what the release at hand never starts: inference by role, and critics."""
     older = Range(until=CRITICS.since)
@@ -438,6 +480,8 @@ def read_mode(
         _without_critics(notes, settings, known, written)
     open_ = choices if profiled and choices else {}
     parts = Parts(notes, settings, cluster, task, placer, known, written, owner, hinted, planned, open_, profiled, choices or {})
+    parts.faulty = _with_faults(notes, settings, parts)
+    _as_meant(parts)
     check_unused(parts)
     if placer in _APPLY:
         _APPLY[placer](parts)
@@ -446,7 +490,7 @@ def read_mode(
     shaped = frozenset(
         each.name
         for each in components
-        if parts.components[each.name].parallel != each.parallel and not (each.timed and each.name in parts.choices)
+        if parts.components.get(each.name, each).parallel != each.parallel and not (each.timed and each.name in parts.choices)
     )
     return Mode(
         task,

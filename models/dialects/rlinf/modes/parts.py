@@ -95,6 +95,7 @@ class Parts:
     offered : the same, whether or not it does.
     relations : what the mode demands besides.
     ways : the arrangements that it leaves to the plan.
+    faulty : components whose hints cannot be read, and that is noted.
     """
 
     notes: Notes
@@ -112,6 +113,7 @@ class Parts:
     offered: Mapping[str, tuple[Parallel, ...]] = field(default_factory=dict)
     relations: list[Relation] = field(default_factory=list)
     ways: list[Way] = field(default_factory=list)
+    faulty: frozenset[str] = frozenset()
 
     @property
     def reason(self) -> str:
@@ -120,7 +122,7 @@ class Parts:
 
     def has(self, name: str) -> bool:
         """Is it placed, or to be placed?"""
-        return name in self.written or name in self.components
+        return name in self.written or name in self.components or name in self.faulty
 
     def first_of(self, *names: str) -> str | None:
         """The first of these that there is."""

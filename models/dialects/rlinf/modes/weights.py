@@ -19,7 +19,7 @@ from math import gcd
 from ....configuration.settings import Amount
 from ....findings.wording import are, with_noun
 from ....planning.way import Multiple, Paired, Shape
-from ..capabilities import DEGREE, INFERENCE
+from ..capabilities import DEGREE, INFERENCE, MEGATRON
 from .demands import LATE
 from .parts import Degrees, Parts, inferred, trained
 
@@ -54,36 +54,38 @@ def check_engine_weights(parts: Parts, actor: Degrees, rollout: Degrees, counts:
     if not actor.tp or not rollout.tp or mine < rollout.tp.value or theirs < actor.tp.value:
         return
     step, smaller = actor.tp.value, actor.tp.value < rollout.tp.value
+    megatron = parts.settings.word("actor.training_backend", DEGREE) == MEGATRON
     if why := engine_mismatch(parts, actor, rollout):
-        if not (smaller and parts.settings.word("actor.training_backend", DEGREE) == "megatron"):  # that is told elsewhere
+        if not (smaller and megatron):  # that is told elsewhere
             _tell(parts, f"{why}, and they are apart", f"set `{rollout.tp.name}` to a divisor of {step}")
-    elif matching_counts(parts, actor, rollout) is None:
         return
-    elif mine > theirs and theirs % step and parts.settings.word("actor.training_backend", DEGREE) == "fsdp":  # megatron never starts so
+    if matching_counts(parts, actor, rollout) is None or (megatron and actor.parallel and theirs % actor.parallel.replica):
+        return  # such a megatron actor never starts, which is told elsewhere
+    help = _fitting_count(parts, mine, theirs, step)
+    if mine > theirs and theirs % step:
         told = f"the weights of `actor` do not come to all of the {mine} accelerators of `rollout`: its own {theirs} are no multiple of its tp, {step}"
         fit = " or ".join(str(each) for each in (theirs // step * step, -(-theirs // step) * step) if each and mine % each == 0)
-        most = theirs // step * step
-        _tell(
-            parts,
-            told,
-            f"give `actor` {fit} accelerators" if fit else f"give `rollout` {most} accelerators, or another multiple of {step} up to that",
-        )
+        _tell(parts, told, f"give `actor` {fit} accelerators" if fit else help)
     elif mine % step:
-        least = mine // step * step
-        help = f"give it {f'{least} or ' if least else ''}{least + step} accelerators"
-        _tell(
-            parts,
-            f"the {with_noun(mine, 'accelerator')} of `rollout` {are(mine)} no multiple of the tp of actor, {step}, from which it is apart",
-            help,
+        told = (
+            f"the {with_noun(mine, 'accelerator')} of `rollout` {are(mine)} no multiple of the tp of actor, {step}, from which it is apart"
         )
+        _tell(parts, told, help)
     elif mine > theirs and mine % theirs:
         reached = mine // theirs * theirs
-        told = f"the weights of `actor` come to {reached} of the {mine} accelerators of `rollout`: whole times its {theirs}"
-        _tell(
-            parts,
-            told,
-            f"give `rollout` no more than {with_noun(theirs, 'accelerator')}, or {f'{reached} or ' if reached > theirs else ''}{reached + theirs}",
-        )
+        _tell(parts, f"the weights of `actor` come to {reached} of the {mine} accelerators of `rollout`: whole times its {theirs}", help)
+
+
+def _fitting_count(parts: Parts, mine: int, theirs: int, step: int) -> str:
+    """Numbers of accelerators of rollout that get all weights, next to its own."""
+    total = parts.cluster.total()
+
+    def fits(count: int) -> bool:
+        return count % step == 0 and (count <= theirs or (count % theirs == 0 and theirs % step == 0))
+
+    lower = next((count for count in range(mine - 1, 0, -1) if fits(count)), 0)
+    upper = next((count for count in range(mine + 1, total + 1) if fits(count)), 0)
+    return f"give it {' or '.join(str(count) for count in (lower, upper) if count)} accelerators"
 
 
 def _tell(parts: Parts, message: str, help: str) -> None:
