@@ -106,7 +106,7 @@ def _evidence(root: Tree) -> Iterator[tuple[str, tuple[Range, ...]]]:
     """What a file shows, with the releases that know it."""
     keys = _known()["key"]
     for path in _paths(root, ""):
-        if path in keys:
+        if "." in path and path in keys:  # a section alone may be the user's own
             yield path, keys[path]
     for path, kind in _WORDS.items():
         word = find(root, path)

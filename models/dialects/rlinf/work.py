@@ -167,14 +167,7 @@ MICRO_BATCHES = "micro batches per update"
 def prompted(work: Work, prompts: Amount, group: Amount, parts: Amount) -> int:
     """Samples of a step and of an update; the latter."""
     samples = prompts.value * group.value
-    work.derive(
-        "actor",
-        "samples per step",
-        samples,
-        f"{with_noun(prompts.value, 'prompt')} x {group.value} of a group",
-        prompts,
-        group,
-    )
+    work.derive("actor", "samples per step", samples, f"{with_noun(prompts.value, 'prompt')} x {group.value} of a group", prompts, group)
     batch = samples // parts.value
     return work.derive(
         "actor", "samples per update", batch, f"{with_noun(samples, 'sample')} // {with_noun(parts.value, 'minibatch')}", parts
