@@ -14,9 +14,10 @@ from math import lcm
 from ...component import NOT_FEWER, Parallel, Relation
 from ...configuration.settings import Amount
 from ...findings.finding import Severity
-from ...findings.wording import are, do, with_noun
+from ...findings.wording import do, with_noun
 from ...releases.release import Range
 from .capabilities import CHECKED, SETTING
+from .checks import BATCHES, REASONING, JobFacts, check_settings
 from .modes.parts import Placer, trained
 from .work import DEMANDS, SHARES, Work, acted, inferring, on_processes, on_replicas, prompted
 
@@ -40,10 +41,16 @@ def phases(work: Work) -> Phases | None:
         return Phases(False, True)
     if only is None or (interval is None and not only):
         return None
-    if work.until("0.2"):  # validate_embodied_cfg looks at what trains whether or not anything does
-        only = False
     evaluates = only or (interval is not None and interval.value > 0)
-    return Phases(work.mode.task == "embodied" and not only, evaluates)
+    trains = not only or work.until("0.2")  # validate_embodied_cfg of 0.1 looks at it whether or not anything trains
+    return Phases(work.mode.task == "embodied" and trains, evaluates)
+
+
+def facts_of(work: Work) -> JobFacts:
+    """What checks may ask of a job."""
+    mode, found = work.mode, phases(work) if work.mode.task in TASKS else None
+    names = [name for name, is_there in (("train", found.train), ("eval", found.evaluate)) if is_there] if found else []
+    return JobFacts(work.notes, work.settings, mode.task, mode.placer, mode.placed.__contains__, mode.owner, names)
 
 
 def environments(work: Work) -> None:
@@ -55,10 +62,8 @@ def environments(work: Work) -> None:
     if found is None or stages is None or not (found.train or found.evaluate):
         return
     decoupled = work.mode.task != "offline" and not work.until("0.3") and work.settings.flag("runner.enable_decoupled_mode", SHARES)
-    if decoupled:
-        work.must_be_one(stages, "`runner.enable_decoupled_mode`")
-        if work.component("rollout"):
-            work.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, "RLinf's decoupled mode"))
+    if decoupled and work.component("rollout"):
+        work.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, "RLinf's decoupled mode"))
     _gathered(work)
     if found.train:
         total = _total(work, "train", stages)
@@ -150,26 +155,16 @@ def _rewarded_environments(work: Work, total: Amount, stages: Amount) -> None:
     used = work.settings.flag("reward.use_reward_model", SETTING)
     alone = work.settings.flag("reward.standalone_realworld", SETTING)
     if used and alone is False:
-        work.must_be_one(stages, "`reward.use_reward_model`")
         work.share("reward", total, 1, "", WHAT, "RLinf notices it when the reward workers have started")
-
-
-REASONING = ("reasoning", "coding_online_rl")
-GROUPED = ("grpo", "grpo_dynamic", "reinpp_baseline")
-"""Values of `algorithm.adv_type` that compare the samples of a group with each other."""
 
 
 def batches(work: Work) -> None:
     """The shares of the actor, and findings about what else must divide."""
     task = work.mode.task
+    check_settings(facts_of(work), BATCHES)
     if not task or task.endswith("_eval"):
-        if task in TASKS:
-            _chunks(work)
         return
     backend = work.settings.word("actor.training_backend", SHARES)
-    _groups(work)
-    if task in TASKS:
-        _chunks(work)
     if task in REASONING:
         _reasoning(work, backend)
     elif backend == "fsdp":
@@ -197,9 +192,6 @@ def _reasoning(work: Work, backend: str | None) -> None:
         return
     samples = prompts.value * group.value
     name = f"{prompts.name} x {group.name}"
-    if samples % parts.value:
-        message = f"{with_noun(samples, 'sample')} ({name}) {do(samples)} not divide into {parts.said}: {samples % parts.value} {are(samples % parts.value)} left over"
-        work.notes.warn(DEMANDS, "actor", message, parts.span or prompts.span or work.top, "", _nearest(prompts, group.value, parts.value))
     batch = prompted(work, prompts, group, parts)
     if work.mode.task == "reasoning":
         _rewarded_prompts(work, prompts)
@@ -265,23 +257,6 @@ def _nearest(amount: Amount, factor: int, divisor: int) -> str:
     return f"set `{amount.name}` to " + (f"{lower} or {upper}" if lower else str(upper))
 
 
-def _chunks(work: Work) -> None:
-    """The steps of an epoch are whole chunks of actions."""
-    found = phases(work)
-    if found is None:
-        return
-    section = "actor" if found.train or work.mode.task == "offline" else "rollout"
-    chunk = work.settings.whole(f"{section}.model.num_action_chunks", DEMANDS)
-    for phase, holds in (("train", found.train), ("eval", found.evaluate)):
-        steps = work.settings.whole(f"env.{phase}.max_steps_per_rollout_epoch", DEMANDS) if holds else None
-        if steps and chunk and steps.value % chunk.value:
-            message = f"{steps.said} is no multiple of {chunk.said}: {with_noun(steps.value % chunk.value, 'step')} would be left"
-            lower = steps.value // chunk.value * chunk.value
-            better = lower or chunk.value
-            help = _nearest(steps, 1, chunk.value)
-            work.notes.error(DEMANDS, "env", f"{message}; {CHECKED}", steps.span or work.top, "", help, steps.becomes(better))
-
-
 def _updates(work: Work, all_: Amount) -> None:
     """An epoch of rollouts is a whole number of global batches; only the plain policy losses are known to demand it.
 
@@ -304,18 +279,3 @@ def _updates(work: Work, all_: Amount) -> None:
         nearest = next(size for size in range(min(all_.value, samples), 0, -1) if samples % size == 0)
         help = f"set `{all_.name}` to {nearest}, or another divisor of {samples}"
         work.notes.warn(DEMANDS, "actor", message, all_.span or work.top, f"no divisor of {samples}", help)
-
-
-def _groups(work: Work) -> None:
-    """Advantages that compare the samples of a group need groups of several."""
-    kind = work.settings.word("algorithm.adv_type", DEMANDS)
-    if kind not in GROUPED or (kind == "grpo_dynamic" and work.until("0.2")):
-        return
-    if not work.until("0.3") and (work.mode.task == "sft" or work.settings.flag("runner.only_eval", DEMANDS) is not False):
-        return
-    size = work.settings.whole("algorithm.group_size", DEMANDS)
-    if size and size.value < 2:
-        message = f"`algorithm.adv_type: {kind}` compares the samples of a group, but {size.said}; {CHECKED}"
-        work.notes.error(
-            DEMANDS, "actor", message, size.span or work.top, "one sample", "write `algorithm.group_size: 2` or more", size.becomes(2)
-        )

@@ -8,6 +8,7 @@ from ...text.tree import Mapping, Value
 
 AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
 
+LATE = "RLinf notices this only after workers have started"
 CHECKED = "RLinf checks it once Ray is up and all nodes have joined"
 
 AT_PLACEMENT = {"PW205": CHECKED, "PW211": CHECKED, "PW213": CHECKED}

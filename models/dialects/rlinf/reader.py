@@ -23,8 +23,9 @@ from ..dialect import DEFAULT_LEVEL
 from ..skeleton import HINTS
 from ..skeleton import Reader as Skeleton
 from . import NAME
-from .batches import batches, environments
+from .batches import batches, environments, facts_of
 from .capabilities import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled
+from .checks import check_settings
 from .components import accelerators_per_node, component_placement, names_in, read_components
 from .machines import machines_of
 from .modes import Mode, read_mode, with_own_degrees
@@ -160,6 +161,7 @@ class Reader(Skeleton):
     def _work(self, mode: Mode, is_planned: bool) -> Work:
         """What the settings of the job demand of sizes, environments and models, and of batches where the level says so."""
         work = Work(self.notes, self.settings, mode)
+        check_settings(facts_of(work))
         sizes(work)
         environments(work)
         models(work)

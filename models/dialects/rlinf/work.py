@@ -84,13 +84,6 @@ class Work:
         """True if the release at hand is older than this one."""
         return self.notes.choice is not None and self.notes.choice.until(name)
 
-    def must_be_one(self, stages: Amount, why: str) -> None:
-        """An error if there are several pipeline stages."""
-        if stages.value > 1:
-            message = f"{why} needs `{stages.name}: 1`, but it is {stages.value}"
-            help = f"write `{stages.name}: 1`"
-            self.notes.error("PW123", "rollout", message, stages.span or self.top, "more than one stage", help, stages.becomes(1))
-
     @property
     def top(self) -> Span:
         """Where nothing better can be pointed at."""

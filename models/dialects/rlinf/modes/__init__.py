@@ -38,10 +38,8 @@ from .demands import (
     check_engine_tp,
     check_inference,
     check_pipeline,
-    check_sharding,
     check_unused,
     need_components,
-    need_log_probabilities,
     need_sections,
 )
 from .packing import (
@@ -81,7 +79,6 @@ def apply_model_parallel(parts: Parts) -> None:
     """All that the mode says of the components."""
     need_components(parts, *NEEDED[parts.placer])
     need_sections(parts, "actor.model", "rollout")
-    need_log_probabilities(parts)
     actor, rollout = trained(parts.settings, "actor"), generating(parts.settings)
     found = arrangement(parts, actor, rollout)
     relate(parts, found)
@@ -226,7 +223,6 @@ def apply_evaluation(parts: Parts) -> None:
     need_components(parts, *NEEDED[parts.placer])
     need_sections(parts, "rollout")
     its, found = generating(parts.settings), extent(parts, "rollout")
-    agents_fit(parts, its)
     shape = Packing(its.tp.value) if its.tp else None
     if found:
         most = fitting_tp(parts, Arrangement.COLLOCATED, None, found.count, found.count)
@@ -234,17 +230,6 @@ def apply_evaluation(parts: Parts) -> None:
         shape = shape if fits and shape and fits_whole(parts, "rollout", found.count, shape, its.tp) else None
     pack(parts, "rollout", shape, engine_degrees(its, shape))
     pack(parts, "reward", Packing(), fills=True)
-
-
-def agents_fit(parts: Parts, its: Degrees) -> None:
-    """The programs with agents start as many of them as rollout has processes, and assert that these are its replicas of tp x pp."""
-    if its.tp and its.pp and its.pp.value > 1 and parts.has("rollout"):
-        message = (
-            f"{its.pp.said}: rollout is packed by tp alone, and then its processes are not the replicas of tp x pp that RLinf's agents need"
-        )
-        message += "; RLinf notices this only after workers have started"
-        place = its.pp.span or parts.place("rollout")
-        parts.notes.error(DEGREE, "rollout", message, place, "not 1", f"set `{its.pp.name}: 1`", its.pp.becomes(1))
 
 
 SHARED = ("actor", "rollout", "reward", "inference")
@@ -257,13 +242,11 @@ def apply_multi_agent(parts: Parts) -> None:
     """All that the mode says of the components of a training job."""
     need_components(parts, *NEEDED[parts.placer])
     need_sections(parts, "actor.model", "rollout")
-    need_log_probabilities(parts)
     check_inference(parts, Arrangement.COLLOCATED)
     actor, its = trained(parts.settings, "actor"), generating(parts.settings)
     found, trains = extent(parts, "rollout"), extent(parts, "actor")
     partly = found is not None and trains is not None and found.count < trains.count
     check_engine_tp(parts, Arrangement.COLLOCATED, actor.tp, its.tp, found.count if found else None, partly)
-    agents_fit(parts, its)
     parts.relate(COLOCATED, "actor", "reward")
     names = dict.fromkeys([*parts.written, *parts.components])
     for name in names:
@@ -450,6 +433,8 @@ class Mode:
     shaped: frozenset[str]
     """Components whose degrees the settings of the job fix."""
     placed: frozenset[str]
+    owner: Span
+    """Where `component_placement` stands."""
     ways: tuple[Way, ...] = ()
     shapes: Mapping[str, Mapping[Parallel, Shape]] = field(default_factory=dict)
     """The processes of components by themselves with each choice of their degrees."""
@@ -485,8 +470,6 @@ def read_mode(
     check_unused(parts)
     if placer in _APPLY:
         _APPLY[placer](parts)
-        if not task.endswith("_eval"):
-            check_sharding(parts)
     shaped = frozenset(
         each.name
         for each in components
@@ -499,6 +482,7 @@ def read_mode(
         (*hinted, *parts.relations),
         shaped,
         frozenset((*written, *parts.components)),
+        owner,
         tuple(parts.ways),
         of_choices(parts) if parts.ways else of_undivided(parts) if placer is Placer.HYBRID else {},
     )

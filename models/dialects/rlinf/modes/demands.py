@@ -14,18 +14,15 @@ from typing import Iterable
 
 from ....configuration.notes import is_unknown
 from ....configuration.settings import Amount
-from ....findings.finding import Severity
 from ....findings.span import Edit
-from ....releases.release import Range
 from ....text.nearest import nearest
 from ....text.tree import Mapping
-from ..capabilities import IDLE, SETTING
+from ..capabilities import IDLE, LATE, SETTING
 from .arrangement import Arrangement, inference_needed, refused_apart, unset_of_inference
 from .packing import fitting_tp
 from .parts import Parts
 
 FOLDER = "Pass `--config-root DIR` with the folder of its `defaults`"
-LATE = "RLinf notices this only after workers have started"
 
 
 def need_components(parts: Parts, *names: str) -> None:
@@ -51,35 +48,6 @@ def need_sections(parts: Parts, *paths: str) -> None:
     for path, value in found.items():
         if value is not None and not isinstance(value, Mapping) and not is_unknown(value):
             parts.notes.wrong_type(path, path, value, "a map", f"write the settings of `{path}` below it")
-
-
-def need_log_probabilities(parts: Parts) -> None:
-    """The probabilities of the old policy come from somewhere; online coding has settings of its own."""
-    notes, settings = parts.notes, parts.settings
-    again, at = settings.flag("algorithm.recompute_logprobs", SETTING), settings.at("algorithm.recompute_logprobs")
-    returned = settings.flag("rollout.return_logprobs", SETTING)
-    if again is not None and at is None:
-        message = "there is no `algorithm.recompute_logprobs`, which RLinf reads before anything else of the job"
-        notes.error("PW101", "algorithm", message, parts.owner, "", "say `algorithm: {recompute_logprobs: true}`, or `false`")
-    if again is None or at is None:
-        return
-    if parts.task == "coding_online_rl":
-        backend, where = settings.word("actor.training_backend", SETTING), settings.at("actor.training_backend")
-        if not again:
-            message = "online coding needs `algorithm.recompute_logprobs: true`"
-            notes.error(SETTING, "algorithm", message, at, "", "write `true`", settings.becomes("algorithm.recompute_logprobs", "true"))
-        if backend and where and backend != "megatron":
-            message = f"online coding trains with megatron alone, but `actor.training_backend` is `{backend}`"
-            notes.error(SETTING, "actor", message, where, "", "write `megatron`", settings.becomes("actor.training_backend", "megatron"))
-    elif again and returned and settings.flag("algorithm.importance_sampling_fix", SETTING) is False and parts.task == "reasoning":
-        message = "`algorithm.recompute_logprobs` and `rollout.return_logprobs` are both true without `algorithm.importance_sampling_fix`"
-        help = "set one of them to `false`, or `importance_sampling_fix: true`"
-        notes.judge(Range(until="0.3"), Severity.ERROR, SETTING, "algorithm", message, at, "both true", help)
-    elif not again and returned is False:
-        message = (
-            "neither `algorithm.recompute_logprobs` nor `rollout.return_logprobs` is true, so the old policy's probabilities are missing"
-        )
-        notes.error(SETTING, "algorithm", message, at, "", "set one of them to `true`")
 
 
 def check_inference(parts: Parts, found: Arrangement) -> None:
@@ -173,32 +141,6 @@ def check_critic(parts: Parts, found: Arrangement) -> None:
             parts.notes.warn(
                 SETTING, name, message, parts.owner, f"no `{name}`", f"place `{name}`, or set `critic.use_critic_model: false`"
             )
-
-
-STRATEGY, SHARDING = "actor.fsdp_config.strategy", "actor.fsdp_config.sharding_strategy"
-HYBRID, WHOLE = "hybrid_shard", ("full_shard", "shard_grad_op", "no_shard")
-
-
-def check_sharding(parts: Parts) -> None:
-    """An error for a sharding that FSDP's first version cannot have in RLinf; the second, `fsdp2`, does not look at it."""
-    settings = parts.settings
-    kind = settings.word(SHARDING, SETTING) if settings.has(SHARDING) and parts.has("actor") else None
-    if (
-        kind is None
-        or kind in WHOLE
-        or settings.word("actor.training_backend", SETTING) != "fsdp"
-        or settings.flag("runner.only_eval", SETTING)
-    ):
-        return
-    if (version := settings.word(STRATEGY, SETTING)) is None or version.lower() not in ("", "fsdp"):
-        return
-    listed = ", ".join(f"`{each}`" for each in WHOLE)
-    if kind == HYBRID:
-        message = f"`{SHARDING}: {HYBRID}` needs ranks in two dimensions, and RLinf gives FSDP one, of all ranks of `actor`; {LATE}"
-    else:
-        message = f"`{SHARDING}` is `{kind}`, which RLinf does not know; {LATE}"
-    place = settings.at(SHARDING)
-    parts.notes.error(SETTING, "actor", message, place or parts.owner, "", f"write one of {listed}", settings.becomes(SHARDING, WHOLE[0]))
 
 
 STARTED_BY_TASK = {
