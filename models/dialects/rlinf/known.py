@@ -117,6 +117,10 @@ def _evidence(root: Tree) -> Iterator[tuple[str, tuple[Range, ...]]]:
         word = find(group, "hardware.type")
         if isinstance(word, Scalar) and (runs := releases_of("hardware", word.text)):
             yield f"type: {word.text}", runs
+            configs = find(group, "hardware.configs")
+            for config in configs.items if isinstance(configs, Sequence) else ():
+                for entry in config if isinstance(config, Tree) else ():
+                    yield entry.key.text, releases_of("hardware_field", f"{word.text}.{entry.key.text}")
 
 
 def _paths(tree: Mapping[str, Value] | Tree, before: str, depth: int = _DEPTH) -> Iterator[str]:

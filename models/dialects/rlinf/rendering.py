@@ -22,7 +22,7 @@ from ...roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REWARD, ROLES, ROLLO
 from ...text.dump import number_or_text, to_yaml
 from ..dialect import Rendering
 from .capabilities import RESERVED_LABELS
-from .hardware import HARDWARE_TYPES
+from .hardware import hardware_types
 
 GroupData = dict[str, object]
 
@@ -42,8 +42,8 @@ def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> GroupD
     elif kind == ACCELERATOR and default != ACCELERATOR:
         data["hardware_type"] = ACCELERATOR
     elif kind not in (NODE, ACCELERATOR):
-        if kind not in HARDWARE_TYPES:
-            known = ", ".join(HARDWARE_TYPES)
+        if kind not in hardware_types():
+            known = ", ".join(hardware_types())
             reasons.append(refusal(label, f"group `{label}` counts {kind}, a hardware that RLinf does not know", f"RLinf knows {known}"))
         data["hardware"] = {"type": kind, "configs": list(_devices(cluster, group))}
     if group.env_configs:

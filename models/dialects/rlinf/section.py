@@ -17,9 +17,9 @@ from ...findings.finding import Severity, error
 from ...machines.shorthand import MAX_NODES
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
-from ...text.reshape import without_item
 from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
 from .known import before, names
+from .structure import Structure, is_absent
 
 _REQUIRED = ("num_nodes", "component_placement")
 _READ = (*_REQUIRED, "node_groups", "profiling")
@@ -165,104 +165,81 @@ _MACHINES = re.compile(
 _COMMON = ("backend", "enabled", "worker_groups", "steps", "output_dir")
 _BACKENDS = {"nsight": ("options", "flags"), "rocprof_sys": ("args", "env")}
 _EXCLUSIVE = (("stop-on-range-end", "capture-range-end"), ("o", "output"))
-_SUBJECT = "profiling"
 _CODE = "PW117"
 
 
 def read_profiling(notes: Notes, value: Value | None) -> None:
     """Note every fault of the section."""
-    if _absent(value) or value is None:
+    if value is None or is_absent(value):
         return
+    part = Structure(notes, _CODE, "profiling")
     if older := before("cluster_key", "profiling"):
         message = f"RLinf before {older.until} ignores `profiling`"
-        notes.judge(older, Severity.WARNING, _CODE, _SUBJECT, message, value, "ignored", f"run RLinf {older.until}, or remove it")
+        notes.judge(older, Severity.WARNING, _CODE, part.subject, message, value, "ignored", f"run RLinf {older.until}, or remove it")
         if notes.choice is not None and notes.choice.has(older):
             return
-    if not isinstance(value, Mapping):
-        notes.error(_CODE, _SUBJECT, "`profiling` must be a map", value, kind_of(value), "write `backend: nsight` below it")
+    section = part.mapping(value, "`profiling`", "write `backend: nsight` below it")
+    if section is None:
         return
-    backend = value.get("backend")
-    known = " or ".join(f"`{name}`" for name in _BACKENDS)
+    backend, known = section.get("backend"), " or ".join(f"`{name}`" for name in _BACKENDS)
     if backend is None:
-        only = [name for name, keys in _BACKENDS.items() if any(value.get(key) is not None for key in keys)]
-        added = (value, "backend", only[0]) if len(only) == 1 else None
-        notes.missing(_SUBJECT, "backend", value.span, f"add `backend:` with {known}", added=added)
+        only = [name for name, keys in _BACKENDS.items() if any(section.get(key) is not None for key in keys)]
+        added = (section, "backend", only[0]) if len(only) == 1 else None
+        notes.missing(part.subject, "backend", section.span, f"add `backend:` with {known}", added=added)
         return
-    if is_unknown(backend):
+    name = part.word(backend, _BACKENDS, "`{}` is no profiling backend", "not known", f"write {known}")
+    if name is None or not isinstance(backend, Scalar) or name != backend.text:
         return
-    name = backend.text if isinstance(backend, Scalar) else kind_of(backend)
-    if name not in _BACKENDS:
-        close = nearest(name, _BACKENDS)
-        help, edit = (f"write `{close}`", notes.instead(backend, close)) if close else (f"write {known}", None)
-        notes.error(_CODE, _SUBJECT, f"`{name}` is no profiling backend", backend, "not known", help, edit)
-        return
-    value = notes.unknown_keys(value, _SUBJECT, (*_COMMON, *_BACKENDS[name]), True, f"`profiling` with {name}")
-    _steps(notes, value.get("steps"))
+    section = notes.unknown_keys(section, part.subject, (*_COMMON, *_BACKENDS[name]), True, f"`profiling` with {name}")
+    _steps(part, section.get("steps"))
     for key in ("worker_groups", "flags"):
-        _names(notes, key, value.get(key))
+        _names(part, key, section.get(key))
     for key in ("options", "args", "env"):
-        _map(notes, key, value.get(key))
+        inner = section.get(key)
+        if inner is not None and not is_absent(inner):
+            part.mapping(inner, f"`{key}`", "write `name: value` lines")
     if name == "nsight":
-        _nsight(notes, value)
+        _nsight(part, section)
 
 
-def _absent(value: Value | None) -> bool:
-    return value is None or is_unknown(value) or (isinstance(value, Scalar) and value.is_null)
-
-
-def _map(notes: Notes, key: str, value: Value | None) -> None:
-    if value is not None and not _absent(value) and not isinstance(value, Mapping):
-        message = f"`{key}` must be a map, but it is {kind_of(value)}"
-        notes.error(_CODE, _SUBJECT, message, value, kind_of(value), "write `name: value` lines")
-
-
-def _names(notes: Notes, key: str, value: Value | None) -> None:
-    if value is None or _absent(value) or isinstance(value, Sequence):
+def _names(part: Structure, key: str, value: Value | None) -> None:
+    if value is None or is_absent(value) or isinstance(value, Sequence) or (isinstance(value, Scalar) and isinstance(value.value, str)):
         return
-    if isinstance(value, Mapping) or not isinstance(value.value, str):
-        edit = notes.instead(value, f"[{value.text}]") if isinstance(value, Scalar) else None
-        help = f"write `{edit.text}`" if edit else "write names such as `[ActorGroup]`"
-        notes.error(
-            _CODE, _SUBJECT, f"`{key}` must be a name or a list of names, but it is {kind_of(value)}", value, kind_of(value), help, edit
-        )
+    edit = part.notes.instead(value, f"[{value.text}]") if isinstance(value, Scalar) else None
+    part.wrong(
+        f"`{key}`", "a name or a list of names", value, f"write `{edit.text}`" if edit else "write names such as `[ActorGroup]`", edit
+    )
 
 
-def _steps(notes: Notes, value: Value | None) -> None:
+def _steps(part: Structure, value: Value | None) -> None:
     """A list of whole numbers; RLinf takes what Python's int() takes."""
-    if value is None or _absent(value):
+    if value is None or is_absent(value):
         return
     if not isinstance(value, Sequence):
-        edit = notes.instead(value, f"[{value.text}]") if isinstance(value, Scalar) and isinstance(value.value, int) else None
-        help = f"write `{edit.text}`" if edit else "write numbers such as `[5, 10]`"
-        notes.error(_CODE, _SUBJECT, f"`steps` must be a list, but it is {kind_of(value)}", value, kind_of(value), help, edit)
+        edit = part.notes.instead(value, f"[{value.text}]") if isinstance(value, Scalar) and isinstance(value.value, int) else None
+        part.wrong("`steps`", "a list", value, f"write `{edit.text}`" if edit else "write numbers such as `[5, 10]`", edit)
         return
     for item in value.items:
-        if is_unknown(item):
-            continue
         try:
             number = int(item.value) if isinstance(item, Scalar) and isinstance(item.value, (int, float, str)) else -1
         except (ValueError, OverflowError):
             number = -1
-        if number < 0:
-            edit = without_item(notes.document.text_of(value.span.file), value, item)
-            notes.error(_CODE, _SUBJECT, "`steps` must be whole numbers from 0", item, kind_of(item), "write numbers such as `5`", edit)
+        if number < 0 and not is_unknown(item):
+            message, edit = "`steps` must be whole numbers from 0", part.without(value, item)
+            part.error(message, item, kind_of(item), "write numbers such as `5`", edit)
 
 
-def _nsight(notes: Notes, value: Mapping) -> None:
+def _nsight(part: Structure, value: Mapping) -> None:
     options = value.get("options")
     if not isinstance(options, Mapping):
         return
     for one, other in _EXCLUSIVE:
         entry = options.entry(other)
         if options.entry(one) and entry:
-            message = f"nsight's options `{one}` and `{other}` exclude each other"
-            help = "remove one of the two"
-            notes.error(_CODE, _SUBJECT, message, entry.key.span, f"with `{one}`", help, notes.removed(options, entry))
+            message, edit = f"nsight's options `{one}` and `{other}` exclude each other", part.notes.removed(options, entry)
+            part.error(message, entry.key.span, f"with `{one}`", "remove one of the two", edit)
     flags = value.get("flags")
-    items = flags.items if isinstance(flags, Sequence) else (flags,) if isinstance(flags, Scalar) else ()
-    for item in items:
-        if isinstance(item, Scalar) and options.entry(item.text):
+    for item in flags.items if isinstance(flags, Sequence) else (flags,) if isinstance(flags, Scalar) else ():
+        if flags is not None and isinstance(item, Scalar) and options.entry(item.text):
             message = f"`{item.text}` is both a flag and an option of nsight"
-            text = notes.document.text_of(item.span.file)
-            edit = without_item(text, flags, item) if isinstance(flags, Sequence) else None
-            notes.error(_CODE, _SUBJECT, message, item, "also an option", "remove one of the two", edit)
+            part.error(message, item, "also an option", "remove one of the two", part.without(flags, item))

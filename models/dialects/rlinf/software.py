@@ -13,9 +13,10 @@ from ...findings.wording import with_noun
 from ...machines.node_group import EnvConfig
 from ...placements.claims import Claims
 from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, without, write_ranks
-from ...text.reshape import as_list, split_item, without_item
+from ...text.reshape import as_list, split_item
 from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of
+from .structure import Structure, is_absent
 
 
 def read_node_ranks(
@@ -113,120 +114,105 @@ def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size:
 
     The cost grows with items and ranges, not with nodes.
     """
-    if is_unknown(value) or (isinstance(value, Scalar) and value.is_null):
-        return ()
-    if not isinstance(value, Sequence):
-        message = f"`env_configs` of group `{group}` must be a list, but it is {kind_of(value)}"
-        edit = as_list(notes.document.text_of(value.span.file), value, each=False) if isinstance(value, Mapping) else None
-        notes.error("PW115", group, message, value, kind_of(value), "start each item with `- `: is a `-` missing?", edit)
-        if edit is None:
-            return ()
-        first = len(notes.findings)
-        meant = read_env_configs(notes, Sequence((value,), value.span), group, nodes, size)
-        notes.in_new_form(first)
-        return meant
-    alone = len(value.items) == 1
-    found = [item for item in (_item(notes, item, group, nodes, size, alone) for item in value.items) if item is not None]
-    kept = _nodes_once(notes, value, group, found)
-    _variables_once(notes, group, found)
-    return tuple(
-        EnvConfig(ranks.members, tuple((each.name, each.value) for each in item.variables), item.interpreter)
-        for item, ranks in zip(found, kept)
-    )
+    part = Structure(notes, "PW115", group)
+
+    def read(configs: Sequence) -> tuple[EnvConfig, ...]:
+        alone = len(configs.items) == 1
+        found = [item for each in configs.items if (item := _item(part, each, nodes, size, alone)) is not None]
+        kept = _nodes_once(part, configs, found)
+        _variables_once(part, found)
+        pairs = zip(found, kept)
+        return tuple(EnvConfig(r.members, tuple((each.name, each.value) for each in item.variables), item.interpreter) for item, r in pairs)
+
+    return part.items(value, f"`env_configs` of group `{group}`", "start each item with `- `: is a `-` missing?", read, ())
 
 
-def _item(notes: Notes, item: Value, group: str, nodes: Ranks, size: int | None, alone: bool) -> _Item | None:
-    if is_unknown(item):
-        return None
-    if not isinstance(item, Mapping):
-        message = f"an item of `env_configs` of group `{group}` must be a map, but it is {kind_of(item)}"
-        notes.error("PW115", group, message, item, kind_of(item), "write `- node_ranks: ...`")
+def _item(part: Structure, value: Value, nodes: Ranks, size: int | None, alone: bool) -> _Item | None:
+    notes, group = part.notes, part.subject
+    item = part.mapping(value, f"an item of `env_configs` of group `{group}`", "write `- node_ranks: ...`")
+    if item is None:
         return None
     item = notes.unknown_keys(item, group, _KEYS, True, "an item of `env_configs`")
-    variables = _variables(notes, item.get("env_vars"), group)
+    variables = _variables(part, item.get("env_vars"))
     entry = item.entry("node_ranks")
     if entry is None:
         message = f"an item of `env_configs` of group `{group}` has no `node_ranks`"
-        notes.error("PW101", group, message, item.span, "here", "add `node_ranks: all`", notes.added(item, "node_ranks", "all"))
+        part.missing(item, "node_ranks", message, "add `node_ranks: all`", "all")
         return None
     ranks = read_node_ranks(notes, entry.value, group, size, nodes, item.flow)
     if ranks is None:
         return None
-    outside = without(ranks.ranges, nodes.ranges)
-    if outside:
+    if outside := without(ranks.ranges, nodes.ranges):
         inside = without(ranks.ranges, outside)
         help, edit = f"name nodes of {nodes}", None
         if inside or (alone and nodes):
             text = write_ranks(inside) or "all"
-            help, edit = f"write `{text}`", notes.instead(entry.value, in_flow_map(text) if item.flow else plain_or_quoted(text))
+            help, edit = f"write `{text}`", _instead(notes, item, entry.value, text)
         crash = "" if nodes else " (RLinf: IndexError)"
         message = f"`env_configs` names node {outside[0].start}, but group `{group}` has the nodes {nodes if nodes else 'none'}{crash}"
-        notes.error("PW115", group, message, entry.value, "not a node of the group", help, edit)
+        part.error(message, entry.value, "not a node of the group", help, edit)
         return None
     path = item.get("python_interpreter_path")
-    interpreter = path.text if isinstance(path, Scalar) and not path.is_null and not is_unknown(path) else None
+    interpreter = path.text if isinstance(path, Scalar) and not is_absent(path) else None
     return _Item(item, ranks, variables, interpreter)
 
 
-def _variables(notes: Notes, value: Value | None, group: str) -> tuple[_Variable, ...]:
-    if value is None or is_unknown(value) or (isinstance(value, Scalar) and value.is_null):
+def _instead(notes: Notes, owner: Mapping, value: Value, text: str) -> Edit | None:
+    return notes.instead(value, in_flow_map(text) if owner.flow else plain_or_quoted(text))
+
+
+def _variables(part: Structure, value: Value | None) -> tuple[_Variable, ...]:
+    if value is None or is_absent(value):
         return ()
-    text = notes.document.text_of(value.span.file)
     if not isinstance(value, Sequence):
-        message = f"`env_vars` of group `{group}` must be a list of one-key maps, but it is {kind_of(value)}"
-        edit = as_list(text, value, each=True) if isinstance(value, Mapping) else None
-        notes.error("PW115", group, message, value, kind_of(value), "write each variable as `- NAME: value`: is a `-` missing?", edit)
+        edit = as_list(part.text(value), value, each=True) if isinstance(value, Mapping) else None
+        help = "write each variable as `- NAME: value`: is a `-` missing?"
+        part.wrong(f"`env_vars` of group `{part.subject}`", "a list of one-key maps", value, help, edit)
         return ()
     found = []
     for item in value.items:
-        if is_unknown(item):
-            continue
-        if not isinstance(item, Mapping) or len(item.entries) != 1:
+        if isinstance(item, Mapping) and len(item.entries) == 1:
+            entry = item.entries[0]
+            found.append(_Variable(str(entry.key.value), str(entry.value.value) if isinstance(entry.value, Scalar) else "", item, value))
+        elif not is_unknown(item):
             has = f"a map of {with_noun(len(item.entries), 'key')}" if isinstance(item, Mapping) else kind_of(item)
+            edit = split_item(part.text(value), value, item) if isinstance(item, Mapping) else None
             message = f"each item of `env_vars` must be a map of one key, but this one is {has}"
-            edit = split_item(text, value, item) if isinstance(item, Mapping) else None
-            notes.error("PW115", group, message, item, has, "write one `- NAME: value` per variable", edit)
-            continue
-        entry = item.entries[0]
-        shown = str(entry.value.value) if isinstance(entry.value, Scalar) else ""
-        found.append(_Variable(str(entry.key.value), shown, item, value))
+            part.error(message, item, has, "write one `- NAME: value` per variable", edit)
     return tuple(found)
 
 
-def _nodes_once(notes: Notes, value: Sequence, group: str, items: list[_Item]) -> list[Ranks]:
+def _nodes_once(part: Structure, value: Sequence, items: list[_Item]) -> list[Ranks]:
     """The nodes of each item that no item before it has; RLinf refuses a node in two items."""
-    claims = Claims()
-    kept = []
+    claims, kept = Claims(), []
     for item in items:
-        twice = tuple(part for each in item.ranks.ranges for part in claims.claim(each))
+        twice = tuple(stretch for each in item.ranks.ranges for stretch in claims.claim(each))
         left = without(item.ranks.ranges, twice)
-        if twice:
-            message = f"node {twice[0].start} is in two items of `env_configs` of group `{group}`"
-            entry = item.mapping.entry("node_ranks")
-            help, edit = "give each node one item", None
-            if left and entry is not None:
-                text = write_ranks(left)
-                help, edit = (
-                    f"write `{text}`",
-                    notes.instead(entry.value, in_flow_map(text) if item.mapping.flow else plain_or_quoted(text)),
-                )
-            elif not left:
-                help, edit = "remove this item", without_item(notes.document.text_of(value.span.file), value, item.mapping)
-            notes.error("PW115", group, message, entry.value if entry else item.mapping, "again here", help, edit)
         kept.append(Ranks(left))
+        if not twice:
+            continue
+        entry = item.mapping.entry("node_ranks")
+        help, edit = "give each node one item", None
+        if left and entry is not None:
+            help, edit = f"write `{write_ranks(left)}`", _instead(part.notes, item.mapping, entry.value, write_ranks(left))
+        elif not left:
+            help, edit = "remove this item", part.without(value, item.mapping)
+        message = f"node {twice[0].start} is in two items of `env_configs` of group `{part.subject}`"
+        part.error(message, entry.value if entry else item.mapping, "again here", help, edit)
     return kept
 
 
-def _variables_once(notes: Notes, group: str, items: list[_Item]) -> None:
+def _variables_once(part: Structure, items: list[_Item]) -> None:
     """RLinf refuses a variable that stands twice in a group, even for different nodes."""
     first: dict[str, str] = {}
     for item in items:
         for each in item.variables:
             if each.name in first:
-                same = first[each.name] == each.value
-                message = f"`{each.name}` stands twice in the `env_vars` of group `{group}`; RLinf refuses that even for different nodes"
+                message = (
+                    f"`{each.name}` stands twice in the `env_vars` of group `{part.subject}`; RLinf refuses that even for different nodes"
+                )
                 help, edit = "put these nodes into a group of their own", None
-                if same and item is items[0]:
-                    help, edit = "remove one of the two", without_item(notes.document.text_of(each.item.span.file), each.owner, each.item)
-                notes.error("PW115", group, message, each.item, "again here", help, edit)
+                if first[each.name] == each.value and item is items[0]:
+                    help, edit = "remove one of the two", part.without(each.owner, each.item)
+                part.error(message, each.item, "again here", help, edit)
             first.setdefault(each.name, each.value)
