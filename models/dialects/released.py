@@ -25,7 +25,9 @@ def known_framework(text: str) -> str:
         raise ValueError(f"`{text[:80]}` is not NAME==VERSION, such as `verl==0.6.1`")
     if name.lower() not in FRAMEWORKS:
         close = nearest(name.lower(), FRAMEWORKS)
-        raise ValueError(f"`{name[:80]}` is not a known framework; " + (f"write `{close}`" if close else f"known are {', '.join(FRAMEWORKS)}"))
+        raise ValueError(
+            f"`{name[:80]}` is not a known framework; " + (f"write `{close}`" if close else f"known are {', '.join(FRAMEWORKS)}")
+        )
     return f"{name.lower()}=={version}"
 
 

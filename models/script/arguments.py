@@ -82,7 +82,9 @@ class Arguments:
         mapped = Mapped(word, length, self.lines, self.source.text, self.shell)
         if not key.known or key.secret or key.unset:
             why = key.why_unknown or "it depends on the environment"
-            self.unchecked.append(Unchecked("PW122", "", f"a setting whose key is not known is left out: {why}", True, "Write its key in the script"))
+            self.unchecked.append(
+                Unchecked("PW122", "", f"a setting whose key is not known is left out: {why}", True, "Write its key in the script")
+            )
             return
         open_ = not value.known or value.unset or (value.secret and not Environment.may_be_judged(value.plain))
         if len(plain) > MAX_LENGTH:

@@ -14,7 +14,7 @@ from math import lcm
 from ...component import NOT_FEWER, Parallel, Relation
 from ...configuration.settings import Amount
 from ...findings.finding import Severity
-from ...findings.wording import do, with_noun
+from ...findings.wording import are, do, with_noun
 from ...releases.release import Range
 from .capabilities import CHECKED, SETTING
 from .checks import BATCHES, REASONING, JobFacts, check_settings
@@ -81,7 +81,7 @@ def _gathered(work: Work) -> None:
     environments, policies = work.processes("env"), work.processes("rollout")
     place = next((span for name in ("rollout", "env") if (each := work.component(name)) and (span := each.span("placement"))), work.top)
     if environments and policies and policies % environments:
-        message = f"the {with_noun(policies, 'process')} of `rollout` are no multiple of the {with_noun(environments, 'process')} of `env`"
+        message = f"the {with_noun(policies, 'process')} of `rollout` {are(policies)} no multiple of the {with_noun(environments, 'process')} of `env`"
         help = f"give `rollout` {policies // environments * environments or environments} processes, or run RLinf 0.2"
         work.notes.judge(Range(until="0.2"), Severity.ERROR, SHARES, "rollout", message, place, "", help)
 

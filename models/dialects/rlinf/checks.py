@@ -122,8 +122,8 @@ SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
             only_if=_job(lambda facts: _packs(facts) and facts.task == "coding_online_rl" and _says(facts, AGAIN)),
         ),
         Requires(
-            code=SETTING, source=f"{_CONFIG}, validate_reasoning_cfg", key=RETURNED, value=True, help="set one of them to `true`",
-            only_if=_job(lambda facts: _packs(facts) and facts.task == "reasoning" and _says(facts, AGAIN) and _flag(facts, AGAIN) is False),
+            code=SETTING, source=f"{_CONFIG}, validate_reasoning_cfg", key=AGAIN, value=True, help="set one of them to `true`",
+            only_if=_job(lambda facts: _packs(facts) and facts.task == "reasoning" and _says(facts, AGAIN) and _flag(facts, RETURNED) is False),
             message=f"neither `{AGAIN}` nor `{RETURNED}` is true, so the old policy's probabilities are missing",
         ),
         Excludes(
@@ -140,7 +140,7 @@ SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
         ),
         OneOf(
             code=SETTING, source="RLinf, rlinf/hybrid_engines/fsdp/utils.py (create_device_mesh), strategy/fsdp.py (wrap_model)", when=LATE,
-            key=SHARDING, values=WHOLE, only_if=_job(_is_whole_fsdp),
+            key=SHARDING, values=WHOLE, renamed=(("hybrid_shard", WHOLE[0]),), only_if=_job(_is_whole_fsdp),
             message="{left} is `{right}`, but RLinf gives FSDP one dimension of ranks, all of `actor`",
         ),
     )),
