@@ -50,7 +50,7 @@ def verify(
     """
     inputs = Inputs(files)
     readings = inputs.readings(
-        lambda file: load_all(file, machines, dialect, level, composer),
+        lambda file, folder: load_all(file, machines, dialect, level, composer.reading_in(folder)),
         lambda texts: load_settings(texts, machines, dialect, level, composer),
     )
     reports = (verdict_on(with_models(reading, model) if model else reading) for reading in readings)

@@ -138,7 +138,9 @@ def model_option(verb: Verb) -> Verb:
 
 def level_option(verb: Verb) -> Verb:
     """Adds `--level` to a verb, as its argument `level`."""
-    return click.option("--level", type=click.Choice(LEVELS), default=DEFAULT_LEVEL, show_default=True, help="How much is checked; placement is faster.")(verb)
+    return click.option(
+        "--level", type=click.Choice(LEVELS), default=DEFAULT_LEVEL, show_default=True, help="How much is checked; placement is faster."
+    )(verb)
 
 
 def _known_frameworks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from ..reading import Reading
 from ..releases.choice import Choice
 from ..text.document import Document
 from ..text.tree import Mapping
+from .signs import Signs
 
 Machines = Union[Cluster, AsDeclared, None]
 """What the user said of the machines: all of them, how many accelerators the declared nodes have, or nothing."""
@@ -54,8 +55,8 @@ class Dialect(Protocol):
     PLACES: tuple[str, ...]
     """The keys, at most two deep (``cluster.num_nodes``), whose content is all in the Problem that a file states."""
 
-    def recognises(self, root: Mapping) -> bool:
-        """Is a file with this top-level map meant for it?"""
+    def signs(self, root: Mapping) -> Signs:
+        """Keys of a file with this top-level map that speak for the dialect."""
         ...
 
     def release_of(self, document: Document) -> Choice | None:

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Callable, Iterator, Sequence, cast
 from ..composition import Composer
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..level import DEFAULT_LEVEL
+from ..machines.cluster import Cluster
 from ..reading import Reading
 from ..resolving.resolve import with_models
 from ..text.document import Document
 from ..text.source import Source
 from ..text.tree import Mapping
 from .released import release_for
+from .signs import Signs
 
 if TYPE_CHECKING:
-    from ..machines.cluster import Cluster
     from .dialect import Dialect, Machines
 
 _ABOUT_THE_SCRIPT = ("PW012", "PW014", "PW125")
@@ -29,6 +30,14 @@ _FIRST_ADVICE = re.compile(r"write `[^`]*`")
 
 DIALECTS = ("rlinf", "roll", "verl", "native")
 """In the order of asking: native files need pydantic, which is not to be loaded for the others."""
+
+
+_TOP_KEYS = {
+    "rlinf": ("cluster",),
+    "verl": ("actor_rollout_ref", "resource_pool_spec", "topology", "trainer"),
+    "native": ("components",),
+}
+"""Keys at the top of a file, one of which every file of a dialect has."""
 
 
 def dialect_named(name: str) -> Dialect:
@@ -119,7 +128,7 @@ def _of_frameworks(readings: list[Reading]) -> list[Reading]:
     for reading in readings:
         program = reading.document.program
         if program is not None and any(finding.code == "PW010" for finding in reading.findings):
-            told.append(Unchecked("PW010", "", f"`{program.name}` in line {program.span.line} is of no framework that is known here"))
+            told.append(Unchecked("PW122", "", f"`{program.name}` in line {program.span.line} is of no framework that is known here"))
         else:
             known.append(reading)
     if not known or not told:
@@ -148,14 +157,25 @@ def _read(
     document = _empty(source)
     try:
         document = compose()
-        found = _recognised(document) if dialect == "auto" else dialect_named(dialect)
+        found, strays, unsure = _chosen(document) if dialect == "auto" else (dialect_named(dialect), (), ())
         document = replace(document, release=release_for(found, document, frameworks))
-        reading = replace(with_models(found.read(document, machines, level)), level=level)
+        reading = with_models(found.read(document, machines, level))
+        named = machines if isinstance(machines, Cluster) else None
+        reading = replace(_without_strays(reading, strays), unchecked=(*unsure, *reading.unchecked), level=level, machines=named)
     except UnusableInput as problem:
         findings = (*document.findings, *problem.findings)
         reading = Reading(document, "unknown" if dialect == "auto" else dialect, None, findings, document.unchecked)
     findings = document.environment.concealed(_naming_files(reading))
     return replace(reading, findings=tuple(map(_quoted_in(source), findings)) if document.program else findings)
+
+
+def _without_strays(reading: Reading, strays: tuple[Finding, ...]) -> Reading:
+    """The reading with warnings about keys of other dialects, which are not unknown keys then."""
+    if not strays:
+        return reading
+    places = {stray.span for stray in strays}
+    kept = (finding for finding in reading.findings if finding.code != "PW104" or finding.span not in places)
+    return replace(reading, findings=(*kept, *strays))
 
 
 def _quoted_in(source: Source) -> Callable[[Finding], Finding]:
@@ -204,18 +224,69 @@ def _naming_files(reading: Reading) -> Iterator[Finding]:
 
 
 def is_meant_for(dialect: Dialect, document: Document) -> bool:
-    """Is a document one of this dialect, by its keys or by the program that a script starts?"""
-    return dialect.recognises(document.root) or (document.program is not None and document.program.name.startswith(dialect.PROGRAMS))
+    """True if a document is surely one of this dialect, by its keys or by the program that a script starts."""
+    return bool(dialect.signs(document.root).sure) or _starts(dialect, document)
 
 
-def _recognised(document: Document) -> Dialect:
-    root = document.root
+def _starts(dialect: Dialect, document: Document) -> bool:
+    return document.program is not None and document.program.name.startswith(dialect.PROGRAMS)
+
+
+def _candidates(document: Document) -> dict[str, Signs]:
+    """Dialects that something speaks for, in the order of asking; the program of a script decides alone."""
+    root, found = document.root, dict[str, Signs]()
     # What is set on a command line is verl's, most of the time: asked first, the others need not be loaded.
     order = DIALECTS if document.program is None else sorted(DIALECTS, key=lambda name: name != "verl")
     for name in order:
-        found = dialect_named(name)
-        if is_meant_for(found, document):
-            return found
+        decided = any(signs.sure for signs in found.values())
+        if decided and (document.program is not None or not _may_be(name, document)):
+            continue
+        dialect = dialect_named(name)
+        if _starts(dialect, document):
+            return {name: Signs((document.program.name if document.program else "",))}
+        signs = dialect.signs(root)
+        if signs.any:
+            found[name] = signs
+    return found
+
+
+def _may_be(name: str, document: Document) -> bool:
+    """True if a file has a key at its top that a dialect's files have; it is asked only then, besides the one that is decided."""
+    if name == "roll":
+        return "device_mapping" in document.source.text
+    return any(document.root.get(key) is not None for key in _TOP_KEYS[name])
+
+
+def _chosen(document: Document) -> tuple[Dialect, tuple[Finding, ...], tuple[Unchecked, ...]]:
+    """Dialect that a document is read in, with what speaks for others. Raises UnusableInput where nothing speaks for any."""
+    found = _candidates(document)
+    if not found:
+        raise UnusableInput([_unknown(document)])
+    sure = [name for name, signs in found.items() if signs.sure]
+    chosen = sure[0] if sure else next(iter(found))
+    if not sure:
+        why = f"only `{found[chosen].weak[0]}` speaks for a {chosen} file"
+        return dialect_named(chosen), (), (Unchecked("PW010", "", why, True, f"Pass `--dialect {chosen}` if it is one"),)
+    findings = tuple(_stray(document, chosen, name, signs) for name, signs in found.items() if name != chosen)
+    if len(sure) == 1:
+        return dialect_named(chosen), findings, ()
+    why = f"the file has keys of {' and of '.join(sure)}; it was read as {chosen}"
+    add = " or ".join(f"`--dialect {name}`" for name in sure)
+    return dialect_named(chosen), findings, (Unchecked("PW010", "", why, True, f"Pass {add}"),)
+
+
+def _stray(document: Document, chosen: str, other: str, signs: Signs) -> Finding:
+    """A warning about keys of another dialect than the one that a file is read in."""
+    key = signs.any[0]
+    entry = document.root.entry(key.split(".")[0])
+    message = f"`{key}` is a key of {other}, but this file is read as {chosen}"
+    at = entry.key.span if entry else None
+    return warning("PW122", "", message, at, label=f"a key of {other}", help=f"remove it, or pass `--dialect {other}`")
+
+
+def _unknown(document: Document) -> Finding:
+    """An error for a document that nothing speaks for."""
+    root = document.root
     keys = ", ".join(f"`{entry.key.text[:32]}`" for entry in list(root)[:6]) or "none"
     message = f"this is no configuration that is known here (its top-level keys: {keys})"
     needs = "RLinf needs `cluster: {component_placement: ...}`, ROLL roles with `device_mapping:`, "
@@ -223,4 +294,4 @@ def _recognised(document: Document) -> Dialect:
     advice = f"{needs}; or name it with `--dialect`"
     if document.partial:
         advice = "name the folder of its `defaults` with `--config-root`, or its dialect with `--dialect`"
-    raise UnusableInput([error("PW010", "", message, root.span.part(0, min(1, root.span.length)), help=advice)])
+    return error("PW010", "", message, root.span.part(0, min(1, root.span.length)), help=advice)

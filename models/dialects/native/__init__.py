@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...level import DEFAULT_LEVEL
-from .recognise import KEYS, NAME, recognises
+from .recognise import KEYS, NAME, signs
 
 if TYPE_CHECKING:
     from ...findings.span import Edit
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...text.document import Document
     from ..dialect import Degrees, Machines, Rendering
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "recognises", "release_of", "render", "write"]
+__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "release_of", "render", "signs", "write"]
 
 PROGRAMS: tuple[str, ...] = ()
 """No program of a script is read by its name alone."""

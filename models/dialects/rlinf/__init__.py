@@ -10,6 +10,7 @@ from ...level import DEFAULT_LEVEL
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Entry, Mapping, Scalar
+from ..signs import Signs
 
 if TYPE_CHECKING:
     from ...findings.span import Edit
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ..dialect import Degrees, Machines, Rendering
 
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "recognises", "release_of", "render", "write"]
+__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "release_of", "render", "signs", "write"]
 
 PROGRAMS: tuple[str, ...] = ()
 """No program of a script is read by its name alone."""
@@ -67,16 +68,18 @@ HINTS = "placewright"
 PLACEMENT = "component_placement"
 
 
-def recognises(root: Mapping) -> bool:
-    """Is there a `cluster` map that places components, also under a misspelt key, or one that leaves them to hints?"""
+def signs(root: Mapping) -> Signs:
+    """A `cluster` map that places components, also under a misspelt key, or one that leaves them to hints."""
     cluster = root.get("cluster")
     if isinstance(cluster, Scalar):
         cluster, _ = Interpolator(root, partial=True).target(cluster, ("cluster",))
     if not isinstance(cluster, Mapping):
-        return False
-    if cluster.get(PLACEMENT) is not None or misspelt(cluster) is not None:
-        return True
-    return cluster.get("num_nodes") is not None and root.get(HINTS) is not None
+        return Signs()
+    if cluster.get(PLACEMENT) is not None:
+        return Signs((f"cluster.{PLACEMENT}",))
+    if (entry := misspelt(cluster)) is not None:
+        return Signs((f"cluster.{entry.key.text}",))
+    return Signs(("cluster.num_nodes",)) if cluster.get("num_nodes") is not None and root.get(HINTS) is not None else Signs()
 
 
 def misspelt(cluster: Mapping) -> Entry | None:

@@ -121,7 +121,7 @@ class Reader(Skeleton):
         fits = partial(_fits, notes, groups, placed, block)
         cluster = None if count is None else machines_of(notes, count, at, groups.groups, self.machines, fits)
         per_node = self.machines.count if isinstance(self.machines, AsDeclared) and not groups.groups else 0
-        context = Context(notes, cluster, groups, per_node)
+        context = Context(notes, cluster, groups, per_node, lacks_nodes=isinstance(self.machines, Cluster))
         components = read_components(context, placed) if placed is not None else ()
         if cluster is None or count is None:
             return None

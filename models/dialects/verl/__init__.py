@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...level import DEFAULT_LEVEL
-from .recognise import NAME, recognises
+from .recognise import NAME, signs
 
 if TYPE_CHECKING:
     from ...findings.span import Edit
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...text.document import Document
     from ..dialect import Degrees, Machines, Rendering
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "recognises", "release_of", "render", "write"]
+__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "release_of", "render", "signs", "write"]
 
 PROGRAMS: tuple[str, ...] = ("verl.", "recipe.")
 """The modules of verl and of verl-recipe."""

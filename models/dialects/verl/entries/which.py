@@ -11,7 +11,7 @@ from .programs import DECLARED, EVALUATION, FULLY_ASYNC, GENERATION, MAIN_PPO, O
 SPEC, TOPOLOGY = "resource_pool_spec", "topology"
 _SECTIONS = ("trainer", "actor_rollout_ref", "critic", "reward_model", "rollout", "env", "engine", SPEC, TOPOLOGY)
 """Where the keys stand that speak of placement."""
-_SPEAK = ("actor_rollout_ref", "critic", "rollout", "engine", "model.partial_pretrain", "env.disagg_sim")
+_SPEAK = ("actor_rollout_ref", "critic", "rollout", "engine", "model.partial_pretrain", "env.disagg_sim", "trainer.n_gpus_per_node")
 """Keys by which a file without a program is one of a known program."""
 WORKS_LIKE = "Verify it as the program of verl that places the same roles, such as `-m verl.trainer.main_ppo`"
 
