@@ -112,6 +112,8 @@ class Notes(Mending):
             )
             message = f"{what} has no key `{entry.key.text}`{missed}"
             help, edit = f"remove it; keys are {', '.join(f'`{name}`' for name in names)}", self.removed(value, entry)
+            if not close and (there := nearest(word, names)):
+                help = f"remove it: `{there}` is set too"
             if close and rest:
                 help, edit = f"write `{close}: {rest}`: is a colon missing?", self.renamed(entry, f"{close}: {rest}")
             elif close:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import AbstractSet as Set
 from typing import Mapping as MappingType
 from typing import Union
 
 from ..derivation import Figure
 from ..findings.span import Edit, Span
+from ..releases.choice import Choice
 from ..text.interpolation import Interpolator
 from ..text.tree import Mapping, Scalar, Value, kind_of
 from .notes import Notes, is_unknown
@@ -76,7 +76,6 @@ class Settings:
         self._defaults = defaults or {}
         self._found: dict[tuple[str, ...], Value | None] = {}
         self._said: set[tuple[str, str]] = set()
-        self._asked: set[str] = set()
 
     @property
     def defaults(self) -> MappingType[str, Default]:
@@ -84,9 +83,14 @@ class Settings:
         return self._defaults
 
     @property
-    def asked(self) -> Set[str]:
-        """Dotted paths that were asked for."""
-        return self._asked
+    def asked(self) -> frozenset[str]:
+        """Dotted paths that were looked up, and those above them, whether or not something stands there."""
+        return frozenset(".".join(keys) for keys in self._found if keys)
+
+    @property
+    def choice(self) -> Choice | None:
+        """Release that the file is judged for; see `Found.choice`."""
+        return self._notes.choice
 
     @property
     def top(self) -> Span:
@@ -95,7 +99,6 @@ class Settings:
 
     def at(self, path: str) -> Value | None:
         """The value at a path; None if there is none. An unresolved one is a Scalar of tag UNRESOLVED."""
-        self._asked.add(path)
         return self._at(tuple(path.split(".")) if path else ())
 
     def _at(self, keys: tuple[str, ...]) -> Value | None:
@@ -153,13 +156,13 @@ class Settings:
         if isinstance(number, float) and number.is_integer() and not exact:
             number = int(number)
         if not isinstance(value, Scalar) or not isinstance(number, int):
-            if (path, rule) not in self._said:
-                self._said.add((path, rule))
+            if (path, "") not in self._said:
+                self._said.add((path, ""))
                 self.wrong_type(path, value, max(least, 1) if fits is None else fits)
             return None
         if number < least:
-            if (path, rule) not in self._said:
-                self._said.add((path, rule))
+            if (path, "") not in self._said:
+                self._said.add((path, ""))
                 message = f"`{path}` is {number}, but it must be at least {least}"
                 better = least if fits is None else fits
                 edit = None if value.origin else Edit(value.span, str(better))

@@ -133,9 +133,9 @@ class Expander:
     def _into(self, fields: Fields, parts: Sequence[Part], split: bool = False) -> None:
         """Add the parts of a word; `split`: what is written in it without quotes is split too."""
         for part in parts:
-            if isinstance(part, Parameter) and not part.bad and not part.length and "@*".find(part.name) + 1:
-                self._all_into(fields, part)
-            elif isinstance(part, Parameter) and not part.bad and not part.length and part.index in ("@", "*"):
+            if (isinstance(part, Parameter) and not part.bad and not part.length and "@*".find(part.name) + 1) or (
+                isinstance(part, Parameter) and not part.bad and not part.length and part.index in ("@", "*")
+            ):
                 self._all_into(fields, part)
             elif isinstance(part, Parameter) and part.operator in _DEFAULTS and not part.quoted and not part.bad:
                 self._default_into(fields, part)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Iterator, Sequence
 from .builtins import BUILTINS, DECLARING, SURE, Builtins
 from .conditions import HOLDS, Truth, computed, extended, tested
 from .expand import Expander, Unfit
-from .patterns import Slow
 from .launch import Started, nested_text, written_file
+from .patterns import Slow
 from .pieces import Place, Text, joined, merged
 from .state import MAX_CALLS, State, TooMuch
 from .sums import NotComputed
