@@ -215,8 +215,8 @@ def test_every_difference_is_met() -> None:
 def test_the_pipeline_is_told_by_the_keys_alone() -> None:
     from placewright.models.configuration.notes import Notes
     from placewright.models.configuration.settings import Settings
-    from placewright.models.dialects.roll.roles.defaults import Defaults
-    from placewright.models.dialects.roll.workers.pipeline_of import pipeline_of
+    from placewright.models.dialects.roll.blocks import pipeline_of
+    from placewright.models.dialects.roll.names import Defaults
     from placewright.models.text.interpolation import Interpolator
 
     close = {"opd_rlvr": "opd", "distill_vl": "distill", "rlvr_vl": "rlvr"}

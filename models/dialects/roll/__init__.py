@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .names import ALL_BLOCKS, DEVICES, PER_WORKER, WORLD_SIZE
 from .recognise import HINTS, NAME, recognises
-from .roles.known_keys import ALL_BLOCKS, DEVICES, PER_WORKER, WORLD_SIZE
 
 if TYPE_CHECKING:
     from ...findings.span import Edit
@@ -48,13 +48,13 @@ def read(document: Document, machines: Machines, level: str = "placement") -> Re
 
 def render(problem: Problem) -> Rendering:
     """See `Dialect.render`. What writes is not loaded for those who only read."""
-    from .writing.render import render as rendered
+    from .rendering import render as rendered
 
     return rendered(problem)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:
     """See `Dialect.write`."""
-    from .writing.write import write as written
+    from .writing import write as written
 
     return written(reading, assignment, degrees or {})

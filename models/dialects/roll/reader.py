@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Iterator
 
-from ...component import Component
+from ...component import UNBOUNDED, Component
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
+from ...counts import times
 from ...derivation import Derivation
+from ...findings.span import Edit
 from ...hints.said import may_leave_degrees, timed_names
+from ...hints.without import without
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import MAX_NODES, AsDeclared
@@ -18,24 +21,81 @@ from ...reading import Reading
 from ...said import Said
 from ...text.document import Document
 from ...text.interpolation import Interpolator
-from ...text.tree import Mapping
+from ...text.nearest import nearest
+from ...text.tree import Mapping, Value
 from ..dialect import TRAINING
-from .capabilities import CAPABILITIES
-from .machines.counts import devices_per_node, nodes_reserved
-from .machines.reserved import Reserving
-from .modes import read_modes
-from .planning.anew import anew, choices_refused
-from .recognise import HINTS, NAME
-from .roles.defaults import Defaults
-from .roles.hinted import only_roles, with_workers
-from .roles.placed import opened, placed
-from .roles.role import Role
-from .roles.setup import Setup
-from .variables import ENVIRONMENT
-from .work import read_work
-from .workers.meant import as_meant
-from .workers.read_roles import read_roles
-from .workers.unused import unused
+from .batches import chains, preferences, prompts, taught
+from .job import Role, Setup
+from .logits_transfer import logits_transfer
+from .misspelt import as_meant
+from .model_update import model_update
+from .models import models
+from .modes import asynchronous, partial_gpu
+from .names import ENVIRONMENT_VARIABLES, Defaults
+from .nodes import Reserving, devices_per_node, nodes_reserved, opened, placed
+from .planning import anew, choices_refused
+from .recognise import CAPABILITIES, HINTS, NAME
+from .roles import read_roles, unused
+from .strategies import backends
+from .trajectories import trajectories
+
+# Roles whose place is left to hints: those that ROLL starts, with workers of the size that their strategy needs.
+
+
+def only_roles(notes: Notes, block: Value, roles: tuple[Role, ...]) -> Value | None:
+    """The block without hints about what ROLL does not start, a finding for each of these; None where nothing else is in it."""
+    inner = block.get("components") if isinstance(block, Mapping) else None
+    if not isinstance(inner, Mapping):
+        return block
+    started = [role.key for role in roles if role.created]
+    strange = [entry for entry in inner if entry.key.text not in started]
+    for entry in strange:
+        name = entry.key.text
+        close = nearest(name, [each for each in started if inner.get(each) is None])
+        why = next((f": {role.reason}" for role in roles if role.key == name), "")
+        message = f"the hints are about `{name}`, which ROLL does not start{why}"
+        edit = Edit(entry.key.span, close) if close else None
+        help = f"write `{close}`" if close else f"roles are {', '.join(f'`{each}`' for each in started)}"
+        notes.error("PW121", name, message, entry.key.span, "not started", help, edit)
+    return without(block, strange)
+
+
+def with_workers(component: Component, each: int) -> Component:
+    """The component with workers of as many devices as its strategy needs, where the hints say nothing else."""
+    spans = component.spans.keys()
+    if "accelerators_per_process" in spans or {"accelerators", "processes"} <= spans or each <= 1:
+        return component
+    if "processes" in spans:  # then the hints count workers
+        most = component.most if component.most >= UNBOUNDED else component.most * each
+        counts = times(component.counts, each)
+        return replace(component, per_process=each, least=component.least * each, most=most, counts=counts)
+    return replace(component, per_process=each)
+
+
+# How ROLL's roles lie to each other: what each pipeline demands of them.
+
+
+def read_modes(setup: Setup) -> None:
+    """Add to the setup what the pipeline demands of its roles: degrees of parallelism, relations, findings."""
+    for judge in (backends, model_update, asynchronous, partial_gpu, logits_transfer):
+        judge(setup)
+
+
+# The arithmetic of the work of ROLL's roles: batches dealt out to ranks, environments.
+
+
+def read_work(setup: Setup, training: bool) -> None:
+    """Add to the setup what is dealt out to the processes of its components, and their models; `training` judges the batches too."""
+    prompts(setup, training)
+    trajectories(setup, training)
+    preferences(setup)
+    if training:
+        taught(setup)
+    chains(setup)
+    models(setup)
+
+
+# A ROLL configuration as a Problem: its roles, the nodes that ROLL reserves for them, and every fault at once.
 
 FRAMEWORK = "ROLL"
 
@@ -75,7 +135,7 @@ class _Reader:
     def __post_init__(self) -> None:
         self.notes = Notes(self.document, FRAMEWORK)
         self.meant = as_meant(self.notes, self.document, frozenset(self._hinted()))
-        self.interpolator = Interpolator.of(self.meant, ENVIRONMENT)
+        self.interpolator = Interpolator.of(self.meant, ENVIRONMENT_VARIABLES)
         self.notes.followed = self.interpolator.followed
         self.settings = Settings(self.notes, self.interpolator, Defaults())
 
