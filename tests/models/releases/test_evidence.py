@@ -1,0 +1,63 @@
+"""Which release keys show, and versions between the known ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from placewright.models.releases.evidence import by_keys, installed, of_version, ranges_from
+from placewright.models.releases.release import ReleaseTable, read_releases
+
+FACTS = Path(__file__).parents[3] / "models" / "dialects" / "verl" / "facts" / "releases.json"
+RANGES = ranges_from({"old": [["", "0.5.0"]], "new": [["0.8.0", ""]], "middle": [["0.5.0", "0.7.0"]], "always": [["", ""]]})
+
+
+@pytest.fixture
+def table() -> ReleaseTable:
+    return read_releases(FACTS)
+
+
+def test_without_what_excludes_the_newest_is_assumed(table: ReleaseTable) -> None:
+    choice = by_keys(table, RANGES, ["always", "of nobody"])
+    assert (choice.release, choice.reason, len(choice.possible)) == (table.newest, "newest, assumed", len(table.releases))
+
+
+def test_a_key_that_the_newest_lacks_excludes_it(table: ReleaseTable) -> None:
+    choice = by_keys(table, RANGES, ["always", "middle"])
+    assert (choice.release.name, choice.reason) == ("0.6.1", "newest that has `middle`")
+    assert [release.name for release in choice.possible] == ["0.5.0", "0.6.0", "0.6.1"]
+
+
+def test_a_key_that_old_ones_lack_excludes_those(table: ReleaseTable) -> None:
+    choice = by_keys(table, RANGES, ["new"])
+    assert choice.reason == "newest, assumed"
+    assert choice.possible[0].name == "0.8.0"
+
+
+def test_where_nothing_is_left_the_fewest_refusals_count(table: ReleaseTable) -> None:
+    choice = by_keys(table, RANGES, ["new", "old", "always"])
+    assert choice.reason == "no release has all keys; it lacks 1"
+    assert choice.release == table.newest
+    assert table.named("0.6.0") not in choice.possible
+
+
+@pytest.mark.parametrize(
+    ("version", "name"),
+    [("0.6.1", "0.6.1"), ("0.7.0.dev", "0.7.0"), ("0.6.5", "0.6.1"), ("0.3.0.post1", "0.3.0"), ("v0.9.0+cu12", "0.9.0"), ("1.0", "0.9.0")],
+)
+def test_a_version_between_two_is_the_older(table: ReleaseTable, version: str, name: str) -> None:
+    release = of_version(table, version)
+    assert release is not None
+    assert release.name == name
+
+
+def test_a_version_older_than_all_is_none(table: ReleaseTable) -> None:
+    assert of_version(table, "0.1") is None
+
+
+def test_the_installed_package_is_found_without_importing_it(table: ReleaseTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "verl-0.6.1.dist-info").mkdir()
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    choice = installed(table)
+    assert choice is not None
+    assert (choice.release.name, choice.reason) == ("0.6.1", "installed")
