@@ -216,13 +216,13 @@ def test_the_pipeline_is_told_by_the_keys_alone() -> None:
     from placewright.models.configuration.notes import Notes
     from placewright.models.configuration.settings import Settings
     from placewright.models.dialects.roll.blocks import pipeline_of
-    from placewright.models.dialects.roll.names import Defaults
+    from placewright.models.dialects.roll.profile import Defaults, profile_of
     from placewright.models.text.interpolation import Interpolator
 
     close = {"opd_rlvr": "opd", "distill_vl": "distill", "rlvr_vl": "rlvr"}
     for record in records("yaml_examples"):
         document = Composer((str(CORPUS / "yaml"),)).compose(Source.read(CORPUS / "yaml" / record["id"]))
-        found = pipeline_of(notes := Notes(document, "ROLL"), Settings(notes, Interpolator.of(document), Defaults()), None)
+        found = pipeline_of(notes := Notes(document, "ROLL"), Settings(notes, Interpolator.of(document), Defaults(profile_of(None))), None)
         if found.name != "rlvr_rollout":  # tests of ROLL that build some clusters alone: the records take them for whole pipelines
             assert close.get(found.name, found.name) == record["pipeline"], record["id"]
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .names import ALL_BLOCKS, DEVICES, PER_WORKER, WORLD_SIZE
+from .names import ALL_BLOCKS, DEVICES, PER_WORKER, RELEASES, WORLD_SIZE
 from .recognise import HINTS, NAME, recognises
 
 if TYPE_CHECKING:
@@ -26,15 +25,12 @@ PROGRAMS: tuple[str, ...] = ("roll.",)
 PLACES = ("num_nodes", "num_gpus_per_node", *(f"{block}.{key}" for block in ALL_BLOCKS for key in (DEVICES, PER_WORKER, WORLD_SIZE)), HINTS)
 """The keys whose content is all in the Problem that a file states."""
 
-RELEASES = Path(__file__).parent / "facts" / "releases.json"
-
 
 def release_of(document: Document) -> Choice | None:
     """See `Dialect.release_of`."""
-    from ...releases.choice import newest
-    from ...releases.release import read_releases
+    from .profile import release_of as found
 
-    return newest(read_releases(RELEASES))
+    return found(document)
 
 
 def read(document: Document, machines: Machines, level: str = "placement") -> Reading:

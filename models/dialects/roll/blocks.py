@@ -16,11 +16,8 @@ from .names import (
     ACTOR_INFER,
     ACTOR_TRAIN,
     AGENTIC_REWARD,
-    BLOCKS,
-    BY_NAME,
     CRITICS,
     DEVICES,
-    PIPELINES,
     REFERENCES,
     REWARD_MODEL,
     REWARDS,
@@ -32,16 +29,13 @@ from .names import (
     TEACHERS,
     TRAIN_ENV,
     VAL_ENV,
-    WORKER_KEYS,
     WORLD_SIZE,
-    Pipeline,
 )
+from .profile import Pipeline, pipelines, profile_of
 
 # The settings that decide which roles a PPO pipeline starts: critic, reference, distillation from teachers.
 
 RULE = "PW123"
-ESTIMATORS = ("gae", "reinforce", "grpo", "gigpo", "step_reinforce", "agentic_reinforce")
-"""Source: ROLL, roll/configs/base_config.py, PPOConfig.adv_estimator."""
 BY_ESTIMATOR, BY_KL = "`adv_estimator` is", "`init_kl_coef` is"
 """How the reasons begin why there is a critic, or none, and why there is a reference."""
 NO_REFERENCE = "nothing needs a reference: `init_kl_coef` is 0, `use_kl_loss` and `enable_reference` are false"
@@ -88,9 +82,10 @@ def _critic(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switch:
     if not settings.has("adv_estimator"):
         return Switch(True, f"{BY_ESTIMATOR} `gae` by default", settings.top)
     span = _span(settings, "adv_estimator")
-    if estimator not in ESTIMATORS and pipeline.checks_types:
-        close = nearest(estimator, ESTIMATORS)
-        help = f"write `{close}`" if close else f"write one of {', '.join(f'`{each}`' for each in ESTIMATORS)}"
+    estimators = profile_of(notes.choice).words(pipeline.config, "adv_estimator")
+    if estimator not in estimators and pipeline.checks_types:
+        close = nearest(estimator, estimators)
+        help = f"write `{close}`" if close else f"write one of {', '.join(f'`{each}`' for each in estimators)}"
         message = f"`adv_estimator` is `{estimator}`, which ROLL does not know"
         notes.error("PW105", "", message, span, "not known", help, settings.becomes("adv_estimator", close) if close else None, AT_LOAD)
         return Switch(close == "gae", f"`adv_estimator` is meant to be `{close}`", span)
@@ -174,15 +169,16 @@ def blocks_of(notes: Notes, settings: Settings, pipeline: Pipeline, root: Mappin
 class _Blocks:
     def __init__(self, notes: Notes, settings: Settings, pipeline: Pipeline, root: Mapping) -> None:
         self.notes, self.settings, self.pipeline, self.root = notes, settings, pipeline, root
+        self.known = profile_of(notes.choice).blocks(pipeline.config)
         self.switches = read_switches(notes, settings, pipeline) if pipeline.ppo else None
 
     def found(self) -> Iterator[Block]:
         taken: set[str] = set()
         for part in self.pipeline.creates:
-            for block in self._started(part):
+            for block in self._started(part) if part in self.known else ():
                 taken.add(block.key)
                 yield block
-        for name in BLOCKS[self.pipeline.config]:
+        for name in self.known:
             for key in self._declared(name):
                 if key not in taken:
                     yield self._unused(name, key)
@@ -235,7 +231,7 @@ class _Blocks:
         value = self._at(name)
         if name == REWARDS and self.pipeline.config == RLVR:
             yield from (f"{name}.{entry.key.text}" for entry in value or ())
-        elif name == TEACHERS and self.pipeline.ppo and value is not None and _holds_workers(value):
+        elif name == TEACHERS and self.pipeline.ppo and value is not None and self._holds_workers(value):
             yield from (f"{name}.{entry.key.text}" for entry in value)
         elif value is not None:
             yield name
@@ -243,6 +239,11 @@ class _Blocks:
     def _at(self, key: str) -> Mapping | None:
         value = self.settings.at(key)
         return value if isinstance(value, Mapping) else None
+
+    def _holds_workers(self, value: Mapping) -> bool:
+        """True for a map of several teachers rather than one teacher. ROLL tries this first."""
+        known = profile_of(self.notes.choice).keys_of(TEACHERS)
+        return bool(value.entries) and all(isinstance(entry.value, Mapping) and entry.key.text not in known for entry in value)
 
     def _name(self, key: str) -> str:
         return self.settings.word(f"{key}.name", "PW105") or ""
@@ -256,11 +257,6 @@ class _Blocks:
         return Block(key, part, cluster, created, reason, entry.key.span, self._at(key), counts)
 
 
-def _holds_workers(value: Mapping) -> bool:
-    """Is it a map of several teachers rather than one teacher? ROLL tries this first."""
-    return bool(value.entries) and all(isinstance(entry.value, Mapping) and entry.key.text not in WORKER_KEYS for entry in value)
-
-
 # Which of ROLL's pipelines a configuration is for: the file itself does not say it.
 
 
@@ -269,7 +265,9 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
 
     Where another pipeline goes with the keys too, and starts other roles, which one was taken is noted as unchecked.
     """
-    started = [each for each in PIPELINES if program is not None and program.name.replace("\\", "/").rsplit("/", 1)[-1] == each.launcher]
+    started = [
+        each for each in pipelines().values() if program is not None and program.name.replace("\\", "/").rsplit("/", 1)[-1] == each.launcher
+    ]
     if started:
         return started[0] if len(started) == 1 else _distilled(settings)
     found, other = _by_keys(settings)
@@ -282,21 +280,21 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
 def _by_keys(settings: Settings) -> tuple[Pipeline, Pipeline | None]:
     """The pipeline, and another one that is possible and would start other roles."""
     if settings.has(SFT_TRAIN):
-        return BY_NAME["sft"], None
+        return pipelines()["sft"], None
     if settings.has(STUDENT_TRAIN) or settings.has(STUDENT_INFER) or settings.flag("is_pure_opd", RULE):
         return _distilled(settings), None
     if settings.has(STUDENTS):
-        return BY_NAME["distill"], None
+        return pipelines()["distill"], None
     trains = any(settings.has(f"{ACTOR_TRAIN}.{key}") for key in (DEVICES, WORLD_SIZE, "strategy_args"))
     if any(settings.has(key) for key in (TRAIN_ENV, VAL_ENV, "custom_envs", "env_manager_cls")):
-        return BY_NAME["agentic" if trains or not settings.has(ACTOR_INFER) else "agentic_rollout"], None
+        return pipelines()["agentic" if trains or not settings.has(ACTOR_INFER) else "agentic_rollout"], None
     if _is_dpo(settings):
-        return BY_NAME["dpo"], None
+        return pipelines()["dpo"], None
     if not trains and not settings.has(ACTOR_TRAIN) and settings.has(ACTOR_INFER):
-        return BY_NAME["rlvr_rollout"], BY_NAME["rlvr"]
+        return pipelines()["rlvr_rollout"], pipelines()["rlvr"]
     lora = settings.has(f"{ACTOR_TRAIN}.model_args.lora_target")
     differ = lora or settings.has(REWARD_MODEL)
-    return BY_NAME["rlvr"], BY_NAME["rlvr_vl"] if differ else None
+    return pipelines()["rlvr"], pipelines()["rlvr_vl"] if differ else None
 
 
 def _is_dpo(settings: Settings) -> bool:
@@ -307,4 +305,4 @@ def _is_dpo(settings: Settings) -> bool:
 
 def _distilled(settings: Settings) -> Pipeline:
     agentic = settings.word("pure_opd_pipeline_type", RULE) == "agentic"
-    return BY_NAME["opd_agentic" if agentic else "opd_rlvr"]
+    return pipelines()["opd_agentic" if agentic else "opd_rlvr"]

@@ -15,7 +15,7 @@ from ...model_cards import ModelUse
 from ...share import Share
 from ...text.tree import Scalar, Value
 from .ids import Ids
-from .names import Pipeline
+from .profile import Pipeline
 
 # A role of a ROLL configuration: a block that describes workers, and what ROLL makes of it.
 

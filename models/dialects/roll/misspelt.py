@@ -19,7 +19,6 @@ from .evaluation import AT_CREATION, AT_LOAD
 from .names import (
     AGENTIC_REWARD,
     ALL_BLOCKS,
-    BLOCKS,
     DEVICES,
     ENVIRONMENT_VARIABLES,
     JOB_KEYS,
@@ -29,10 +28,8 @@ from .names import (
     TRAIN_ENV,
     VAL_ENV,
     WORLD_SIZE,
-    Defaults,
-    Pipeline,
-    keys_of,
 )
+from .profile import Defaults, Pipeline, Profile, profile_of
 from .recognise import HINTS, dotted, holds_workers, is_worker
 
 # Commas in a flow map: `{device_mapping: list(range(0,8))}` is a `device_mapping: list(range(0` and a key `8))` without a value.
@@ -140,7 +137,7 @@ def _with_roles(notes: Notes, document: Document) -> Mapping:
 def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> Mapping:
     """With the names of misspelt keys of roles that ROLL starts and that would have no workers without them."""
     root = document.root
-    if not dotted(root) and not any(_suspects(root)):
+    if not dotted(root) and not any(_suspects(root, profile_of(document.release))):
         return root
     for block in _started(document)[1]:
         if block.part in (REWARD_MODEL, TRAIN_ENV, VAL_ENV) or block.key in hinted:
@@ -154,7 +151,7 @@ def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> Mapp
 def _with_workers(notes: Notes, root: Mapping, block: Block, mapping: Mapping) -> Mapping:
     """With what gives a block workers under another name, if something does."""
     for entry in mapping:
-        close = _close(entry, block.part, mapping)
+        close = _close(entry, profile_of(notes.choice).keys_of(block.part), mapping)
         if close == DEVICES or (close == WORLD_SIZE and block.part != AGENTIC_REWARD):
             message = f"`{block.key}` has no key `{entry.key.text}`; ROLL ignores it, and misses `{close}`"
             notes.error(CODE, block.key, message, entry.key.span, "not a key", f"write `{close}`", notes.renamed(entry, close), AT_CREATION)
@@ -173,22 +170,22 @@ def _with_workers(notes: Notes, root: Mapping, block: Block, mapping: Mapping) -
 def _started(document: Document) -> tuple[Pipeline, list[Block]]:
     """The pipeline that the document is for, and the blocks that it starts; what is found out besides is told by the reading itself."""
     silent = Notes(document, "")
-    settings = Settings(silent, Interpolator.of(document, ENVIRONMENT_VARIABLES), Defaults())
+    settings = Settings(silent, Interpolator.of(document, ENVIRONMENT_VARIABLES), Defaults(profile_of(document.release)))
     pipeline = pipeline_of(silent, settings, document.program)
     return pipeline, [block for block in blocks_of(silent, settings, pipeline, document.root) if block.created]
 
 
-def _suspects(root: Mapping) -> Iterator[bool]:
+def _suspects(root: Mapping, profile: Profile) -> Iterator[bool]:
     """Which of its blocks, also inner ones, have keys that could be misspelt?"""
     for entry in root:
         for block in (entry, *(entry.value if isinstance(entry.value, Mapping) else ())):
             if isinstance(block.value, Mapping) and is_worker(block.value):
-                yield any(_close(each, entry.key.text, block.value) in (DEVICES, WORLD_SIZE) for each in block.value)
+                known = profile.keys_of(entry.key.text)
+                yield any(_close(each, known, block.value) in (DEVICES, WORLD_SIZE) for each in block.value)
 
 
-def _close(entry: Entry, part: str, mapping: Mapping) -> str | None:
+def _close(entry: Entry, known: frozenset[str], mapping: Mapping) -> str | None:
     """The key that was probably meant; None for one that ROLL knows."""
-    known = keys_of(part)
     return None if entry.key.text in known else nearest(entry.key.text, [key for key in sorted(known) if mapping.get(key) is None])
 
 
@@ -232,7 +229,7 @@ def unknown_keys(notes: Notes, pipeline: Pipeline, root: Mapping, blocks: tuple[
 
 
 def _top_level(notes: Notes, pipeline: Pipeline, root: Mapping, entry: Entry) -> None:
-    name, known = entry.key.text, BLOCKS[pipeline.config]
+    name, known = entry.key.text, profile_of(notes.choice).blocks(pipeline.config)
     if name in known and pipeline.checks_types and not _is_block(name, entry.value):
         help = "write the map of its workers, or remove it"
         notes.wrong_type(name, name, entry.value, "a map", help, notes.removed(root, entry))
@@ -274,7 +271,7 @@ def _dotted(notes: Notes, entry: Entry) -> None:
 
 
 def _of_block(notes: Notes, block: Block, mapping: Mapping, entry: Entry) -> None:
-    known, name = keys_of(block.part), entry.key.text
+    known, name = profile_of(notes.choice).keys_of(block.part), entry.key.text
     if name in known:
         return
     close = nearest(name, [each for each in sorted(known) if mapping.get(each) is None])

@@ -31,9 +31,10 @@ from .misspelt import as_meant
 from .model_update import model_update
 from .models import models
 from .modes import asynchronous, partial_gpu
-from .names import ENVIRONMENT_VARIABLES, Defaults
+from .names import ENVIRONMENT_VARIABLES
 from .nodes import Reserving, devices_per_node, nodes_reserved, opened, placed
 from .planning import anew, choices_refused
+from .profile import Defaults, profile_of
 from .recognise import CAPABILITIES, HINTS, NAME
 from .roles import read_roles, unused
 from .strategies import backends
@@ -137,7 +138,7 @@ class _Reader:
         self.meant = as_meant(self.notes, self.document, frozenset(self._hinted()))
         self.interpolator = Interpolator.of(self.meant, ENVIRONMENT_VARIABLES)
         self.notes.followed = self.interpolator.followed
-        self.settings = Settings(self.notes, self.interpolator, Defaults())
+        self.settings = Settings(self.notes, self.interpolator, Defaults(profile_of(self.document.release)))
 
     def problem(self, machines: Cluster | AsDeclared | None) -> Problem | None:
         """The problem; None where the roles need more nodes than are read."""

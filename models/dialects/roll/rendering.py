@@ -25,7 +25,6 @@ from .names import (
     ACTOR_TRAIN,
     AGENTIC_REWARD,
     ALL_BLOCKS,
-    BY_NAME,
     CRITICS,
     REFERENCES,
     REWARD_MODEL,
@@ -36,8 +35,8 @@ from .names import (
     TEACHERS,
     TRAIN_ENV,
     VAL_ENV,
-    Pipeline,
 )
+from .profile import Pipeline, pipelines
 
 # Where a component is, as ROLL says it: device ids in the order of the ranks, so many for each worker.
 
@@ -142,14 +141,14 @@ def _part(component: Component) -> str:
 def _pipeline(parts: set[str]) -> Pipeline:
     """The pipeline that starts these parts; the one nearest to it where none starts all."""
     if SFT_TRAIN in parts:
-        return BY_NAME["sft"]
+        return pipelines()["sft"]
     if STUDENTS in parts:
-        return BY_NAME["distill"]
+        return pipelines()["distill"]
     if parts & {TRAIN_ENV, VAL_ENV}:
-        return BY_NAME["agentic" if ACTOR_TRAIN in parts or ACTOR_INFER not in parts else "agentic_rollout"]
+        return pipelines()["agentic" if ACTOR_TRAIN in parts or ACTOR_INFER not in parts else "agentic_rollout"]
     if parts == {ACTOR_TRAIN, REFERENCES}:
-        return BY_NAME["dpo"]
-    return BY_NAME["rlvr_rollout" if ACTOR_INFER in parts and ACTOR_TRAIN not in parts else "rlvr"]
+        return pipelines()["dpo"]
+    return pipelines()["rlvr_rollout" if ACTOR_INFER in parts and ACTOR_TRAIN not in parts else "rlvr"]
 
 
 def _keys(parts: dict[str, str]) -> dict[str, str]:

@@ -8,7 +8,9 @@ from ...configuration.notes import Notes, is_unknown
 from ...configuration.settings import Amount, Settings
 from ...derivation import WORLD_SIZE as WORLD_SIZE_NAME
 from ...derivation import Derivation, Figure
+from ...findings.finding import Severity
 from ...findings.wording import with_noun
+from ...releases.release import Range, spans_of
 from ...text.document import Document
 from ...text.nearest import nearest
 from ...text.tree import Mapping, Scalar
@@ -40,28 +42,24 @@ from .names import (
     VAL_ENV,
     VALIDATION,
     WORLD_SIZE,
-    Pipeline,
 )
 from .notices import MAX_WORKERS
+from .profile import Pipeline, profile_of, releases_with
 
 # The strategy of a role: how its workers train or infer.
 
 VLLM, SGLANG, HF_INFER = "vllm", "sglang", "hf_infer"
 INFERENCE = (HF_INFER, VLLM, SGLANG)
 """Strategies whose workers may have several devices."""
-GENERATING = (VLLM, SGLANG)
+GENERATING, GENERATES = (VLLM, SGLANG), Range(since="0.2.0")
 """Strategies of `actor_infer`. Source: ROLL, roll/configs/base_config.py, BaseConfig.__post_init__."""
-STRATEGIES = (*INFERENCE, "megatron_infer", "megatron_train", "fsdp2_train", "fsdp2_infer")
-DEFAULT = "fsdp2_train"
-"""Source: ROLL, roll/configs/worker_config.py, StrategyArguments."""
-
-_REMOVED = {"deepspeed_train": "megatron_train", "deepspeed_infer": "megatron_infer"}
-"""Strategies of earlier versions of ROLL, and what took their place."""
+REPLACED = {"deepspeed_train": "megatron_train", "deepspeed_infer": "megatron_infer"}
+"""Strategies of some releases, and what took their place."""
 
 
 def read_strategy(notes: Notes, settings: Settings, block: Block, pipeline: Pipeline) -> str | None:
     """The name of the strategy; "" where the block has none, None where it is not known or ROLL refuses it."""
-    path = f"{block.key}.{STRATEGY}"
+    path, profile = f"{block.key}.{STRATEGY}", profile_of(notes.choice)
     value = settings.at(path)
     if value is None:
         return ""
@@ -77,20 +75,22 @@ def read_strategy(notes: Notes, settings: Settings, block: Block, pipeline: Pipe
         return None
     name = settings.at(f"{path}.strategy_name")
     if name is None:
-        return DEFAULT
+        return profile.default_strategy
     if is_unknown(name):
         notes.unsure("PW111", block.key, f"`{path}.strategy_name` is not known here")
         return None
-    if isinstance(name, Scalar) and name.value in STRATEGIES:
+    if isinstance(name, Scalar) and name.value in profile.strategies:
         if block.part == ACTOR_INFER and pipeline.ppo and name.value not in GENERATING:
             message = f"`{path}.strategy_name` is `{name.value}`, but ROLL generates with `{VLLM}` or `{SGLANG}` alone"
             help, edit = f"write `{VLLM}` or `{SGLANG}`", settings.becomes(f"{path}.strategy_name", VLLM)
-            notes.error("PW123", block.key, message, name, "does not generate", help, edit, AT_LOAD)
+            notes.judge(GENERATES, Severity.ERROR, "PW123", block.key, message, name, "does not generate", help, edit, AT_LOAD)
         return str(name.value)
     written = str(name.value) if isinstance(name, Scalar) else ""
-    better = _REMOVED.get(written) or nearest(written, STRATEGIES)
-    message = f"`{path}.strategy_name` is `{written}`, which ROLL does not know" + " any more" * (written in _REMOVED)
-    help = f"write `{better}`" if better else f"write one of {', '.join(f'`{each}`' for each in STRATEGIES)}"
+    strategies, had = profile.strategies, releases_with(written)
+    better = nearest(written, strategies) if not had else replacement if (replacement := REPLACED.get(written)) in strategies else ""
+    message = f"`{path}.strategy_name` is `{written}`, which ROLL does not know"
+    message += f" in {notes.choice.release.name}, only in {spans_of(had)}" if had and notes.choice else ""
+    help = f"write `{better}`" if better else f"write one of {', '.join(f'`{each}`' for each in strategies)}"
     edit = settings.becomes(f"{path}.strategy_name", better) if better else None
     notes.error("PW105", block.key, message, name, "not a strategy", help, edit, AT_LOAD)
     return better or None
