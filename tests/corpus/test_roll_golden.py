@@ -29,6 +29,8 @@ pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not b
 
 Record = dict[str, Any]
 FILES = ("synthetic", "yaml_examples")
+RELEASE = ("roll==8eb27cc2",)
+"""The commit that answered."""
 
 DISTILLED = {"actor_train": "student_train", "actor_infer": "student_infer", "reference": "teacher"}
 """The blocks that become the parts of on-policy distillation; components have the names of the blocks."""
@@ -135,8 +137,9 @@ def machines(record: Record) -> Cluster | None:
 
 def reading_of(record: Record) -> Reading:
     if record["kind"] == "synthetic":
-        return read(Source("golden.yaml", yaml.safe_dump(record["input"], width=1 << 30)), machines(record), "roll")
-    return load(CORPUS / "yaml" / record["id"], None, "roll", composer=Composer((str(CORPUS / "yaml"),)))
+        text = yaml.safe_dump(record["input"], width=1 << 30)
+        return read(Source("golden.yaml", text), machines(record), "roll", composer=Composer(frameworks=RELEASE))
+    return load(CORPUS / "yaml" / record["id"], None, "roll", composer=Composer((str(CORPUS / "yaml"),), frameworks=RELEASE))
 
 
 def told(problem: Problem | None) -> dict[str, Record]:

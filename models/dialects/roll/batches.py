@@ -192,7 +192,7 @@ def _updates(setup: Setup, batch: Amount, step: int) -> None:
             name = f"{device.name} x {accumulated.name}" if size > 1 else ""
             _shared(setup, role, batch, f"samples{_counted(replica)}", answers.value * replica, AFTER_ROLLOUT, size, name)
     for its in _trained(setup):
-        if samples % its.of_all == 0:
+        if samples % its.of_all == 0 or its.role.key in setup.short:
             continue
         chain = f"{with_noun(batch.value, 'prompt')}{_default(batch, ' by default')} x {with_noun(answers.value, 'answer')} = {with_noun(samples, 'sample')}"
         each, left = divmod(samples, its.ranks)
@@ -213,7 +213,9 @@ def _open(setup: Setup) -> list[Role]:
 
 def _is_dynamic(setup: Setup, role: Role) -> bool:
     """Are its batches cut by tokens, or is that not known? A critic's never are."""
-    return role.part == ACTOR_TRAIN and setup.settings.flag(role.path("use_dynamic_batching_in_train"), DEMANDS) is not False
+    if role.part != ACTOR_TRAIN or not setup.since("0.1.3"):
+        return False
+    return setup.settings.flag(role.path("use_dynamic_batching_in_train"), DEMANDS) is not False
 
 
 def _trained(setup: Setup) -> list[Batches]:
@@ -244,7 +246,7 @@ def _default(batch: Amount, said: str = "(the default) ") -> str:
 def preferences(setup: Setup) -> None:
     """The reference takes no more pairs at once than a step of training has."""
     train, reference = setup.role(ACTOR_TRAIN), setup.role(REFERENCES)
-    if setup.pipeline.ppo or train is None or reference is None:
+    if setup.pipeline.ppo or train is None or reference is None or {train.key, reference.key} & setup.short:
         return
     its, inferred, ranks = batches_of(setup, train), of_role(setup, reference, INFERRED), data_parallel(setup, reference)
     if its is None or inferred is None or ranks is None:
@@ -268,7 +270,7 @@ def taught(setup: Setup) -> None:
     student, teacher = setup.role(STUDENTS), setup.role(TEACHERS)
     its = batches_of(setup, student) if student is not None else None
     ranks = data_parallel(setup, teacher) if teacher is not None else None
-    if student is None or teacher is None or its is None or not ranks or its.of_all >= ranks:
+    if student is None or teacher is None or its is None or not ranks or its.of_all >= ranks or setup.short:
         return
     message = f"a step of {student.key} has {with_noun(its.of_all, 'sample')} ({its.said} on {with_noun(its.ranks, 'rank')}), fewer than the {with_noun(ranks, 'data parallel rank')}"
     message += f" of {teacher.key}"
@@ -353,8 +355,7 @@ def _of_prompts(setup: Setup, role: Role, its: Batches) -> None:
 
 
 def _updates_of(setup: Setup, role: Role, its: Batches, each: int) -> None:
-    flag = setup.settings.flag(role.path("use_dynamic_batching_in_train"), "PW403")
-    if flag is not False and role.part == ACTOR_TRAIN:
+    if _is_dynamic(setup, role):
         return
     formula = f"{its.each.value} a micro batch x {its.accumulated.value} accumulated"
     size = derive(setup, role.key, "samples per rank and update", its.of_rank, formula, its.each, its.accumulated)

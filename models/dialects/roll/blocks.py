@@ -61,7 +61,7 @@ class Switches:
 
 def read_switches(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switches:
     """What a PPO configuration switches on. Source: ROLL, roll/configs/base_config.py (PPOConfig), BC:654 and `_handle_opd_mapping`."""
-    mixed = bool(settings.flag("use_opd", RULE))
+    mixed = notes.choice is not None and notes.choice.since("0.2.1") and bool(settings.flag("use_opd", RULE))
     if pipeline.pure_opd and mixed:
         message = "`use_opd: true` cannot be used with pure on-policy distillation: ROLL refuses both together"
         notes.error(
@@ -93,11 +93,15 @@ def _critic(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switch:
 
 
 def _reference(notes: Notes, settings: Settings, pipeline: Pipeline, mixed: bool) -> Switch:
-    if settings.has(f"{ACTOR_TRAIN}.model_args.lora_target") and not pipeline.pure_opd and not pipeline.lora_reference:
+    choice = notes.choice
+    lora_reference = pipeline.lora_reference or (pipeline.agentic and choice is not None and choice.until("0.2.0"))
+    if settings.has(f"{ACTOR_TRAIN}.model_args.lora_target") and not pipeline.pure_opd and not lora_reference:
         why = "with `lora_target` the actor without its adapters is the reference"
         return Switch(False, why, _span(settings, f"{ACTOR_TRAIN}.model_args.lora_target"))
     if pipeline.pure_opd or mixed:
         return Switch(True, "distillation compares with the teacher", settings.top)
+    if choice is not None and choice.until("0.1.3"):
+        return Switch(True, f"{choice.release} always does", settings.top)
     for key in ("enable_reference", "use_kl_loss"):
         flag = settings.flag(key, RULE)
         if flag is None:

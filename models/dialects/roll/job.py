@@ -97,6 +97,7 @@ class Setup:
     relations, shares, derivations : what is found out besides, by anyone.
     in_step : pairs of which the first shares whole workers of the second, where they share devices.
     models : by name of the component, which model it runs and what of it its ranks divide.
+    short : roles that name devices which do not exist: how many ranks they get is open, so that no batch is judged by them.
     """
 
     notes: Notes
@@ -115,6 +116,7 @@ class Setup:
     derivations: list[Derivation] = field(default_factory=list)
     in_step: list[tuple[str, str]] = field(default_factory=list)
     models: dict[str, ModelUse] = field(default_factory=dict)
+    short: frozenset[str] = frozenset()
 
     def role(self, part: str) -> Role | None:
         """The first role of a part that the pipeline creates; None if there is none, or none whose creation is known."""
@@ -127,6 +129,10 @@ class Setup:
     def declared(self, part: str) -> Iterator[Role]:
         """The roles of a part, whether the pipeline creates them or not."""
         return (role for role in self.roles if role.part == part)
+
+    def since(self, release: str) -> bool:
+        """True if the release at hand is this one or newer."""
+        return self.notes.choice is None or self.notes.choice.since(release)
 
     @property
     def top(self) -> Span:

@@ -14,7 +14,7 @@ from .ids import Ids, at
 from .job import Role, Setup
 from .names import STUDENTS, TEACHERS
 from .notices import AFTER_MODELS, NEVER
-from .strategies import FSDP2, MEGATRON, degrees
+from .strategies import BY_ULYSSES, MEGATRON, degrees
 
 MODE, NUMBERS = "PW123", "PW403"
 MOST_RANKS = 512
@@ -44,7 +44,7 @@ class Side:
 def logits_transfer(setup: Setup) -> None:
     """The backend is one that exists, the data parallel sizes divide, and NCCL never sends from a GPU to itself."""
     student, teacher = setup.role(STUDENTS), setup.role(TEACHERS)
-    if student is None or teacher is None:
+    if student is None or teacher is None or not setup.since("0.1.3"):
         return
     backend = _backend(setup)
     sender, receiver = _side(setup, teacher), _side(setup, student)
@@ -71,7 +71,7 @@ def _backend(setup: Setup) -> str | None:
 
 
 def _side(setup: Setup, role: Role) -> Side | None:
-    its = degrees(setup, role) if role.strategy in (*MEGATRON, *FSDP2) else None
+    its = degrees(setup, role) if role.strategy in (*MEGATRON, *BY_ULYSSES) else None
     if its is None or role.ids is None or not role.ids.count or role.ids.count % its.parallel.replica:
         return None
     return Side(role.ids, its.tp.value, its.pp.value, its.cp.value)

@@ -89,7 +89,7 @@ CODE = "PW217"
 
 def model_update(setup: Setup) -> None:
     """Both roles are solid; given ones that share GPUs are laid beside each other."""
-    if not setup.pipeline.updates_models:
+    if not setup.pipeline.updates_models or not setup.since("0.2.0"):  # before, weights were broadcast wherever ranks lie
         return
     train, infer = setup.role(ACTOR_TRAIN), setup.role(ACTOR_INFER)
     for role in (train, infer):

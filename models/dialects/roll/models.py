@@ -10,7 +10,7 @@ from ...model_cards.places import places_of
 from .job import Role, Setup
 from .names import ACTOR_INFER, ACTOR_TRAIN, CRITICS, DPO, REFERENCES, SFT_TRAIN, STUDENTS, TEACHERS
 from .notices import IN_ENGINE, WITH_MODEL
-from .strategies import FSDP2, MEGATRON, SGLANG, VLLM, Degrees, degrees
+from .strategies import BY_ULYSSES, FSDP2, MEGATRON, SGLANG, VLLM, Degrees, degrees
 
 # How ROLL runs the models of its roles, as far as its settings say it: for estimates of memory that ask for it.
 #
@@ -100,7 +100,7 @@ def models(setup: Setup) -> None:
 def _splits(setup: Setup, role: Role, its: Degrees) -> tuple[Split, ...]:
     if role.strategy in (VLLM, SGLANG):
         return engine_splits(places_of(tp=its.tp), IN_ENGINE)
-    if role.strategy in FSDP2:
+    if role.strategy in BY_ULYSSES:
         known = not any(each.vendor == WITHOUT_ULYSSES for node in setup.cluster.nodes for each in node.accelerators[:1])
         return ulysses_splits(its.cp.value, places_of(sp=its.cp), WITH_MODEL) if known else ()
     if role.strategy not in MEGATRON:

@@ -28,13 +28,13 @@ def ratio(setup: Setup) -> float | None:
 
 def asynchronous(setup: Setup) -> None:
     """The ratio and the way of generating go together; what generates meanwhile has its GPUs for itself."""
-    its = ratio(setup) if setup.pipeline.ppo else None
+    its = ratio(setup) if setup.pipeline.ppo and setup.since("0.1.3") else None
     if not its:
         return
     settings = setup.settings
     at = settings.at(RATIO) or settings.top
     level = settings.whole(LEVEL, CODE, 1, least=-(10**9))
-    if level and level.value != 1:
+    if level and level.value != 1 and (setup.since("0.2.0") or not setup.pipeline.agentic):
         message = f"`{RATIO}: {shown(its)}` needs `{LEVEL}: 1`, but it is {level.value}"
         setup.notes.error(CODE, ACTOR_INFER, message, level.span or settings.top, "", f"write `{LEVEL}: 1`", level.becomes(1), AT_LOAD)
     if setup.pipeline.agentic or its < 0:
@@ -198,7 +198,8 @@ OFF = f"`{MODE}: false` turns this check off"
 
 def partial_gpu(setup: Setup) -> None:
     """All that the mode checks, for given ids; relations for those that are left to solve."""
-    if not setup.pipeline.agentic or not setup.pipeline.updates_models or not setup.settings.flag(MODE, CODE, True):
+    has_mode = setup.pipeline.agentic and setup.pipeline.updates_models and setup.since("0.2.0")
+    if not has_mode or not setup.settings.flag(MODE, CODE, True):
         return
     train, infer = setup.role(ACTOR_TRAIN), setup.role(ACTOR_INFER)
     if train is None or infer is None:

@@ -33,7 +33,7 @@ from ..following import MOST_READ, following, interpolates
 from .modes import RATIO
 from .names import DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
 from .recognise import HINTS
-from .strategies import FSDP2, MEGATRON, SGLANG, VLLM
+from .strategies import BY_ULYSSES, MEGATRON, SGLANG, VLLM
 
 # The keys in which a role says its degrees, and trees with other values of them.
 
@@ -44,7 +44,7 @@ _MEGATRON = {
     "cp": f"{_CONFIG}context_parallel_size", "ep": f"{_CONFIG}expert_model_parallel_size",
 }  # fmt: skip
 KEYS: MappingType[str, MappingType[str, str]] = {
-    VLLM: _ENGINE, SGLANG: _ENGINE, **dict.fromkeys(MEGATRON, _MEGATRON), **{name: {"cp": "model_args.ulysses_size"} for name in FSDP2},
+    VLLM: _ENGINE, SGLANG: _ENGINE, **dict.fromkeys(MEGATRON, _MEGATRON), **{name: {"cp": "model_args.ulysses_size"} for name in BY_ULYSSES},
 }  # fmt: skip
 """Strategy -> degree -> its key below the role."""
 _DEGREES = ("tp", "pp", "cp", "ep", "dp")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Iterator
 
 from ...component import UNBOUNDED, Component
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...counts import times
-from ...derivation import Derivation
-from ...findings.span import Edit
+from ...findings.finding import Severity, UnusableInput
+from ...findings.span import Edit, apply_edits
 from ...hints.said import may_leave_degrees, timed_names
 from ...hints.without import without
 from ...job import Job
@@ -20,10 +20,11 @@ from ...problem import Problem
 from ...reading import Reading
 from ...said import Said
 from ...text.document import Document
-from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
+from ...text.source import Source
 from ...text.tree import Mapping, Value
 from ..dialect import TRAINING
+from ..skeleton import Reader
 from .batches import chains, preferences, prompts, taught
 from .job import Role, Setup
 from .logits_transfer import logits_transfer
@@ -37,7 +38,7 @@ from .planning import anew, choices_refused
 from .profile import Defaults, profile_of
 from .recognise import CAPABILITIES, HINTS, NAME
 from .roles import read_roles, unused
-from .strategies import backends
+from .strategies import backends, divided
 from .trajectories import trajectories
 
 # Roles whose place is left to hints: those that ROLL starts, with workers of the size that their strategy needs.
@@ -116,52 +117,70 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
 
 def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool = True) -> Reading:
     """As `read`; without `hints` only what is explicit is read."""
-    reader = _Reader(document, level == TRAINING, hints)
-    problem = reader.problem(machines)
-    reader.notes.settle()
-    findings = (*document.findings, *reader.interpolator.findings, *reader.notes.findings)
-    unchecked = (*document.unchecked, *reader.interpolator.unchecked, *reader.notes.unchecked)
-    return Reading(document, NAME, problem, findings, unchecked, tuple(reader.derivations))
+    return _Reader(document, machines, level, hints).read()
 
 
-@dataclass
-class _Reader:
-    """One file while it is read."""
+class _Reader(Reader):
+    """One file while it is read. A `trial` is a change of a file that may become a help."""
 
-    document: Document
-    training: bool
-    hints: bool
-    derivations: list[Derivation] = field(default_factory=list)
+    NAME, FRAMEWORK, ENVIRONMENT = NAME, "ROLL", ENVIRONMENT_VARIABLES
+    trial = False
 
-    def __post_init__(self) -> None:
-        self.notes = Notes(self.document, FRAMEWORK)
-        self.meant = as_meant(self.notes, self.document, frozenset(self._hinted()))
-        self.interpolator = Interpolator.of(self.meant, ENVIRONMENT_VARIABLES)
-        self.notes.followed = self.interpolator.followed
-        self.settings = Settings(self.notes, self.interpolator, Defaults(profile_of(self.document.release)))
+    def as_meant(self) -> Document:
+        """See `Reader.as_meant`."""
+        self.meant = as_meant(self.notes, self.document, frozenset(self.hinted_names()))
+        return self.meant
 
-    def problem(self, machines: Cluster | AsDeclared | None) -> Problem | None:
+    def make_settings(self) -> Settings:
+        """See `Reader.make_settings`."""
+        return Settings(self.notes, self.interpolator, Defaults(profile_of(self.document.release)))
+
+    def verifies(self, edit: Edit | None = None, machines: Cluster | None = None) -> bool:
+        """True if the file with an edit, or on other machines, has no error that it has not now, and no too few nodes."""
+        document = self.document
+        if edit is not None and edit.span.file != document.source.name:
+            return False
+        try:
+            if edit is not None:
+                text = apply_edits(document.source.text, [edit])
+                document = replace(document.compose(Source(document.source.name, text)), release=document.release)
+            reader = _Reader(document, machines or self.machines, TRAINING if self.is_training else "placement", self.has_hints)
+            reader.trial = True
+            errors = {(found.code, found.subject) for found in reader.read().findings if found.severity is Severity.ERROR}
+        except UnusableInput:
+            return False
+        return errors <= {(found.code, found.subject) for found in self.notes.findings if found.severity is Severity.ERROR}
+
+    def problem(self) -> Problem | None:
         """The problem; None where the roles need more nodes than are read."""
-        notes, settings = self.notes, self.settings
-        hinted = self._hinted()
+        notes, settings, machines = self.notes, self.settings, self.machines
+        hinted = self.hinted_names()
         pipeline, roles = read_roles(notes, settings, self.meant, frozenset(hinted), self.derivations)
         open_ = {role.key for role in roles if role.key in hinted and role.created and role.mapping is None and role.world_size is None}
         per_node = devices_per_node(notes, settings, machines)
-        nodes = nodes_reserved(notes, settings, roles, per_node, self.derivations, bool(open_))
+        nodes, rewritten = nodes_reserved(notes, settings, roles, per_node, self.derivations, bool(open_))
         unused(notes, roles, per_node.count)
         if nodes > MAX_NODES:
             role = max(roles, key=lambda role: role.ids.highest if role.ids else -1)
             message = f"`{role.key}` names device {role.ids.highest if role.ids else 0:,}; more than {MAX_NODES:,} nodes are not read"
             notes.error("PW102", role.key, message, role.place, "too high", "is this id meant?")
             return None
-        cluster = Reserving(notes, settings, roles, per_node, nodes).cluster(machines, bool(open_))
+        reserving = Reserving(notes, settings, roles, per_node, nodes)
+        cluster = reserving.cluster(machines, bool(open_))
+        beyond = reserving.beyond(machines)
+        if not beyond:
+            notes.findings += rewritten
         said = self._with_hints(tuple(self._components(roles, open_, cluster, per_node.count, nodes)), cluster, roles)
         setup = Setup(
             notes, settings, pipeline, roles, per_node.count, per_node.assumed, nodes, cluster, {each.name: each for each in said.components},
-            said.relations, dict(said.choices), derivations=self.derivations,
+            said.relations, dict(said.choices), derivations=self.derivations, short=frozenset(role.key for role in beyond),
         )  # fmt: skip
         read_modes(setup)
-        read_work(setup, self.training)
+        read_work(setup, self.is_training)
+        if beyond and not self.trial:
+            reserving.tell_of(beyond, machines, self.verifies)
+        if not self.trial:
+            divided(setup, self.verifies)
         in_turn = {role.key for role in roles if open_ and role.ids is None and role.world_size}
         job = Job(
             tuple(setup.components.values()), (*said.relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares),
@@ -181,22 +200,10 @@ class _Reader:
                     why = "on which nodes its workers are follows from how many nodes are reserved, once all roles are placed"
                     self.notes.unsure("PW102", role.key, why)
 
-    def _hinted(self) -> tuple[str, ...]:
-        """The names of the components that the hints are about."""
-        block = self.document.root.get(HINTS) if self.hints else None
-        inner = block.get("components") if isinstance(block, Mapping) else None
-        return tuple(entry.key.text for entry in inner) if isinstance(inner, Mapping) else ()
-
     def _with_hints(self, components: tuple[Component, ...], cluster: Cluster, roles: tuple[Role, ...]) -> Said:
         """The components with what the hints say of them."""
-        block = self.document.root.get(HINTS) if self.hints else None
-        if block is None:
-            return Said(components)
-        from ...hints.block import add_block
-
-        found = only_roles(self.notes, self.interpolator.tree(block, (HINTS,)), roles)
-        if found is None:
-            return Said(components)
-        said = add_block(found, cluster, components, self.notes.findings)
+        block = self.hints()
+        found = only_roles(self.notes, block, roles) if block is not None else None
+        said = self.with_hints(found, cluster, components)
         each = {role.key: role.num_gpus_per_worker for role in roles}
         return replace(said, components=tuple(with_workers(component, each.get(component.name, 0)) for component in said.components))

@@ -10,7 +10,7 @@ from ...derivation import WORLD_SIZE as WORLD_SIZE_NAME
 from ...derivation import Derivation, Figure
 from ...findings.finding import Severity
 from ...findings.wording import with_noun
-from ...releases.release import Range, spans_of
+from ...releases.release import Range
 from ...text.document import Document
 from ...text.nearest import nearest
 from ...text.tree import Mapping, Scalar
@@ -89,7 +89,9 @@ def read_strategy(notes: Notes, settings: Settings, block: Block, pipeline: Pipe
     strategies, had = profile.strategies, releases_with(written)
     better = nearest(written, strategies) if not had else replacement if (replacement := REPLACED.get(written)) in strategies else ""
     message = f"`{path}.strategy_name` is `{written}`, which ROLL does not know"
-    message += f" in {notes.choice.release.name}, only in {spans_of(had)}" if had and notes.choice else ""
+    if had and notes.choice:
+        gone = had[-1].index < notes.choice.release.index
+        message += f": removed in {notes.choice.table.releases[had[-1].index + 1].name}" if gone else f" before {had[0].name}"
     help = f"write `{better}`" if better else f"write one of {', '.join(f'`{each}`' for each in strategies)}"
     edit = settings.becomes(f"{path}.strategy_name", better) if better else None
     notes.error("PW105", block.key, message, name, "not a strategy", help, edit, AT_LOAD)
@@ -101,6 +103,8 @@ def read_strategy(notes: Notes, settings: Settings, block: Block, pipeline: Pipe
 # Source: ROLL, roll/pipeline/agentic/agentic_config.py, EnvManagerConfig.__post_init__.
 
 RULE = "PW403"
+WHOLE_WORKERS = Range(until="0.1.1")
+"""Releases that assert that environments fill their workers, and count no redundant ones."""
 
 
 def read_environments(notes: Notes, settings: Settings, role: Role, derivations: list[Derivation]) -> Role:
@@ -112,7 +116,12 @@ def read_environments(notes: Notes, settings: Settings, role: Role, derivations:
     most = settings.whole(role.path(MOST), RULE, least=-MAX_WORKERS)
     if groups is None or size is None or redundancy is None or most is None:
         return replace(role, readable=False)
-    environments = groups.value * (size.value + redundancy.value)
+    spare = 0 if notes.choice is not None and notes.choice.until("0.1.1") else redundancy.value
+    environments = groups.value * (size.value + spare)
+    if most.value > 0 and environments % most.value:
+        message = f"{with_noun(environments, 'environment')} of `{role.key}` do not fill workers of {most.value}: {environments % most.value} are left"
+        help = f"let `{most.name}` divide them"
+        notes.judge(WHOLE_WORKERS, Severity.ERROR, RULE, role.key, message, most.scalar or role.span, "no divisor", help, None, AT_LOAD)
     figures = (groups.figure, size.figure, redundancy.figure, most.figure)
     if most.value <= 0:
         workers, formula = 1 if environments else 0, f"all {with_noun(environments, 'environment')} in one worker"
@@ -170,6 +179,10 @@ class Workers:
         entry = block.mapping.entry(DEVICES)
         strategy = read_strategy(self.notes, self.settings, block, self.pipeline)
         role = replace(role, strategy=strategy, mapping=self.settings.at(role.path(DEVICES)) if entry else None)
+        if role.part == ACTOR_TRAIN and strategy == "":
+            message = f"`{role.key}` has no `{STRATEGY}`, and ROLL reads its `strategy_name`: an AttributeError"
+            help = f"give `{role.key}` a `{STRATEGY}`"
+            self.notes.judge(WHOLE_WORKERS, Severity.ERROR, "PW101", role.key, message, role.span, "here", help, None, AT_LOAD)
         if entry is None or role.mapping is None:
             if role.key in self.hinted and (each := self._per_worker(role)):
                 role = replace(role, num_gpus_per_worker=each.value)
@@ -348,7 +361,30 @@ def read_roles(
         if role.part in (AGENTIC_REWARD, REWARD_MODEL) and role.created and role.readable and not role.on_devices:
             role = replace(role, created=False, reason="it names no device")
         roles.append(role)
+    removed(notes, settings, [role for role in roles if role.created])
     return pipeline, tuple(roles)
+
+
+def removed(notes: Notes, settings: Settings, roles: list[Role]) -> None:
+    """Add one warning for strategies that the release at hand knows and newer ones do not: the user may run one of these."""
+    choice = notes.choice
+    if choice is None or not choice.reason.startswith("newest that has"):
+        return
+    by_release: dict[Release, list[Role]] = {}
+    for role in roles:
+        had = releases_with(role.strategy or "")
+        if had and had[-1] != choice.table.newest:
+            by_release.setdefault(choice.table.releases[had[-1].index + 1], []).append(role)
+    for gone, mine in by_release.items():
+        names = dict.fromkeys(str(role.strategy) for role in mine)
+        which = [f"`{name}` of {', '.join(f'`{role.key}`' for role in mine if role.strategy == name)}" for name in names]
+        were = "was" if len(names) == 1 else "were"
+        message = f"{' and '.join(which)} {were} removed in {gone}; the file is judged for {choice.release}"
+        at = settings.at(mine[0].path(f"{STRATEGY}.strategy_name")) or mine[0].span
+        kinds = tuple(name[name.rindex("_") :] for name in names)
+        news = " or ".join(f"`{each}`" for each in profile_of(None).strategies if each.endswith(kinds) and each not in INFERENCE)
+        help = f"for {gone} or newer write {news}; else state the release: `--framework roll=={choice.release.name}`"
+        notes.warn("PW105", mine[0].key, message, at, f"removed in {gone.name}", help)
 
 
 # Roles that have devices, and that nothing starts.

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import lcm
+from typing import Callable
 
 from ...component import Component, Parallel
 from ...configuration.settings import Amount
+from ...findings.fix import Fix
+from ...findings.span import Edit
 from ...findings.wording import do, with_noun
+from ..checks import AtLeast, Check, Equals, Facts, Number, divisors, run_checks
 from .ids import part
 from .job import Role, Setup
 from .notices import IN_WORKERS
@@ -19,6 +23,9 @@ from .notices import IN_WORKERS
 
 RULE = "PW208"
 MEGATRON, FSDP2, VLLM, SGLANG = ("megatron_train", "megatron_infer"), ("fsdp2_train", "fsdp2_infer"), "vllm", "sglang"
+DEEPSPEED = ("deepspeed_train", "deepspeed_infer")
+BY_ULYSSES = (*FSDP2, *DEEPSPEED)
+"""Strategies whose ranks share a sequence by `ulysses_size` alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +59,7 @@ def degrees(setup: Setup, role: Role) -> Degrees | None:
     if role.strategy == SGLANG:
         tp = setup.settings.whole(role.config("tensor_parallel_size"), RULE, role.num_gpus_per_worker or 1, exact=True)
         return _of(tp, _size(setup, role, "pipeline_parallel_size"), _one("context_parallel_size"))
-    if role.strategy in FSDP2:
+    if role.strategy in BY_ULYSSES:
         ulysses = setup.settings.whole(role.path("model_args.ulysses_size"), RULE, 1, exact=True)
         return _of(_one("tensor_parallel_size"), _one("pipeline_parallel_size"), ulysses)
     return None
@@ -328,6 +335,23 @@ def _fault(held: list[int], rank: int, size: int, per_node: int) -> str:
 # vllm_strategy.py and sglang_strategy.py (initialize); Megatron-LM, core/parallel_state.py.
 
 
+def divided(setup: Setup, verifies: Callable[[Edit | None], bool]) -> None:
+    """Say which tensor parallel size lets the ranks of a role be whole replicas, where one verifies."""
+    for role in setup.roles:
+        its = degrees(setup, role) if role.created and role.key in setup.components and role.strategy in MEGATRON else None
+        if its is None or role.ids is None or not role.ids.count or role.ids.count % its.parallel.replica == 0:
+            continue
+        sizes = [size for size in divisors(role.ids.count) if role.ids.count % (size * its.parallel.replica // its.tp.value) == 0]
+        sizes = [size for size in sizes if size <= max(its.tp.value, setup.per_node)]
+        for size in sorted(sizes, key=lambda size: (abs(size - its.tp.value), size))[:4]:
+            edit = its.tp.becomes(size)
+            if edit is not None and verifies(edit):
+                component = setup.components[role.key]
+                fix = Fix(f"set `{its.tp.name}: {size}`", edit)
+                setup.components[role.key] = replace(component, fixes={**component.fixes, DIVIDES: fix})
+                break
+
+
 def backends(setup: Setup) -> None:
     """Give every component its degrees, and say what its strategy refuses."""
     for role in setup.roles:
@@ -341,9 +365,11 @@ def backends(setup: Setup) -> None:
             _experts(setup, role, its)
         elif its is not None and role.strategy in FSDP2:
             fsdp2(setup, role, its)
-        elif role.strategy == VLLM:
+        elif role.strategy in DEEPSPEED:
+            _deepspeed(setup, role)
+        elif role.strategy == VLLM and setup.since("0.2.0"):
             _vllm(setup, role)
-        elif its is not None and role.strategy == SGLANG:
+        elif its is not None and role.strategy == SGLANG and setup.since("0.2.0"):
             sglang(setup, role, its)
 
 
@@ -372,6 +398,35 @@ def _experts(setup: Setup, role: Role, its: Degrees) -> None:
     fit = f"{lower} or {lower + size}" if lower else str(size)
     at = its.ep.span or role.place
     setup.notes.error(DIVIDES, role.key, message, at, f"no divisor of {count}", f"give {role.key} {fit} GPUs", None, IN_WORKERS)
+
+
+def _deepspeed(setup: Setup, role: Role) -> None:
+    """ZeRO shards what is trained, and all parameters of what only infers."""
+    key = role.config("zero_optimization.stage")
+    if setup.settings.is_open(key, MATCHES):
+        return
+    if setup.settings.at(key) is None:
+        setup.notes.unsure(MATCHES, role.key, f"`{key}` is not set, and which stage DeepSpeed then takes is not known here")
+        return
+    facts = Facts(setup.notes, setup.settings, role.key)
+    run_checks([_ZERO[role.strategy or ""](key)], facts)
+
+
+def _stage(key: str) -> Callable[[Facts], Number | None]:
+    """Stage of ZeRO, also one below 1."""
+
+    def term(facts: Facts) -> Number | None:
+        amount = facts.settings.whole(key, MATCHES, least=0)
+        return None if amount is None else Number(amount.value, facts.text(amount), amount)
+
+    return term
+
+
+_SOURCE = "ROLL, roll/distributed/strategy/deepspeed_strategy.py"
+_ZERO: dict[str, Callable[[str], Check]] = {
+    DEEPSPEED[0]: lambda key: AtLeast(code=MATCHES, source=_SOURCE, when=IN_WORKERS, left=_stage(key), right=1),
+    DEEPSPEED[1]: lambda key: Equals(code=MATCHES, source=_SOURCE, when=IN_WORKERS, left=_stage(key), right=3),
+}
 
 
 def _vllm(setup: Setup, role: Role) -> None:

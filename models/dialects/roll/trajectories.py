@@ -9,7 +9,9 @@ from __future__ import annotations
 from math import lcm
 
 from ...configuration.settings import Amount
+from ...findings.finding import Severity
 from ...findings.wording import with_noun
+from ...releases.release import Range
 from ...text.tree import Mapping, Scalar, Sequence
 from .batches import INFERRED, amount, batches_of, either, nearest, of_role, prompts_of
 from .job import Setup, number
@@ -18,6 +20,8 @@ from .notices import AT_LOAD, NEVER
 from .strategies import data_parallel
 
 DEMANDS = "PW403"
+GROUPS_DIVIDE, ROUNDS_DIVIDE = Range(since="0.2.0"), Range(since="0.1.3")
+"""Releases that assert that batches are whole groups, and batches for validation whole rounds."""
 _CONFIG = "ROLL, roll/pipeline/agentic/agentic_config.py"
 WAYS = {
     "copy": "copies {missing} of them at random to fill it",
@@ -65,7 +69,8 @@ def _groups(setup: Setup, env: str, total: Amount, settled: bool) -> None:
         edit = total.becomes(min(values, key=lambda value: abs(value - total.value))) if settled else None
         at = total.span or group.span or setup.top
         help = f"set `{total.name}` to {either(values)}"
-        setup.notes.error(DEMANDS, env, message, at, f"no multiple of {step}", help, edit, AT_LOAD)
+        releases = GROUPS_DIVIDE if env == TRAIN_ENV else ROUNDS_DIVIDE
+        setup.notes.judge(releases, Severity.ERROR, DEMANDS, env, message, at, f"no multiple of {step}", help, edit, AT_LOAD)
     _rounds(setup, env, total, environments)
 
 
@@ -126,7 +131,7 @@ def _whole_rounds(setup: Setup, total: Amount | None, groups: int) -> bool:
 
 def _adjusted(setup: Setup, batch: Amount) -> None:
     """Every batch becomes a multiple of what all roles take at once: ROLL copies or drops trajectories for that."""
-    sizes = _taken(setup)
+    sizes = _taken(setup) if not setup.short else None
     mode = setup.settings.word("batch_adjust_mode", DEMANDS)
     if sizes is None or mode is None or (mode or "copy") not in WAYS or not _one_sample_each(setup):
         return
