@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Iterator
+from typing import Callable, Iterator
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
@@ -274,14 +274,14 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
     ]
     if started:
         return started[0] if len(started) == 1 else _distilled(settings)
-    found, other = _by_keys(settings)
+    found, other = _by_keys(settings, lambda name: notes.choice is None or notes.choice.has(pipelines()[name].releases))
     if other is not None:
         why = f"the file does not say which pipeline it is for; it was read as one for {found.launcher}, not {other.launcher}"
         notes.unsure(RULE, "", why)
     return found
 
 
-def _by_keys(settings: Settings) -> tuple[Pipeline, Pipeline | None]:
+def _by_keys(settings: Settings, is_possible: Callable[[str], bool]) -> tuple[Pipeline, Pipeline | None]:
     """The pipeline, and another one that is possible and would start other roles."""
     if settings.has(SFT_TRAIN):
         return pipelines()["sft"], None
@@ -294,6 +294,8 @@ def _by_keys(settings: Settings) -> tuple[Pipeline, Pipeline | None]:
         return pipelines()["agentic" if trains or not settings.has(ACTOR_INFER) else "agentic_rollout"], None
     if _is_dpo(settings):
         return pipelines()["dpo"], None
+    if is_possible("reward_fl") and settings.has("train_batch_size") and settings.has(ACTOR_TRAIN) and not _rolls_out(settings):
+        return pipelines()["reward_fl"], None
     if not trains and not settings.has(ACTOR_TRAIN) and settings.has(ACTOR_INFER):
         return pipelines()["rlvr_rollout"], pipelines()["rlvr"]
     lora = settings.has(f"{ACTOR_TRAIN}.model_args.lora_target")
@@ -303,8 +305,11 @@ def _by_keys(settings: Settings) -> tuple[Pipeline, Pipeline | None]:
 
 def _is_dpo(settings: Settings) -> bool:
     """Has it an actor that trains and a reference, and nothing of what rolls out?"""
-    rolls_out = any(settings.has(key) for key in (ACTOR_INFER, REWARDS, "adv_estimator"))
-    return settings.has(ACTOR_TRAIN) and (settings.has(REFERENCES) or settings.has("chosen_key")) and not rolls_out
+    return settings.has(ACTOR_TRAIN) and (settings.has(REFERENCES) or settings.has("chosen_key")) and not _rolls_out(settings)
+
+
+def _rolls_out(settings: Settings) -> bool:
+    return any(settings.has(key) for key in (ACTOR_INFER, REWARDS, "adv_estimator"))
 
 
 def _distilled(settings: Settings) -> Pipeline:

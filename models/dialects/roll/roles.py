@@ -10,7 +10,7 @@ from ...derivation import WORLD_SIZE as WORLD_SIZE_NAME
 from ...derivation import Derivation, Figure
 from ...findings.finding import Severity
 from ...findings.wording import with_noun
-from ...releases.release import Range
+from ...releases.release import Range, Release
 from ...text.document import Document
 from ...text.nearest import nearest
 from ...text.tree import Mapping, Scalar
