@@ -59,6 +59,11 @@ class Role:
     counts: bool = True
 
     @property
+    def backend(self) -> str:
+        """What trains it, or computes as what is trained does; "" for engines."""
+        return next((name for name in ("megatron", "fsdp", "deepspeed") if (self.strategy or "").startswith(name)), "")
+
+    @property
     def on_devices(self) -> bool:
         """Has it devices that are known?"""
         return self.ids is not None and self.ids.count > 0

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from difflib import SequenceMatcher
-from typing import Iterator
+from typing import Iterable, Iterator
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...findings.span import Edit, Span
+from ...releases.release import spans_of
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
@@ -29,7 +30,7 @@ from .names import (
     VAL_ENV,
     WORLD_SIZE,
 )
-from .profile import Defaults, Pipeline, Profile, profile_of
+from .profile import Defaults, Pipeline, Profile, profile_of, releases_with_key
 from .recognise import HINTS, dotted, holds_workers, is_worker
 
 # Commas in a flow map: `{device_mapping: list(range(0,8))}` is a `device_mapping: list(range(0` and a key `8))` without a value.
@@ -208,8 +209,8 @@ def _within(root: Mapping, key: str, mapping: Mapping) -> Mapping:
 
 _OPTIONAL = (REWARD_MODEL, REWARDS)
 """Blocks that may be null. Source: ROLL, roll/pipeline/rlvr/rlvr_config.py."""
-_RESEMBLING = ("use_topr_loss",)
-"""Keys that ROLL has and that resemble one of JOB_KEYS. Source: ROLL, roll/pipeline/rlvr/rlvr_config.py."""
+_MISSPELT = 0.88
+"""Least ratio of equal letters; configurations have many keys of their own, which only resemble one."""
 
 
 def unknown_keys(notes: Notes, pipeline: Pipeline, root: Mapping, blocks: tuple[Block, ...]) -> None:
@@ -229,7 +230,8 @@ def unknown_keys(notes: Notes, pipeline: Pipeline, root: Mapping, blocks: tuple[
 
 
 def _top_level(notes: Notes, pipeline: Pipeline, root: Mapping, entry: Entry) -> None:
-    name, known = entry.key.text, profile_of(notes.choice).blocks(pipeline.config)
+    profile = profile_of(notes.choice)
+    name, known = entry.key.text, profile.blocks(pipeline.config)
     if name in known and pipeline.checks_types and not _is_block(name, entry.value):
         help = "write the map of its workers, or remove it"
         notes.wrong_type(name, name, entry.value, "a map", help, notes.removed(root, entry))
@@ -238,22 +240,27 @@ def _top_level(notes: Notes, pipeline: Pipeline, root: Mapping, entry: Entry) ->
             if not _is_block(inner.key.text, inner.value):
                 path, help = f"{name}.{inner.key.text}", "write the map of its workers, or remove it"
                 notes.wrong_type(path, path, inner.value, "a map", help, notes.removed(entry.value, inner))
-    if name in known or name in JOB_KEYS or name == HINTS:
+    if name in known or name in JOB_KEYS or name == HINTS or name in profile.keys(pipeline.config):
         return
     if name in ALL_BLOCKS and (is_worker(entry.value) or holds_workers(entry.value)):
         message = f"`{name}` is no role of ROLL's {pipeline.name} pipeline; ROLL ignores it silently"
         notes.warn(CODE, name, message, entry.key.span, "ignored", "remove it", notes.removed(root, entry))
     elif is_worker(entry.value) and name not in ALL_BLOCKS:
-        close = nearest(name, [each for each in known if root.get(each) is None])
-        help = f"write `{close}`" if close else f"remove it; roles are {', '.join(f'`{each}`' for each in known)}"
+        close, twice = nearest(name, known), False
+        if close and root.get(close) is not None:
+            close, twice = None, True
+        help = "remove it; " + ("its right name is there too" if twice else f"roles are {', '.join(f'`{each}`' for each in known)}")
+        help = f"write `{close}`" if close else help
         message = f"`{name}` is no role of ROLL's {pipeline.name} pipeline; ROLL ignores it silently"
         edit = Edit(entry.key.span, close) if close else notes.removed(root, entry)
         notes.warn(CODE, name, message, entry.key.span, "not a role", help, edit)
     elif not isinstance(entry.value, Mapping):
-        close = _misspelt(name, [each for each in JOB_KEYS if root.get(each) is None])
-        if close:
+        close = misspelt(name, (*JOB_KEYS, *profile.keys(pipeline.config)))
+        if close and f"${{{name}}}" not in notes.document.source.text:
             message = f"ROLL has no key `{name}`; it ignores it silently"
-            notes.warn(CODE, "", message, entry.key.span, "not a key", f"is `{close}` meant?")
+            twice = root.get(close) is not None
+            help, edit = (f"remove it: `{close}` is set too", notes.removed(root, entry)) if twice else (f"is `{close}` meant?", None)
+            notes.warn(CODE, "", message, entry.key.span, "not a key", help, edit)
 
 
 def _is_block(name: str, value: Value) -> bool:
@@ -274,13 +281,20 @@ def _of_block(notes: Notes, block: Block, mapping: Mapping, entry: Entry) -> Non
     known, name = profile_of(notes.choice).keys_of(block.part), entry.key.text
     if name in known:
         return
-    close = nearest(name, [each for each in sorted(known) if mapping.get(each) is None])
-    message = f"`{block.key}` has no key `{name}`; ROLL ignores it silently"
-    help, edit = (f"write `{close}`", notes.renamed(entry, close)) if close else ("remove it", notes.removed(mapping, entry))
+    close = nearest(name, sorted(known))
+    had = releases_with_key(block.part, name)
+    only = f" in {notes.choice.release.name}, only in {spans_of(had)}" if had and notes.choice else ""
+    message = f"`{block.key}` has no key `{name}`{only}; ROLL ignores it silently"
+    help, edit = "remove it", notes.removed(mapping, entry)
+    if close and mapping.get(close) is not None:
+        help = f"remove it: `{close}` is set too"
+    elif close and not had:
+        help, edit = f"write `{close}`", notes.renamed(entry, close)
     notes.warn(CODE, block.key, message, entry.key.span, "not a key", help, edit)
 
 
-def _misspelt(name: str, known: list[str]) -> str | None:
-    """The key that is written here with a letter or two wrong; configurations have many keys of their own, which only resemble one."""
-    close = None if name in _RESEMBLING else nearest(name, known)
-    return close if close and SequenceMatcher(None, name.lower(), close).ratio() >= 0.88 else None
+def misspelt(name: str, known: Iterable[str]) -> str | None:
+    """Known key that is written here with a letter or two wrong; None if the name is known itself or resembles none."""
+    near = [each for each in dict.fromkeys(known) if abs(len(each) - len(name)) < 3]
+    close = None if name in near else nearest(name, near)
+    return close if close and SequenceMatcher(None, name.lower(), close).ratio() >= _MISSPELT else None

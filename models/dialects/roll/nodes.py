@@ -301,14 +301,14 @@ def placed(role: Role, cluster: Cluster, per_node: int, nodes: int) -> Component
     each = max(role.num_gpus_per_worker, 1)
     what = ROLE_OF.get(role.part, "")
     if not role.readable or role.world_size is None:
-        return Component(role.key, groups, per_process=each, spans={**spans, "placement": role.place}, role=what)
+        return Component(role.key, groups, per_process=each, spans={**spans, "placement": role.place}, role=what, backend=role.backend)
     if role.ids is None:
         spans |= {"placement": role.world_span or role.span, "amount": role.world_span or role.span}
         runs: Sequence[Run] = in_turn(role.world_size, min(nodes, len(cluster.nodes)))
         return Component(role.key, groups, role.world_size, role.world_size, runs=runs, spans=spans, role=what)
     count = role.ids.count
     runs = runs_on(role.ids, each, cluster, per_node)
-    return Component(role.key, groups, count, count, each, runs=runs, spans=spans, role=what)
+    return Component(role.key, groups, count, count, each, runs=runs, spans=spans, role=what, backend=role.backend)
 
 
 def opened(role: Role) -> Component:
@@ -321,6 +321,7 @@ def opened(role: Role) -> Component:
         max(role.num_gpus_per_worker, 1),
         spans={"name": role.span},
         role=ROLE_OF.get(role.part, ""),
+        backend=role.backend,
     )
 
 

@@ -226,6 +226,11 @@ def releases_with(strategy: str) -> tuple[Release, ...]:
     return tuple(release for release in table if any(table.holds(each, release) for each in ranges))
 
 
+def releases_with_key(part: str, key: str) -> tuple[Release, ...]:
+    """Releases in which a block of workers of a part has a key."""
+    return tuple(release for release in read_releases(RELEASES) if key in _profile(release).keys_of(part))
+
+
 def _ranges_of(strategy: str) -> list[Range]:
     runs = _facts()["keys"]["StrategyArguments.strategy_name"]
     return [Range(*run[:2]) for run in runs if strategy in _words(run[2])]

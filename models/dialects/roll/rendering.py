@@ -193,9 +193,12 @@ def strategy_of(component: Component, part: str, each: int, losses: list[Finding
     if part == ACTOR_INFER:
         found = _vllm(component, each)
     elif part in _TRAINS or each == 1:
-        found = _ranks(component.parallel, part in _TRAINS)
+        found = _ranks(component, part in _TRAINS)
     else:
         found = Strategy("hf_infer", {}, Parallel(), each, each) if component.parallel == Parallel() else _vllm(component, each)
+    backend = next((name for name in ("megatron", "fsdp") if found.name.startswith(name)), "")
+    if backend and component.backend not in ("", backend):
+        losses.append(dropped(component.name, f"`{component.name}` is trained by {component.backend}, in ROLL by `{found.name}`"))
     if found.parallel != component.parallel:
         message = f"`{component.name}` has {component.parallel}; with strategy `{found.name}` ROLL gives it {found.parallel}"
         losses.append(moved(component.name, message) if component.runs is None else dropped(component.name, message))
@@ -215,10 +218,10 @@ def _vllm(component: Component, each: int) -> Strategy:
     return Strategy("vllm", config, Parallel(tp, pp), tp * pp)
 
 
-def _ranks(its: Parallel, trains: bool) -> Strategy:
-    """One accelerator for each worker; Megatron where anything is parallel."""
-    kind = "train" if trains else "infer"
-    if its.tp * its.pp * its.cp * its.ep == 1:
+def _ranks(component: Component, trains: bool) -> Strategy:
+    """One accelerator for each worker; Megatron where anything is parallel, or it was Megatron."""
+    its, kind = component.parallel, "train" if trains else "infer"
+    if its.tp * its.pp * its.cp * its.ep == 1 and component.backend != "megatron":
         return Strategy(f"fsdp2_{kind}" if trains else "hf_infer")
     names: Data = {"tensor_model": its.tp, "pipeline_model": its.pp, "context": its.cp, "expert_model": its.ep}
     config: Data = {f"{name}_parallel_size": degree for name, degree in names.items() if degree != 1}

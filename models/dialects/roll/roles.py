@@ -111,7 +111,7 @@ def read_environments(notes: Notes, settings: Settings, role: Role, derivations:
     """The role with its number of workers: as many as the environments fill, `max_env_num_per_worker` on each."""
     _no_devices(notes, settings, role)
     groups, size, redundancy = (
-        settings.whole(role.path(key), RULE, least=least) for key, least in ((GROUPS, 0), (SIZE, 0), (REDUNDANCY, 0))
+        settings.whole(role.path(key), RULE, 0, least=least) for key, least in ((GROUPS, 0), (SIZE, 0), (REDUNDANCY, 0))
     )
     most = settings.whole(role.path(MOST), RULE, least=-MAX_WORKERS)
     if groups is None or size is None or redundancy is None or most is None:

@@ -11,9 +11,11 @@ from ...configuration.settings import Amount
 from ...findings.fix import Fix
 from ...findings.span import Edit
 from ...findings.wording import do, with_noun
+from ...text.tree import Mapping
 from ..checks import AtLeast, Check, Equals, Facts, Number, divisors, run_checks
 from .ids import part
 from .job import Role, Setup
+from .misspelt import misspelt
 from .notices import IN_WORKERS
 
 # The degrees of parallelism of a role, as its strategy reads them.
@@ -358,6 +360,7 @@ def backends(setup: Setup) -> None:
         if not role.created or role.key not in setup.components:
             continue
         its = degrees(setup, role)
+        _misspelt_degrees(setup, role)
         _shape(setup, role, its)
         if not role.on_devices:
             continue
@@ -384,6 +387,38 @@ def _shape(setup: Setup, role: Role, its: Degrees | None) -> None:
     passed_over(setup, role, component, its)
     if role.strategy != SGLANG or its.parallel.replica == role.num_gpus_per_worker:
         setup.components[role.key] = replace(component, parallel=its.parallel)
+
+
+_OF_MEGATRON = ("tensor_model", "pipeline_model", "virtual_pipeline_model", "context", "expert_model", "expert_tensor")
+_OF_VLLM = ("tensor", "pipeline", "data")
+_DEGREE_KEYS = {
+    **dict.fromkeys(MEGATRON, tuple(f"{name}_parallel_size" for name in _OF_MEGATRON)),
+    VLLM: tuple(f"{name}_parallel_size" for name in _OF_VLLM),
+}
+_FOREIGN = {
+    **{key: {f"{name}_parallel_size": f"{name}_model_parallel_size" for name in ("tensor", "pipeline", "expert")} for key in MEGATRON},
+    VLLM: {f"{name}_model_parallel_size": f"{name}_parallel_size" for name in ("tensor", "pipeline")},
+}
+"""Strategy -> keys of degrees that another strategy has -> its own.
+
+Source: ROLL, megatron_strategy.py (`TrainingArguments(**config_dict)`), vllm_strategy.py (`create_async_llm(**vllm_config)`).
+"""
+
+
+def _misspelt_degrees(setup: Setup, role: Role) -> None:
+    """Add an error for each key that resembles a degree and is no argument of what the strategy starts."""
+    config = setup.settings.at(role.path("strategy_args.strategy_config"))
+    keys = _DEGREE_KEYS.get(role.strategy or "", ())
+    for entry in config if isinstance(config, Mapping) and keys else ():
+        name = entry.key.text
+        close = _FOREIGN[role.strategy or ""].get(name) or misspelt(name, keys)
+        if close is None or name in keys:
+            continue
+        message = f"`strategy_config` of `{role.key}` has no key `{name}`: a TypeError when its workers start"
+        help, edit = f"write `{close}`", setup.notes.renamed(entry, close)
+        if isinstance(config, Mapping) and config.get(close) is not None:
+            help, edit = f"remove it: `{close}` is set too", setup.notes.removed(config, entry)
+        setup.notes.error("PW104", role.key, message, entry.key.span, "not a key", help, edit, IN_WORKERS)
 
 
 def _experts(setup: Setup, role: Role, its: Degrees) -> None:

@@ -52,7 +52,9 @@ def _component(settings: Configuration, entry: Entry, pool: Pool, name: str, siz
     if degrees := place_of(amounts):
         spans["parallel"] = degrees
     role = roles.STUDENT if entry.kind in (Kind.TUNING, Kind.PROCESSES) and name == "actor" else _ROLES[name]
-    return Component(name, least=size, most=size, parallel=parallel, spans=spans, cpus=pool.cpus, role=role)
+    strategy = settings.word(f"{OWNERS[name]}.strategy", "PW208") if name in OWNERS else ""
+    backend = {"fsdp2": "fsdp"}.get(strategy or "", strategy or "")
+    return Component(name, least=size, most=size, parallel=parallel, spans=spans, cpus=pool.cpus, role=role, backend=backend)
 
 
 def _degrees(settings: Configuration, entry: Entry, name: str, section: str) -> tuple[Parallel, Mapping[str, Amount]] | None:
