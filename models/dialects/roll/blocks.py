@@ -30,7 +30,7 @@ from .names import (
     TRAIN_ENV,
     VAL_ENV,
     WORLD_SIZE,
-)
+)  # fmt: skip
 from .profile import Pipeline, pipelines, profile_of
 
 # The settings that decide which roles a PPO pipeline starts: critic, reference, distillation from teachers.

@@ -388,7 +388,7 @@ class Evaluation:
         position = number_of(self.value(node.slice), node.slice, self.written)
         if not -held.ids.count <= position < held.ids.count:
             raise self.wrong(node, f"there is no item {position} among {held.ids.count}: an IndexError in Python", "no such item")
-        return Number(held.ids.at(position))
+        return Number(held.ids.listed[position])
 
     def _held(self, node: ast.expr, parts: Iterable[range], kind: str) -> Listed:
         each = tuple(parts)

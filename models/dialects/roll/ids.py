@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Iterable, Iterator
 
 from ...ranks import merge, without
@@ -78,31 +78,14 @@ class Ids:
         steps = all(part.step > 0 or len(part) == 1 for part in self.parts)
         return steps and all(before[-1] < after[0] for before, after in zip(self.parts, self.parts[1:]))
 
-    def at(self, position: int) -> int:
-        """The id at a position, from the end if it is negative. Raises IndexError."""
-        position += self.count if position < 0 else 0
-        for part in self.parts:
-            if 0 <= position < len(part):
-                return part[position]
-            position -= len(part)
-        raise IndexError(position)
+    @cached_property
+    def listed(self) -> list[int]:
+        """The ids one by one; no text names more than `MAX_IDS`."""
+        return list(self)
 
     def sliced(self, which: slice) -> Ids:
         """The ids at these positions, as Python slices a list."""
-        positions = range(self.count)[which]
-        if abs(positions.step) > 1 and len(self.parts) > 1:
-            return Ids.of(range(each, each + 1) for each in map(self.at, positions))
-        forward = positions if positions.step > 0 else positions[::-1]
-        found, start = list[range](), 0
-        for part in self.parts:
-            low, high = (min(max(each - start, 0), len(part)) for each in (forward.start, forward.stop))
-            found.append(part[low : high : forward.step])
-            start += len(part)
-        return Ids.of(found if positions.step > 0 else [part[::-1] for part in reversed(found)])
-
-    def first(self, count: int) -> tuple[int, ...]:
-        """The first ids."""
-        return tuple(islice(self, count))
+        return Ids.of(range(each, each + 1) for each in self.listed[which])
 
 
 def _joined(one: range, other: range) -> range | None:
@@ -152,18 +135,11 @@ class Difference:
 
 
 def difference(one: Ids, other: Ids, shift: int) -> Difference | None:
-    """Where the id at a position of the first list is not the one at ``position + shift`` of the other; what meets none is left out.
-
-    Cost grows with the progressions of both, not with the ids.
-    """
-    first, count = None, 0
-    for position, mine, theirs in _beside(one.parts, other.parts, shift):
-        if mine[0] == theirs[0] and mine[-1] == theirs[-1]:  # progressions of one length, so the same
-            continue
-        if first is None:
-            first = position + (mine[0] == theirs[0])
-        count += len(mine) - _met(mine, theirs)
-    return None if first is None else Difference(first, count)
+    """Where the id at a position of the first list is not the one at ``position + shift`` of the other; what meets none is left out."""
+    start = max(-shift, 0)
+    beside = enumerate(zip(one.listed[start:], other.listed[start + shift :]), start)
+    differing = [position for position, (mine, theirs) in beside if mine != theirs]
+    return Difference(differing[0], len(differing)) if differing else None
 
 
 def common(one: Ids, other: Ids) -> tuple[range, ...]:
@@ -171,56 +147,7 @@ def common(one: Ids, other: Ids) -> tuple[range, ...]:
     return without(one.ranges, without(one.ranges, other.ranges))
 
 
-def part(ids: Ids, start: int, stop: int) -> Ids:
-    """The ids at the positions `start` to `stop`."""
-    found, position = [], 0
-    for each in ids.parts:
-        if cut := each[max(start - position, 0) : max(stop - position, 0)]:
-            found.append(cut)
-        position += len(each)
-    return Ids(tuple(found))
-
-
 def positions(ids: Ids, ranges: tuple[range, ...]) -> tuple[range, ...]:
     """At which positions the ids lie in one of these ranges, ascending."""
-    found, position = [], 0
-    for each in ids.parts:
-        step, first = (each.step, each[0]) if each.step > 0 else (-each.step, each[-1])
-        for its in ranges:
-            low, high = max(-((first - its.start) // step), 0), min((its.stop - 1 - first) // step, len(each) - 1)
-            if low <= high:
-                low, high = (low, high) if each.step > 0 else (len(each) - 1 - high, len(each) - 1 - low)
-                found.append(range(position + low, position + high + 1))
-        position += len(each)
-    return merge(found)
-
-
-def at(ids: Ids, position: int) -> int:
-    """The id at a position."""
-    return part(ids, position, position + 1).parts[0][0]
-
-
-def _met(mine: range, theirs: range) -> int:
-    """At how many places two progressions of one length that differ are equal: at one at most."""
-    pace, gap = theirs.step - mine.step, mine[0] - theirs[0]
-    return int(len(mine) > 1 and pace != 0 and gap % pace == 0 and 0 <= gap // pace < len(mine))
-
-
-def _beside(one: tuple[range, ...], other: tuple[range, ...], shift: int) -> Iterator[tuple[int, range, range]]:
-    """(position, ids of the first list, those that they meet), cut so that both are progressions."""
-    placed, end = [], -shift
-    for piece in other:
-        placed.append((end, piece))
-        end += len(piece)
-    position, current = 0, 0
-    for piece in one:
-        stop = position + len(piece)
-        while current < len(placed) and placed[current][0] + len(placed[current][1]) <= position:
-            current += 1
-        which = current
-        while which < len(placed) and placed[which][0] < stop:
-            start, its = placed[which]
-            low, high = max(position, start), min(stop, start + len(its))
-            yield low, piece[low - position : high - position], its[low - start : high - start]
-            which += 1
-        position = stop
+    wanted = {each for its in ranges for each in its}
+    return Ids.of(range(at, at + 1) for at, each in enumerate(ids) if each in wanted).ranges

@@ -10,7 +10,7 @@ from typing import Iterator
 
 from ...findings.wording import with_noun
 from ...text.tree import Scalar
-from .ids import Ids, at
+from .ids import Ids
 from .job import Role, Setup
 from .names import STUDENTS, TEACHERS
 from .notices import AFTER_MODELS, NEVER
@@ -38,7 +38,7 @@ class Side:
 
     def gpu(self, dp: int, tp: int = 0) -> int:
         """The id of a data parallel rank's tensor parallel rank: tp is the fastest dimension, then cp, dp and pp."""
-        return at(self.ids, (self.pp - 1) * (self.ids.count // self.pp) + dp * self.cp * self.tp + tp)
+        return self.ids.listed[(self.pp - 1) * (self.ids.count // self.pp) + dp * self.cp * self.tp + tp]
 
 
 def logits_transfer(setup: Setup) -> None:

@@ -29,7 +29,7 @@ from .names import (
     TRAIN_ENV,
     VAL_ENV,
     WORLD_SIZE,
-)
+)  # fmt: skip
 from .profile import Defaults, Pipeline, Profile, profile_of, releases_with_key
 from .recognise import HINTS, dotted, holds_workers, is_worker
 

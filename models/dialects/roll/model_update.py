@@ -13,7 +13,7 @@ from ...findings.wording import are, with_noun
 from ...ranks import merge, without, write_ranks
 from ...text.scalar_text import in_flow_map
 from ...text.tree import Scalar
-from .ids import Ids, at, common, difference, range_text
+from .ids import Ids, common, difference, range_text
 from .job import Role, Setup
 from .names import ACTOR_INFER, ACTOR_TRAIN
 from .notices import AFTER_MODELS, AT_UPDATE, NEVER
@@ -149,7 +149,7 @@ def _met(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> No
         return
     each = infer.num_gpus_per_worker
     seen = infer.strategy != SGLANG or _unseen(trains, infers, shift, each)
-    mine, theirs, worker = at(trains, found.position), at(infers, found.position + shift), (found.position + shift) // each
+    mine, theirs, worker = trains.listed[found.position], infers.listed[found.position + shift], (found.position + shift) // each
     message = f"rank {found.position} of {train.key} is on {_place(mine, setup.per_node)}, but hands its weights to worker {worker} of"
     message += f" {infer.key} on {_place(theirs, setup.per_node)}" + (f" ({found.count} ranks meet another GPU)" if found.count > 1 else "")
     if seen:

@@ -35,7 +35,7 @@ from .names import (
     TEACHERS,
     TRAIN_ENV,
     VAL_ENV,
-)
+)  # fmt: skip
 from .profile import Pipeline, pipelines
 
 # Where a component is, as ROLL says it: device ids in the order of the ranks, so many for each worker.

@@ -42,7 +42,7 @@ from .names import (
     VAL_ENV,
     VALIDATION,
     WORLD_SIZE,
-)
+)  # fmt: skip
 from .notices import MAX_WORKERS
 from .profile import Pipeline, profile_of, releases_with
 

@@ -13,7 +13,6 @@ from ...findings.span import Edit
 from ...findings.wording import do, with_noun
 from ...text.tree import Mapping
 from ..checks import AtLeast, Check, Equals, Facts, Number, divisors, run_checks
-from .ids import part
 from .job import Role, Setup
 from .misspelt import misspelt
 from .notices import IN_WORKERS
@@ -299,7 +298,7 @@ def sglang(setup: Setup, role: Role, its: Degrees) -> None:
     if size == each and each <= setup.per_node and all(_whole_on_nodes(part, each, setup.per_node) for part in ids.parts):
         return
     for rank in range(min(ids.count // each, MOST_WORKERS)):
-        held = list(part(ids, rank * each, (rank + 1) * each))
+        held = ids.listed[rank * each : (rank + 1) * each]
         why = _fault(held, rank, size, setup.per_node)
         if why:
             message = f"the engine of {role.key} has tp {its.tp.value} x pp {its.pp.value} = {size} parts, but worker {rank} {why}"

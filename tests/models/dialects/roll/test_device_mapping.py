@@ -189,7 +189,4 @@ def test_ids_are_a_list_in_little_room(parts: list[range], data: Any) -> None:
     assert list(ids) == plain
     cut = slice(*data.draw(st.tuples(*[st.none() | st.integers(-25, 25)] * 2, st.sampled_from([None, 1, 2, -1, -2]))))
     assert list(ids.sliced(cut)) == plain[cut]
-    for position in range(-len(plain), len(plain)):
-        assert ids.at(position) == plain[position]
-    with pytest.raises(IndexError):
-        ids.at(len(plain))
+    assert ids.listed == plain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from placewright.models.dialects.roll.ids import Ids, at, common, difference, part, positions
+from placewright.models.dialects.roll.ids import Ids, common, difference, positions
 from placewright.models.ranks import merge
 
 PIECES = st.builds(
@@ -22,24 +22,9 @@ def test_two_lists_differ_where_their_ids_do(one: Ids, other: Ids, shift: int) -
     assert (found.position, found.count) == (expected[0], len(expected)) if found else not expected
 
 
-def test_ids_that_differ_cost_nothing_each() -> None:
-    found = difference(Ids((range(10**9),)), Ids((range(10**9 - 1, -1, -1),)), 0)
-    assert found and (found.position, found.count) == (0, 10**9)
-
-
 @given(LISTS, LISTS)
 def test_common_ids_are_those_of_both(one: Ids, other: Ids) -> None:
     assert sorted(set(one) & set(other)) == [each for its in common(one, other) for each in its]
-
-
-@given(LISTS, st.integers(0, 8), st.integers(0, 8))
-def test_a_part_is_a_slice(ids: Ids, start: int, length: int) -> None:
-    assert list(part(ids, start, start + length)) == list(ids)[start : start + length]
-
-
-@given(LISTS)
-def test_every_position_has_its_id(ids: Ids) -> None:
-    assert [at(ids, position) for position in range(ids.count)] == list(ids)
 
 
 @given(LISTS, st.lists(st.tuples(st.integers(-3, 14), st.integers(1, 5)), max_size=3))
