@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Iterator
+from typing import Callable, Iterator
 
 from ...component import Component, Parallel, Relation
 from ...configuration.notes import Notes
@@ -14,6 +14,7 @@ from ...machines.cluster import Cluster
 from ...model_cards import ModelUse
 from ...share import Share
 from ...text.tree import Scalar, Value
+from ..checks import Facts, Number
 from .ids import Ids
 from .profile import Pipeline
 
@@ -143,6 +144,32 @@ class Setup:
     def top(self) -> Span:
         """Where nothing better can be pointed at."""
         return self.settings.top
+
+
+class RoleFacts(Facts):
+    """Facts of one role of a job."""
+
+    def __init__(self, setup: Setup, role: Role) -> None:
+        super().__init__(setup.notes, setup.settings, role.key)
+        self.setup, self.role = setup, role
+
+    @property
+    def top(self) -> Span:
+        """See `Facts.top`."""
+        return self.role.place
+
+
+CONFIG = "strategy_args.strategy_config."
+
+
+def whole_of(path: str, code: str, least: int, below: str = "") -> Callable[[Facts], Number | None]:
+    """A whole number of at least `least`; `below` the subject of the facts where that is given."""
+
+    def term(facts: Facts) -> Number | None:
+        amount = facts.settings.whole(f"{facts.subject}.{below}{path}" if below else path, code, least=least, exact=True)
+        return None if amount is None else Number(amount.value, facts.text(amount), amount)
+
+    return term
 
 
 # Numbers that need not be whole, as ROLL reads them.

@@ -245,7 +245,9 @@ def _top_level(notes: Notes, pipeline: Pipeline, root: Mapping, entry: Entry) ->
     if name in ALL_BLOCKS and (is_worker(entry.value) or holds_workers(entry.value)):
         message = f"`{name}` is no role of ROLL's {pipeline.name} pipeline; ROLL ignores it silently"
         notes.warn(CODE, name, message, entry.key.span, "ignored", "remove it", notes.removed(root, entry))
-    elif is_worker(entry.value) and name not in ALL_BLOCKS:
+    elif (is_worker(entry.value) or holds_workers(entry.value)) and name not in ALL_BLOCKS:
+        if any(f"${{{name}{end}" in notes.document.source.text for end in (".", "}")):
+            return  # its values are used elsewhere
         close, twice = nearest(name, known), False
         if close and root.get(close) is not None:
             close, twice = None, True

@@ -6,9 +6,11 @@ from ...component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Rel
 from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...ranks import without, write_ranks
+from ...releases.release import Range
 from ...text.tree import Scalar
+from ..checks import Equals, Facts, run_checks
 from .ids import Ids, common, positions
-from .job import Role, Setup, number, shown
+from .job import Role, Setup, number, shown, whole_of
 from .names import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, CRITICS, REFERENCES, REWARDS
 from .notices import AFTER_MODELS, AT_LOAD, NEVER
 from .strategies import SGLANG, VLLM
@@ -19,6 +21,24 @@ from .strategies import SGLANG, VLLM
 
 CODE = "PW123"
 RATIO, LEVEL = "async_generation_ratio", "generate_opt_level"
+
+
+_SOURCE = "ROLL, roll/configs/base_config.py, roll/pipeline/rlvr/rlvr_config.py"
+_MESSAGE = "asynchronous generation needs `generate_opt_level: 1`: {left}"
+RLVR_CHECKS, AGENTIC_CHECKS = (
+    (
+        Equals(
+            code=CODE,
+            source=_SOURCE,
+            when=AT_LOAD,
+            releases=Range(since=since),
+            left=whole_of(LEVEL, CODE, -(10**9)),
+            right=1,
+            message=_MESSAGE,
+        ),
+    )
+    for since in ("0.1.3", "0.2.0")
+)
 
 
 def ratio(setup: Setup) -> float | None:
@@ -33,10 +53,7 @@ def asynchronous(setup: Setup) -> None:
         return
     settings = setup.settings
     at = settings.at(RATIO) or settings.top
-    level = settings.whole(LEVEL, CODE, 1, least=-(10**9))
-    if level and level.value != 1 and (setup.since("0.2.0") or not setup.pipeline.agentic):
-        message = f"`{RATIO}: {shown(its)}` needs `{LEVEL}: 1`, but it is {level.value}"
-        setup.notes.error(CODE, ACTOR_INFER, message, level.span or settings.top, "", f"write `{LEVEL}: 1`", level.becomes(1), AT_LOAD)
+    run_checks(AGENTIC_CHECKS if setup.pipeline.agentic else RLVR_CHECKS, Facts(setup.notes, settings, ACTOR_INFER))
     if setup.pipeline.agentic or its < 0:
         return
     if its < 1:

@@ -11,9 +11,10 @@ from ...configuration.settings import Amount
 from ...findings.fix import Fix
 from ...findings.span import Edit
 from ...findings.wording import do, with_noun
+from ...releases.release import Range
 from ...text.tree import Mapping
 from ..checks import AtLeast, Check, Equals, Facts, Number, divisors, run_checks
-from .job import Role, Setup
+from .job import CONFIG, Role, RoleFacts, Setup, whole_of
 from .misspelt import misspelt
 from .notices import IN_WORKERS
 
@@ -363,14 +364,11 @@ def backends(setup: Setup) -> None:
         _shape(setup, role, its)
         if not role.on_devices:
             continue
+        _demands(setup, role)
         if its is not None and role.strategy in MEGATRON:
             _experts(setup, role, its)
         elif its is not None and role.strategy in FSDP2:
             fsdp2(setup, role, its)
-        elif role.strategy in DEEPSPEED:
-            _deepspeed(setup, role)
-        elif role.strategy == VLLM and setup.since("0.2.0"):
-            _vllm(setup, role)
         elif its is not None and role.strategy == SGLANG and setup.since("0.2.0"):
             sglang(setup, role, its)
 
@@ -434,40 +432,37 @@ def _experts(setup: Setup, role: Role, its: Degrees) -> None:
     setup.notes.error(DIVIDES, role.key, message, at, f"no divisor of {count}", f"give {role.key} {fit} GPUs", None, IN_WORKERS)
 
 
-def _deepspeed(setup: Setup, role: Role) -> None:
-    """ZeRO shards what is trained, and all parameters of what only infers."""
-    key = role.config("zero_optimization.stage")
-    if setup.settings.is_open(key, MATCHES):
-        return
-    if setup.settings.at(key) is None:
-        setup.notes.unsure(MATCHES, role.key, f"`{key}` is not set, and which stage DeepSpeed then takes is not known here")
-        return
-    facts = Facts(setup.notes, setup.settings, role.key)
-    run_checks([_ZERO[role.strategy or ""](key)], facts)
+_RANKS = whole_of("data_parallel_size", MATCHES, 1, CONFIG)
 
 
-def _stage(key: str) -> Callable[[Facts], Number | None]:
-    """Stage of ZeRO, also one below 1."""
-
-    def term(facts: Facts) -> Number | None:
-        amount = facts.settings.whole(key, MATCHES, least=0)
-        return None if amount is None else Number(amount.value, facts.text(amount), amount)
-
-    return term
+def _world(facts: Facts) -> Number | None:
+    world = facts.role.world_size if isinstance(facts, RoleFacts) else None
+    return None if world is None else Number(world, f"{facts.subject} has {with_noun(world, 'worker')}, each one data parallel rank")
 
 
-_SOURCE = "ROLL, roll/distributed/strategy/deepspeed_strategy.py"
-_ZERO: dict[str, Callable[[str], Check]] = {
-    DEEPSPEED[0]: lambda key: AtLeast(code=MATCHES, source=_SOURCE, when=IN_WORKERS, left=_stage(key), right=1),
-    DEEPSPEED[1]: lambda key: Equals(code=MATCHES, source=_SOURCE, when=IN_WORKERS, left=_stage(key), right=3),
-}
+def _has_ranks(facts: Facts) -> bool:
+    ranks = _RANKS(facts)
+    return ranks is not None and ranks.value > 1
 
 
-def _vllm(setup: Setup, role: Role) -> None:
-    """Several data parallel ranks of vLLM are the workers, each of which is one."""
-    dp = setup.settings.whole(role.config("data_parallel_size"), MATCHES, 1, exact=True)
-    if dp and dp.value > 1 and role.world_size is not None and dp.value != role.world_size:
-        message = f"{dp.said}, but {role.key} has {with_noun(role.world_size, 'worker')}, and each is one data parallel rank"
-        better = dp.becomes(role.world_size)
-        help = f"write `{role.world_size}`" if better else f"set `{dp.name}: {role.world_size}`"
-        setup.notes.error(MATCHES, role.key, message, dp.span or role.place, with_noun(role.world_size, "worker"), help, better, IN_WORKERS)
+_STAGE, _DEEPSPEED_SOURCE = whole_of("zero_optimization.stage", MATCHES, 0, CONFIG), "ROLL, roll/distributed/strategy/deepspeed_strategy.py"
+_VLLM_SOURCE = "ROLL, roll/distributed/strategy/vllm_strategy.py"
+CHECKS: dict[str, tuple[Check, ...]] = {
+    DEEPSPEED[0]: (AtLeast(code=MATCHES, source=_DEEPSPEED_SOURCE, when=IN_WORKERS, left=_STAGE, right=1),),
+    DEEPSPEED[1]: (Equals(code=MATCHES, source=_DEEPSPEED_SOURCE, when=IN_WORKERS, left=_STAGE, right=3),),
+    VLLM: (
+        Equals(
+            code=MATCHES, source=_VLLM_SOURCE, when=IN_WORKERS, releases=Range(since="0.2.0"), only_if=_has_ranks,
+            left=_RANKS, right=_world, message="{left}, but {right}",
+        ),
+    ),
+}  # fmt: skip
+"""Strategy -> what it demands of its own settings."""
+
+
+def _demands(setup: Setup, role: Role) -> None:
+    """Run the checks of a strategy."""
+    stage = role.config("zero_optimization.stage")
+    if role.strategy in DEEPSPEED and not setup.settings.is_open(stage, MATCHES) and setup.settings.at(stage) is None:
+        setup.notes.unsure(MATCHES, role.key, f"`{stage}` is not set, and which stage DeepSpeed then takes is not known here")
+    run_checks(CHECKS.get(role.strategy or "", ()), RoleFacts(setup, role))
