@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Sequence
 
 from ...level import DEFAULT_LEVEL
+from .names import ALL_BLOCKS, DEVICES, PER_WORKER, RELEASES, WORLD_SIZE
 from .recognise import HINTS, NAME, signs
-from .roles.known_keys import ALL_BLOCKS, DEVICES, PER_WORKER, WORLD_SIZE
 
 if TYPE_CHECKING:
     from ...findings.span import Edit
@@ -27,14 +26,13 @@ PROGRAMS: tuple[str, ...] = ("roll.",)
 PLACES = ("num_nodes", "num_gpus_per_node", *(f"{block}.{key}" for block in ALL_BLOCKS for key in (DEVICES, PER_WORKER, WORLD_SIZE)), HINTS)
 """The keys whose content is all in the Problem that a file states."""
 
-RELEASES = Path(__file__).parent / "facts" / "releases.json"
-
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
     """See `Dialect.release_of`."""
     from ..released import found_release
+    from .profile import shown_release
 
-    return found_release(RELEASES, document, roots)
+    return found_release(RELEASES, document, roots, shown_release)
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
@@ -48,13 +46,13 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
 
 def render(problem: Problem) -> Rendering:
     """See `Dialect.render`. What writes is not loaded for those who only read."""
-    from .writing.render import render as rendered
+    from .rendering import render as rendered
 
     return rendered(problem)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:
     """See `Dialect.write`."""
-    from .writing.write import write as written
+    from .writing import write as written
 
     return written(reading, assignment, degrees or {})

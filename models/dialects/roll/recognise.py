@@ -1,12 +1,16 @@
-"""Is this a ROLL configuration?"""
+"""Signs of a ROLL configuration, and what its placement can say."""
 
 from __future__ import annotations
 
+from ...job import Capabilities
 from ...text.nearest import nearest
 from ...text.tree import Entry, Mapping, Value
 from ..signs import Signs
-from .roles.known_keys import ALL_BLOCKS, DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
-from .roles.parts import REWARDS, TEACHERS
+from .ids import range_text
+from .names import ALL_BLOCKS, DEVICES, PER_WORKER, REWARDS, STRATEGY, TEACHERS, WORLD_SIZE
+from .notices import NOTICES
+
+# Is this a ROLL configuration?
 
 NAME = "roll"
 HINTS = "placewright"
@@ -46,3 +50,12 @@ def dotted(root: Mapping) -> list[Entry]:
     """Keys such as `actor_train.device_mapping` at the top level, as they are written on a command line; ROLL drops them."""
     ends = (DEVICES, WORLD_SIZE, PER_WORKER)
     return [entry for entry in root if "." in entry.key.text and entry.key.text.rsplit(".", 1)[1] in ends]
+
+
+# What ROLL's placement can say, and when ROLL itself notices what is wrong with it.
+
+CAPABILITIES = Capabilities(
+    shares_accelerators=True, groups_may_cross=True, processes_may_cross=True, reserves_nodes=True, range_text=range_text, notices=NOTICES
+)
+"""Overlapping `device_mapping`s are how ROLL says colocation; there is no order of nodes, and nothing keeps a group or a worker on
+one node. Source: ROLL, roll/distributed/scheduler/resource_manager.py, roll/distributed/executor/cluster.py."""

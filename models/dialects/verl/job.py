@@ -114,7 +114,9 @@ def _component(settings: Configuration, entry: Entry, pool: Pool, name: str, siz
         spans["parallel"] = degrees
     student = entry.kind in (Kind.TUNING, Kind.PROCESSES) and name == "actor"
     role = roles.STUDENT if student else roles.TEACHER if is_teacher(name) else _ROLES[name]
-    return Component(name, least=size, most=size, parallel=parallel, spans=spans, cpus=pool.cpus, role=role)
+    strategy = settings.word(f"{OWNERS[name]}.strategy", "PW208") if name in OWNERS else ""
+    backend = {"fsdp2": "fsdp"}.get(strategy or "", strategy or "")
+    return Component(name, least=size, most=size, parallel=parallel, spans=spans, cpus=pool.cpus, role=role, backend=backend)
 
 
 def _degrees(settings: Configuration, entry: Entry, name: str, section: str) -> tuple[Parallel, Mapping[str, Amount]] | None:

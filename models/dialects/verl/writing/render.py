@@ -49,7 +49,10 @@ def trained(component: Component, losses: list[Finding]) -> Data:
     degrees = {"tensor_model": its.tp, "pipeline_model": its.pp, "context": its.cp, "expert_model": its.ep}
     kept = Parallel(its.tp, its.pp, its.cp, its.ep)
     _tell(component, kept, losses)
-    if kept == Parallel():
+    backend = "fsdp" if kept == Parallel() and component.backend != "megatron" else "megatron"
+    if component.backend not in ("", backend):
+        losses.append(dropped(component.name, f"`{component.name}` is trained by {component.backend}, in verl by {backend}"))
+    if backend == "fsdp":
         return {"strategy": "fsdp"}
     megatron: Data = {f"{name}_parallel_size": degree for name, degree in degrees.items()}
     if its.ep > 1:
