@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ..models.findings.edits import go_together
+from ..models.findings.edits import go_together, of_one_use
 from ..models.findings.finding import Finding, Severity
 from ..models.part import explicit
 from ..models.placements.plan import VERIFIED, Plan
@@ -67,7 +67,8 @@ def verify(reading: Reading, open_too: bool = True) -> Report:
         not_judged += unchecked(explicit(problem), problem.given())
         # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
         pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans)
-    found, texts = _in_order(findings, reading.source.name), reading.document.texts
+    found = _in_order(of_one_use(findings, reading.document.shared), reading.source.name)
+    texts = reading.document.texts
     report = Report(reading.source.name, reading.dialect, found, tuple(not_judged), plan, pending, texts, reading.document.program)
     if problem is not None and not report.errors:
         given = problem.given()

@@ -51,6 +51,15 @@ class Finding:
     notes: tuple[str, ...] = ()
     origin_label: str = "the value comes from here"
 
+    def __post_init__(self) -> None:
+        """Of a value that came through an alias both places are shown, and no edit is offered: the value is used elsewhere too."""
+        span = self.span
+        if span is not None and (alias := span.alias) is not None:
+            object.__setattr__(self, "span", alias)
+            object.__setattr__(self, "origin", self.origin or span)
+        if self.edit is not None and self.edit.span.via is not None:
+            object.__setattr__(self, "edit", None)
+
     @property
     def unusable(self) -> bool:
         """Is the input itself unusable (not YAML, too large, missing), rather than wrong in content?"""

@@ -9,13 +9,12 @@ from math import gcd
 
 from ....configuration.notes import Notes
 from ....findings.finding import Severity, UnusableInput
-from ....findings.span import Edit, Span, apply_edits
+from ....findings.span import Edit, Span
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment, seats
 from ....pools.pool import Pool
 from ....reading import Reading
 from ....text.interpolation import Interpolator
-from ....text.source import Source
 from ....text.tree import Scalar
 from ...dialect import TRAINING, Degrees
 from ..configuration import Configuration
@@ -131,7 +130,7 @@ def _doubts(written: Reading) -> int:
 
 def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> Reading:
     """The edited text must say exactly this Assignment, of the same cluster, with these degrees, and all others as they are; as it is read."""
-    problem, source = reading.problem, Source(reading.source.name, apply_edits(reading.source.text, edits))
+    problem, source = reading.problem, reading.source.edited(edits)
     written = read(reading.document.compose(source), problem.cluster if problem else None, TRAINING)
     again = written.problem
     found = {component.name: component.runs or () for component in again.components} if again else {}
