@@ -9,11 +9,19 @@ from typing import Callable, Sequence
 from ..models.findings.causes import WRITTEN
 from ..models.findings.finding import Finding, Severity
 from ..models.findings.span import Edit, apply_edits
+from ..models.findings.wording import with_noun
 from ..models.reading import Reading
 
 MOST_TRIED = 8
 """So many edits of one file are tried; of more, the later ones are shown as they are. Each costs as much as reading the file."""
-_SETTINGS = ("PW0", "PW1")
+MOST_TOLD = 2
+"""So many of the errors that follow from a cause are told in its notes."""
+_INSTEAD = {"PW104": "remove it"}
+"""What helps where an edit does not, as beside the right key."""
+MISSPELT = frozenset({"PW104", "PW118", "PW125", "PW803"})
+"""Codes of texts that are not read, or read otherwise than they look."""
+UNREAD = WRITTEN | {"PW107", "PW108", "PW109", "PW110", "PW111"}
+"""Codes of placements of which it is not known what they are, so that no rule judges them."""
 Errors = Callable[[Reading], Sequence[Finding]]
 """What is found in a file, without trying anything."""
 
@@ -35,7 +43,7 @@ def tried(reading: Reading, findings: Sequence[Finding], found_in: Errors) -> li
             continue  # all that it mends follows from another one
         works = all(left[_said(each)] < before[_said(each)] for each in mended) and not _fresh(mended, findings, after)
         if not works:
-            kept = [replace(each, edit=None, help="") if each.edit == edit else each for each in kept]
+            kept = [replace(each, edit=None, help=_INSTEAD.get(each.code, "")) if each.edit == edit else each for each in kept]
             continue
         follows = [each for each in kept if _follows(each, mended[0], left)]
         if follows:
@@ -61,15 +69,19 @@ def _said(finding: Finding) -> tuple[str, str]:
 def _fresh(mended: Sequence[Finding], before: Sequence[Finding], after: Sequence[Finding]) -> bool:
     """Are there errors that were not there before?
 
-    What is written wrongly is not judged by the rules: those may find something as soon as it is what was meant.
+    What is written wrongly is not read: what is wrong in it, or with it, can be found as soon as it is what was meant.
     """
     codes = Counter(each.code for each in before if each.severity is Severity.ERROR)
     codes.subtract(each.code for each in mended if each.severity is Severity.ERROR)
-    unseen = any(_phase(each) == 0 for each in mended)
+    misspelt = any(each.code in MISSPELT for each in mended)
+    unread = any(each.code in UNREAD for each in mended)
     for each in after:
         if each.severity is Severity.ERROR:
             codes[each.code] -= 1
-            if codes[each.code] < 0 and not (unseen and (each.code > "PW2" or each.code in ("PW101", "PW102", "PW121", "PW123"))):
+            unseen = not each.unusable and (
+                misspelt or (unread and (each.code > "PW2" or each.code in ("PW101", "PW102", "PW121", "PW123")))
+            )
+            if codes[each.code] < 0 and not unseen:
                 return True
     return False
 
@@ -93,6 +105,6 @@ def _follows(finding: Finding, cause: Finding, left: Counter[tuple[str, str]]) -
 
 def _because(cause: Finding, follows: Sequence[Finding]) -> Finding:
     """The cause, which is an error if what follows from it is, with what follows."""
-    notes = tuple(f"so {each.message}" for each in follows[:2])
-    more = (f"and {len(follows) - 2} more errors follow from it",) if len(follows) > 2 else ()
+    notes = tuple(f"this mends {each.code} too: {each.message}" for each in follows[:MOST_TOLD])
+    more = (f"and {with_noun(len(follows) - MOST_TOLD, 'error')} more",) if len(follows) > MOST_TOLD else ()
     return replace(cause, severity=Severity.ERROR, notes=(*cause.notes, *notes, *more))

@@ -29,7 +29,10 @@ def by_cause(findings: Iterable[Finding]) -> list[Finding]:
     """
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
-        groups.setdefault(_cause(finding), []).append(finding)
+        cause = _cause(finding)
+        if any(each.subject == finding.subject for each in groups.get(cause, ())):
+            cause = finding  # the same subject at another place has another fault
+        groups.setdefault(cause, []).append(finding)
     return [_listed(group) for group in groups.values()]
 
 
@@ -46,12 +49,12 @@ def _without(subject: str, text: str) -> str:
 
 
 def _listed(group: list[Finding]) -> Finding:
-    first, others = group[0], [each for each in group[1:] if each.subject != group[0].subject or each.span != group[0].span]
+    first, others = group[0], group[1:]
     if not others:
         return first
     names = [_named(each, first) for each in others[:MOST_LISTED]]
     more = f" and {len(others) - MOST_LISTED} more" if len(others) > MOST_LISTED else ""
-    subjects = tuple(dict.fromkeys(name for each in others for name in (each.subject, *each.also) if name != first.subject))
+    subjects = tuple(name for each in others for name in (each.subject, *each.also))
     return replace(first, notes=(*first.notes, f"the same of {', '.join(names)}{more}"), also=subjects)
 
 

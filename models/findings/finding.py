@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Iterable
 
@@ -53,7 +53,7 @@ class Finding:
     notes: tuple[str, ...] = ()
     origin_label: str = "the value comes from here"
     also: tuple[str, ...] = ()
-    premises: tuple[str, ...] = ()
+    premises: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         """Of a value that came through an alias both places are shown, and no edit is offered: the value is used elsewhere too."""
