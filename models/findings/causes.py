@@ -10,7 +10,7 @@ from .finding import Finding, Severity, Unchecked
 
 WRITTEN = frozenset({"PW103", "PW104", "PW105", "PW106", "PW112", "PW118", "PW121", "PW803"})
 """Codes of how a component is written: with one of them it is not known what was meant."""
-UNKNOWN_SIZE = frozenset({"PW101", "PW123", "PW201", "PW208", "PW209", "PW601"})
+UNKNOWN_SIZE = frozenset({"PW123", "PW201", "PW208", "PW209", "PW601"})
 """Codes that are judged by the ranks, the amount or the degrees of a component, which it does not have as long as it is written wrongly."""
 WRONG_SIZE = frozenset({"PW102", "PW103", "PW110", "PW111", "PW208"})
 """Codes of ranks that a component cannot have: what relates it to others is judged by the ranks that it will have."""
