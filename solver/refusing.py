@@ -50,5 +50,5 @@ def refusing(reading: Reading | None) -> Refuses:
 
 def _errors(reading: Reading, whole: bool) -> Iterator[Finding]:
     """What is wrong with a file; without `whole` only what its framework finds as it reads it."""
-    findings = verify(reading).errors if whole else reading.findings
+    findings = verify(reading, try_helps=False).errors if whole else reading.findings
     return (each for each in findings if each.severity is Severity.ERROR)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ..models.findings.edits import go_together
+from ..models.findings.causes import by_cause, first_causes
+from ..models.findings.edits import go_together, of_one_use
 from ..models.findings.finding import Finding, Severity
 from ..models.part import explicit
 from ..models.placements.plan import VERIFIED, Plan
@@ -17,6 +18,7 @@ from .advice import ADVICE
 from .given import check_given
 from .missing import machines_of, missing_in
 from .rules.amounts.model_divides import ModelDivides, in_no_choice, is_open, of_hints
+from .tried import tried
 from .unchecked import unchecked
 
 
@@ -51,11 +53,11 @@ def _impossible(problem: Problem) -> Iterator[Finding]:
         yield from at_sight(problem)
 
 
-def verify(reading: Reading, open_too: bool = True) -> Report:
+def verify(reading: Reading, open_too: bool = True, try_helps: bool = True) -> Report:
     """The verdict on a file: what reading it found, and what the rules say of the components whose ranks are given.
 
     With `open_too` it also says of components that are still to be placed where they cannot be, if a sum shows it. A search for their
-    ranks knows more of that, and what helps.
+    ranks knows more of that, and what helps. With `try_helps` each edit is made and verified before it is offered.
     """
     findings, not_judged = list(reading.findings), list(reading.unchecked)
     plan, pending, problem = None, tuple[str, ...](), reading.problem
@@ -68,9 +70,14 @@ def verify(reading: Reading, open_too: bool = True) -> Report:
         not_judged += unchecked(explicit(problem), problem.given())
         # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
         pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans)
-    found, document = _in_order(findings, reading.source.name), reading.document
+    findings = of_one_use(go_together(findings), reading.document.shared)
+    if try_helps:
+        findings = tried(reading, findings, lambda other: verify(other, open_too, try_helps=False).findings)
+    findings, held = first_causes(findings)
+    not_judged += held
+    found, document = by_cause(_in_order(findings, reading.source.name)), reading.document
     report = Report(
-        reading.source.name, reading.dialect, found, tuple(not_judged), plan, pending, document.texts, document.program,
+        reading.source.name, reading.dialect, tuple(found), tuple(not_judged), plan, pending, document.texts, document.program,
         missing_in(reading, not_judged), document.release, reading.level, machines_of(reading),
     )  # fmt: skip
     if problem is not None and not report.errors:
@@ -80,10 +87,10 @@ def verify(reading: Reading, open_too: bool = True) -> Report:
 
 
 def _in_order(findings: list[Finding], file: str) -> tuple[Finding, ...]:
-    """In the order of the texts, that of the file itself first; each once, with edits that can all be made."""
+    """In the order of the texts, that of the file itself first; each once."""
 
     def place(finding: Finding) -> tuple[str, int]:
         span = finding.span
         return ("" if span is None or span.file == file else span.file, span.start if span else -1)
 
-    return tuple(dict.fromkeys(sorted(go_together(findings), key=lambda finding: (*place(finding), finding.code, finding.message))))
+    return tuple(dict.fromkeys(sorted(findings, key=lambda finding: (*place(finding), finding.code, finding.message))))

@@ -125,7 +125,7 @@ class Notes(Mending):
                 text = Scalar(rest, "tag:yaml.org,2002:str", entry.key.span, entry.key.span) if rest else entry.value
                 meant.append(Entry(replace(entry.key, text=close), text))
             self._add(Severity.ERROR if wrong else Severity.WARNING, "PW104", subject, message, entry.key.span, "not a key", help, edit)
-        return Mapping(tuple(meant), value.span, value.flow) if len(meant) < len(value.entries) or meant != list(value) else value
+        return replace(value, entries=tuple(meant)) if len(meant) < len(value.entries) or meant != list(value) else value
 
     def is_bare(self, entry: Entry) -> bool:
         """Is it a word between two commas of a flow map, without a colon?"""

@@ -73,7 +73,9 @@ def load_all(
         source = Source.read(path)
     except UnusableInput as problem:
         return [Reading(Document.unread(str(path)), "unknown", None, problem.findings)]
-    return read_all(source, machines, dialect, level, composer)
+    readings = read_all(source, machines, dialect, level, composer)
+    how = AsRead(source.name, machines, dialect, level, composer)
+    return [replace(each, again=replace(how, number=number)) for number, each in enumerate(readings)]
 
 
 def load_settings(
@@ -97,17 +99,25 @@ def read(
 
 @dataclass(frozen=True)
 class AsRead:
-    """How a file was read, by which another text of it is read in the same way: the parameters of `load`."""
+    """How a file was read, by which another text of it is read in the same way: the parameters of `load`.
+
+    `number` is that of the program in a script, from 0; None for the first, which says that there are others.
+    """
 
     name: str
     machines: Machines
     dialect: str
     level: str
     composer: Composer | None
+    number: int | None = None
 
-    def __call__(self, text: str, machines: Cluster | None = None) -> Reading:
+    def __call__(self, text: str, machines: Machines = None) -> Reading:
         """The text, read as one of this file; on other machines where these are named."""
-        return read(Source(self.name, text), self.machines if machines is None else machines, self.dialect, self.level, self.composer)
+        source, machines = Source(self.name, text), self.machines if machines is None else machines
+        if self.number is None:
+            return read(source, machines, self.dialect, self.level, self.composer)
+        readings = read_all(source, machines, self.dialect, self.level, self.composer)
+        return readings[min(self.number, len(readings) - 1)]
 
 
 def read_all(

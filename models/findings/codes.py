@@ -19,7 +19,7 @@ CODES = {
     "PW001": "the file is missing or cannot be read",
     "PW002": "the input is larger than what is read",
     "PW003": "the text is not one YAML map",
-    "PW004": "aliases and merges are not read",
+    "PW004": "aliases expand a text to more than is read",
     "PW005": "values are nested too deeply",
     "PW006": "a key stands twice in one map",
     "PW007": "a tag is not one of YAML's core tags",

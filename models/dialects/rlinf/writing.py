@@ -7,13 +7,12 @@ from typing import Collection, Mapping, Sequence
 
 from ...component import Component
 from ...findings.finding import UnusableInput, error
-from ...findings.span import Edit, apply_edits
+from ...findings.span import Edit
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ...notation.runs_text import best_text, labels_used
 from ...placements.assignment import Assignment, Run, seats
 from ...problem import Problem
 from ...reading import Reading
-from ...text.source import Source
 from ...text.tree import plain
 from ..dialect import UNCHANGED, Degrees
 from .hint_edits import counts_to_say, degrees_of, groups_of, measured_on, restored, without_counts, without_groups
@@ -58,7 +57,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
 def _measured_on(reading: Reading, problem: Problem, edits: list[Edit], degrees: Degrees) -> dict[str, int]:
     """On how many accelerators costs were measured, of those that the edited text would have read otherwise."""
     try:
-        source = Source(reading.source.name, apply_edits(reading.source.text, edits))
+        source = reading.source.edited(edits)
         after = read_with(reading.document.compose(source), problem.cluster, "placement", hints=True, anew=True).problem
     except UnusableInput as broken:
         raise _refused("", f"with it, {broken}") from None
@@ -130,7 +129,7 @@ def _check(
     idle: Collection[str], counts: Mapping[str, int],
 ) -> None:  # fmt: skip
     """The edited text must say exactly this Assignment with these degrees, and everything else as before."""
-    source = Source(reading.source.name, apply_edits(reading.source.text, edits))
+    source = reading.source.edited(edits)
     try:
         after = plain(source.root)
         again = read_with(reading.document.compose(source), problem.cluster, "placement", hints=False).problem

@@ -7,7 +7,7 @@ from typing import Sequence
 
 from ...component import Component, Parallel
 from ...findings.finding import UnusableInput, error
-from ...findings.span import Edit, apply_edits
+from ...findings.span import Edit
 from ...machines.node_group import ACCELERATOR
 from ...placements.assignment import Assignment, Run, seats
 from ...problem import Problem
@@ -177,7 +177,7 @@ def _new_blocks(source: Source, blocks: dict[str, Lines]) -> Edit:
 
 def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> None:
     """The edited text must say this Assignment of all that was open or has devices, with these degrees, and everything else as before."""
-    source = Source(reading.source.name, apply_edits(reading.source.text, edits))
+    source = reading.source.edited(edits)
     try:
         after = plain(source.root)
         again = read_with(reading.document.compose(source), problem.cluster, "placement", hints=False).problem

@@ -8,7 +8,7 @@ from typing import Sequence
 
 from ....component import Component
 from ....findings.finding import UnusableInput, error
-from ....findings.span import Edit, apply_edits
+from ....findings.span import Edit
 from ....hints.degrees import KEY, degrees_of
 from ....notation.runs_list import placement_list
 from ....notation.runs_text import placement_text
@@ -120,7 +120,7 @@ def _in_flow(value: object) -> str:
 def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> None:
     """The edited text must say exactly this Assignment with these degrees, of the same cluster."""
     problem = reading.problem
-    edited = Source(reading.source.name, apply_edits(reading.source.text, edits))
+    edited = reading.source.edited(edits)
     for name in [component.name for component in problem.hinted] if problem else ():
         if find(edited.root, f"components.{name}.placement") is None and "." not in name:
             raise _refused(name, f"the place of `{name}` would not be found in the text")

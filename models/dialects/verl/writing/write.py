@@ -14,7 +14,7 @@ from typing import Mapping as MappingType
 
 from ....configuration.notes import Notes
 from ....findings.finding import Severity, UnusableInput, error
-from ....findings.span import Edit, Span, apply_edits
+from ....findings.span import Edit, Span
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment, seats
 from ....pools.pool import Pool
@@ -236,7 +236,7 @@ def _doubts(written: Reading) -> int:
 
 def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> Reading:
     """The edited text must say exactly this Assignment, of the same cluster, with these degrees, and all others as they are; as it is read."""
-    problem, source = reading.problem, Source(reading.source.name, apply_edits(reading.source.text, edits))
+    problem, source = reading.problem, reading.source.edited(edits)
     written = read(
         replace(reading.document.compose(source), release=reading.document.release), problem.cluster if problem else None, TRAINING
     )
