@@ -5,25 +5,20 @@ Source: the Bash Reference Manual, 6.4 (Bash Conditional Expressions).
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
-from typing import Callable, Generic, Sequence, TypeVar
+from typing import Callable, Sequence
 
 from .expand import Expander, Unfit
 from .patterns import Slow
 from .pieces import Place, Text
-from .sums import NotComputed, number
+from .sums import NotComputed
 from .syntax import Word
 
-W = TypeVar("W", Text, Word)
 MAX_DEPTH, MAX_WORDS = 48, 400
 _NUMBERS: dict[str, Callable[[int, int], bool]] = {
-    "-eq": lambda left, right: left == right,
-    "-ne": lambda left, right: left != right,
-    "-lt": lambda left, right: left < right,
-    "-le": lambda left, right: left <= right,
-    "-gt": lambda left, right: left > right,
-    "-ge": lambda left, right: left >= right,
-}
+    "-eq": operator.eq, "-ne": operator.ne, "-lt": operator.lt, "-le": operator.le, "-gt": operator.gt, "-ge": operator.ge,
+}  # fmt: skip
 _TEXTS = ("=", "==", "!=", "<", ">", "=~", "-nt", "-ot", "-ef")
 
 
@@ -64,14 +59,14 @@ def depends(*texts: Text) -> frozenset[str]:
 
 def tested(words: Sequence[Text], shown: str, expander: Expander) -> Truth:
     """What `[ words ]` says; `shown` is how it is written."""
-    return _judged(_Test(list(words), expander, (0, 0)), shown)
+    return _judged(_Condition(words, expander, (0, 0)), shown) if words else Truth(False)
 
 
 def extended(place: Place, expander: Expander) -> Truth:
     """What `[[ ... ]]` says, whose words stand between two offsets."""
     words = list(expander.script.words(*place))
     shown = f"[[ {expander.shown(place)} ]]"
-    return _judged(_Extended(words, expander, place), shown[:60])
+    return _judged(_Condition(words, expander, place), shown[:60])
 
 
 def computed(inside: Place, expander: Expander, shown: str) -> Truth:
@@ -83,7 +78,7 @@ def computed(inside: Place, expander: Expander, shown: str) -> Truth:
     return Truth(value != 0, depends=depends(*expander.sources))
 
 
-def _judged(condition: _Test | _Extended, shown: str) -> Truth:
+def _judged(condition: _Condition, shown: str) -> Truth:
     try:
         truth = condition.whole()
     except (Malformed, IndexError):
@@ -99,173 +94,95 @@ def _nonempty(text: Text) -> Truth:
     return Truth(bool(text.plain), depends=depends(text))
 
 
-def _unary(operator: str, text: Text, expander: Expander) -> Truth:
+def _unary(sign: str, text: Text, expander: Expander) -> Truth:
     """What an operator says of one text. Raises Malformed if there is no such operator."""
-    if operator in ("-n", "-z"):
+    if sign in ("-n", "-z"):
         truth = _nonempty(text)
-        return truth if operator == "-n" else truth.negated()
-    if operator == "-v" and text.known and not text.secret:
+        return truth if sign == "-n" else truth.negated()
+    if sign == "-v" and text.known and not text.secret:
         value = expander.state.scalar(text.plain, (0, 0)) if text.plain.isidentifier() else None
         return Truth(value is not None, depends=frozenset() if value is not None else frozenset({text.plain}))
-    if len(operator) == 2 and operator[0] == "-" and operator[1] in "abcdefghknoprstuvwxGLNORSv":
-        why = "files are not looked at" if operator[1] not in "ovR" else "options are not followed"
+    if len(sign) == 2 and sign[0] == "-" and sign[1] in "abcdefghknoprstuvwxGLNORSv":
+        why = "files are not looked at" if sign[1] not in "ovR" else "options are not followed"
         return Truth(None, why, depends(text))
     raise Malformed
 
 
-def _binary(left: Text, operator: str, right: Text) -> Truth:
-    """What an operator says of two texts, whose letters are taken as they are."""
-    taken = depends(left, right)
-    if operator in ("-nt", "-ot", "-ef"):
-        return Truth(None, "files are not looked at", taken)
-    if not left.known or not right.known:
-        return Truth(None, left.why_unknown or right.why_unknown, taken)
-    if operator in _NUMBERS:
-        try:
-            return Truth(_NUMBERS[operator](_whole(left.plain), _whole(right.plain)), depends=taken)
-        except NotComputed:
-            return Truth(None, "it compares what is no whole number", taken)
-    if operator in ("=", "==", "!="):
-        return Truth((left.plain == right.plain) == (operator != "!="), depends=taken)
-    return Truth(None, f"`{operator}` is not followed", taken)
+@dataclass
+class _Condition:
+    """The words of `[[ ]]`, or those of `[ ]` expanded, and which comes next."""
 
-
-def _whole(text: str) -> int:
-    """A number as `[ ]` takes it: decimal, blanks around it. Raises NotComputed."""
-    bare = text.strip(" \t\n")
-    digits = bare[1:] if bare[:1] in ("-", "+") else bare
-    if not digits.isascii() or not digits.isdecimal():
-        raise NotComputed("it is no whole number")
-    value = number(digits.lstrip("0") or "0")
-    return -value if bare[:1] == "-" else value
-
-
-class _Condition(Generic[W]):
-    """The words of a condition, and which comes next."""
-
-    OR = AND = ""
-
-    def __init__(self, words: list[W], expander: Expander, place: Place) -> None:
-        self.words: list[W] = words
-        self.expander, self.place, self.position = expander, place, 0
+    words: Sequence[Word | Text]
+    expander: Expander
+    place: Place
+    position: int = 0
 
     def whole(self) -> Truth:
-        """The verdict of all words. Raises Malformed."""
-        if len(self.words) > MAX_WORDS:
-            raise Malformed
+        """The verdict of all words. Raises Malformed or IndexError."""
         truth = self._or(0)
-        if self.position < len(self.words):
+        if self.position < len(self.words) or len(self.words) > MAX_WORDS:
             raise Malformed
         return truth
 
     def _or(self, depth: int) -> Truth:
         truth = self._and(depth)
-        while self._takes(self.OR):
+        while self._takes("||", "-o"):
             truth = truth.either(self._and(depth))
         return truth
 
     def _and(self, depth: int) -> Truth:
-        truth = self._not(depth)
-        while self._takes(self.AND):
-            truth = truth.both(self._not(depth))
+        truth = self._single(depth)
+        while self._takes("&&", "-a"):
+            truth = truth.both(self._single(depth))
         return truth
 
-    def _not(self, depth: int) -> Truth:
-        if depth > MAX_DEPTH:
-            raise Malformed
-        if self._takes("!"):
-            return self._not(depth + 1).negated()
-        if self._takes("("):
-            truth = self._or(depth + 1)
-            if not self._takes(")"):
-                raise Malformed
-            return truth
-        return self.single(self.words[self.position :], depth)
-
-    def single(self, words: list[W], depth: int) -> Truth:
-        """What the next words say, up to one that joins or closes. Raises Malformed or IndexError."""
-        raise NotImplementedError
-
-    def _takes(self, text: str) -> bool:
-        taken = self.position < len(self.words) and self.words[self.position].plain == text
+    def _takes(self, *signs: str) -> bool:
+        taken = self.position < len(self.words) and self.words[self.position].plain in signs
         self.position += taken
         return taken
 
-
-class _Test(_Condition[Text]):
-    """The words of `[ ... ]`, already expanded."""
-
-    OR, AND = "-o", "-a"
-
-    def whole(self) -> Truth:
-        """The verdict of all words; of up to three, those that could be operands are. Raises Malformed."""
-        truth = self._few(self.words) if len(self.words) <= 3 else None
-        return truth if truth is not None else super().whole()
-
-    def _few(self, words: list[Text]) -> Truth | None:
-        plain = [word.plain for word in words]
-        if len(words) < 2:
-            return _nonempty(words[0]) if words else Truth(False)
-        if len(words) == 2:
-            return _nonempty(words[1]).negated() if plain[0] == "!" else _unary(plain[0], words[1], self.expander)
-        if plain[1] in _NUMBERS or plain[1] in _TEXTS:
-            return _binary(words[0], plain[1], words[2])
-        inner = self._few(words[1:]) if plain[0] == "!" else None
-        return inner.negated() if inner else None
-
-    def single(self, words: list[Text], depth: int) -> Truth:
-        """What the next words say. Raises Malformed or IndexError."""
-        if len(words) > 2 and (words[1].plain in _NUMBERS or words[1].plain in _TEXTS):
+    def _single(self, depth: int) -> Truth:
+        """What the next words say, up to one that joins."""
+        if depth > MAX_DEPTH or self.position >= len(self.words):
+            raise Malformed
+        if len(self.words) > self.position + 1 and self._takes("!"):
+            return self._single(depth + 1).negated()
+        word, following = self.words[self.position], [each.plain for each in self.words[self.position :]]
+        if isinstance(word, Word) and self.expander.script.text[word.place[0]] == "(":
+            self.position += 1  # what stands in parentheses is one word
+            inner = self.expander.script.words(word.place[0] + 1, word.place[1] - 1)
+            return _Condition(list(inner), self.expander, self.place)._or(depth + 1)
+        if len(following) > 2 and (following[1] in _NUMBERS or following[1] in _TEXTS):
             self.position += 3
-            return _binary(words[0], words[1].plain, words[2])
-        first = words[0].plain
-        if len(words) > 1 and len(first) == 2 and first[0] == "-" and first not in ("-a", "-o"):
+            return self._compared(word, following[1], self.words[self.position - 1])
+        if len(following) > 1 and len(following[0]) == 2 and following[0][0] == "-":
             self.position += 2
-            return _unary(first, words[1], self.expander)
+            return _unary(following[0], self._text(self.words[self.position - 1]), self.expander)
         self.position += 1
-        return _nonempty(words[0])
+        return _nonempty(self._text(word))
 
+    def _text(self, word: Word | Text) -> Text:
+        return self.expander.one(word.parts) if isinstance(word, Word) else word
 
-class _Extended(_Condition[Word]):
-    """The words of `[[ ... ]]`, not yet expanded; what stands in parentheses is one word."""
-
-    OR, AND = "||", "&&"
-
-    def single(self, words: list[Word], depth: int) -> Truth:
-        """What the next words say. Raises Malformed or IndexError."""
-        start, end = words[0].place
-        if self.expander.script.text[start] == "(" and self.expander.script.text[end - 1] == ")":
-            self.position += 1
-            inner = list(self.expander.script.words(start + 1, end - 1))
-            if depth > MAX_DEPTH:
-                raise Malformed
-            return _Extended(inner, self.expander, self.place)._or(depth + 1)
-        operator = words[1].plain if len(words) > 2 else ""
-        if operator in _NUMBERS or operator in _TEXTS:
-            self.position += 3
-            return self._compared(words[0], operator, words[2])
-        first = words[0].plain
-        if len(words) > 1 and len(first) == 2 and first[0] == "-":
-            self.position += 2
-            return _unary(first, self.expander.one(words[1].parts), self.expander)
-        self.position += 1
-        return _nonempty(self.expander.one(words[0].parts))
-
-    def _compared(self, left: Word, operator: str, right: Word) -> Truth:
-        expander = self.expander
-        first, second = expander.one(left.parts), expander.one(right.parts)
+    def _compared(self, left: Word | Text, sign: str, right: Word | Text) -> Truth:
+        first, second = self._text(left), self._text(right)
         taken = depends(first, second)
-        if first.known and second.known:
-            try:
-                if operator in ("=", "==", "!="):
-                    value = expander.pattern(right.parts).matches(first.plain)
-                    return Truth(value == (operator != "!="), depends=taken)
-                if operator in _NUMBERS:
-                    place = expander.place(self.place)
-                    numbers = expander.calculate(first, place), expander.calculate(second, place)
-                    return Truth(_NUMBERS[operator](*numbers), depends=taken)
-            except (Unfit, NotComputed) as problem:
-                return Truth(None, str(problem))
-            except Slow:
-                return Truth(None, "matching its pattern takes too long")
-        return _binary(first, operator, second)
+        if sign in ("-nt", "-ot", "-ef"):
+            return Truth(None, "files are not looked at", taken)
+        if not first.known or not second.known:
+            return Truth(None, first.why_unknown or second.why_unknown, taken)
+        try:
+            if sign in ("=", "==", "!="):
+                same = first.plain == second.plain
+                if isinstance(right, Word):
+                    same = self.expander.pattern(right.parts).matches(first.plain)
+                return Truth(same == (sign != "!="), depends=taken)
+            if sign in _NUMBERS:
+                place = self.expander.place(self.place)
+                numbers = [self.expander.calculate(text, place) for text in (first, second)]
+                return Truth(_NUMBERS[sign](*numbers), depends=taken)
+        except (Unfit, NotComputed) as problem:
+            return Truth(None, str(problem))
+        except Slow:
+            return Truth(None, "matching its pattern takes too long")
+        return Truth(None, f"`{sign}` is not followed", taken)

@@ -6,19 +6,22 @@ Source: the Bash Reference Manual, 3.5. File names are not looked up: `*` stays 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from typing import Sequence
 
 from .patterns import Pattern, Slow, braced, changed_case, replaced, without_prefix, without_suffix
-from .pieces import Held, Keyed, Piece, Place, Text, bounded, derived, in_order, joined
+from .pieces import Piece, Place, Text, bounded, derived, joined
 from .state import State, TooMuch
-from .sums import NotComputed, compute
+from .sums import NotComputed, Sum
 from .syntax import Inner, Literal, Parameter, Part, Script, Word
 
 MAX_FIELDS = 20_000
+MAX_PARTS = 20_000
 MAX_REFERENCES = 16
 _DEFAULTS = ("-", ":-", "=", ":=", "?", ":?", "+", ":+")
 """Operators that name something in the place of a variable that is not set."""
+_ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)", re.ASCII)
 
 
 class Unfit(Exception):
@@ -96,6 +99,8 @@ class Expander:
     def fields(self, word: Word) -> list[Text]:
         """The words that one word of a command becomes."""
         place, found = self.place(word.place), list[Text]()
+        if len(word.parts) > MAX_PARTS:
+            return [Text.unknown(self.shown(word.place), place, "the word has too many parts")]
         try:
             words = braced(word.parts)
         except Slow:
@@ -265,7 +270,11 @@ class Expander:
     def calculate(self, text: Text, place: Place) -> int:
         """The value of the sum that a text is. Raises NotComputed."""
         self.sources = [text]
-        return self._compute(text, place, 0)
+        try:
+            return self._compute(text, place, 0)
+        except NotComputed:
+            self.state.unsure(set(_ASSIGNED.findall(text.plain)), place, f"`{text.plain[:40]}` is not followed")
+            raise
 
     def _compute(self, text: Text, place: Place, depth: int) -> int:
         if not text.known:
@@ -288,7 +297,7 @@ class Expander:
             self.state.assign(name, derived(str(value), self.sources, place))
 
         self.state.budget.spend(1 + len(text.plain) // 50)
-        return compute(text.plain, lookup, store)
+        return Sum(text.plain, lookup, store).value()
 
     # -- parameters
 
@@ -328,32 +337,22 @@ class Expander:
     def _value(self, part: Parameter) -> tuple[Text | None, frozenset[str]]:
         """What the parameter itself holds; if it is not set, None and the name that is not."""
         name, place = part.name, self.place(part.place)
-        if part.indirect:
-            target = self.state.scalar(name, place)
-            if target is None or not target.known or target.secret or not target.plain.isidentifier():
-                raise Unfit(f"`{self.shown(part.place)}` is of a form that is not followed")
-            name = target.plain
         if isinstance(part.index, tuple) and name != "BASH_SOURCE":
-            held = self.state.held(name)
-            key = self.subscript(part.index, place, held)
-            if isinstance(held, dict):
-                return (held[key].used_at(place) if key in held else None), frozenset()
-            return (held.used_at(place) if held is not None and key == "0" else None), frozenset()
+            held, key = self.state.held(name), self._subscript(part.index, place)
+            if isinstance(held, list):
+                key += len(held) if key < 0 else 0
+                return (held[key].used_at(place) if 0 <= key < len(held) else None), frozenset()
+            return (held.used_at(place) if held is not None and key == 0 else None), frozenset()
         value = self.state.scalar(name, place)
         written = name in self.state.variables or name in self.state.removed
         return value, frozenset() if written else frozenset({f"${name}" if name.isdecimal() else name})
 
-    def subscript(self, parts: Sequence[Part], place: Place, held: Held | None) -> str:
-        """A subscript: a number, or a text for an array of texts. Raises Unfit or NotComputed if it is unknown."""
+    def _subscript(self, parts: Sequence[Part], place: Place) -> int:
+        """The number of an element. Raises Unfit or NotComputed."""
         text = self.one(parts)
         if not text.known:
             raise Unfit(text.why_unknown)
-        if isinstance(held, Keyed):
-            return text.plain
-        number = self.calculate(text, place)
-        if number < 0 and isinstance(held, dict):
-            number += max((int(key) + 1 for key in held), default=0)
-        return str(number)
+        return self.calculate(text, place)
 
     def _chosen(self, part: Parameter) -> tuple[Text, bool]:
         """For `${X:-default}` and its kin: the value, or True if what is written in its place counts."""
@@ -397,16 +396,23 @@ class Expander:
             if end < start:
                 raise Unfit("the length of the part is negative")
             return value.cut(start, min(end, size))
-        pattern = self.pattern(arguments[0])
         self.state.budget.spend(1 + len(value.plain) // 100)
+        if operator in ("/", "//"):
+            wanted = self.one(arguments[0])
+            if not wanted.known or any(letter in wanted.plain for letter in "*?[\\") or wanted.plain[:1] in ("#", "%"):
+                raise Unfit("replacing what a pattern fits is not followed")
+            by = self.one(arguments[1]) if len(arguments) > 1 else Text()
+            return bounded(replaced(value, wanted.plain, by, operator == "//"), self.place(part.place))
+        if operator[0] in "^,":
+            if arguments[0]:
+                raise Unfit(f"`{self.shown(part.place)}` is of a form that is not followed")
+            return changed_case(value, operator)
+        if operator[0] not in "#%":
+            raise Unfit(f"`{self.shown(part.place)}` is of a form that is not followed")
+        pattern = self.pattern(arguments[0])
         if operator in ("#", "##"):
             return without_prefix(value, pattern, operator == "##")
-        if operator in ("%", "%%"):
-            return without_suffix(value, pattern, operator == "%%")
-        if operator[0] == "/":
-            by = self.one(arguments[1]) if len(arguments) > 1 else Text()
-            return bounded(replaced(value, pattern, by, operator), self.place(part.place))
-        return changed_case(value, operator, pattern if arguments[0] else None)
+        return without_suffix(value, pattern, operator == "%%")
 
     def _path_without(self, value: Text, part: Parameter) -> str:
         """`${0%/*}` and `${0##*/}`: the folder or the name of a path."""
@@ -426,10 +432,6 @@ class Expander:
     def _elements(self, part: Parameter) -> list[Text]:
         """The elements of an array or the arguments, with what the operator makes of each."""
         texts = self._elements_of(part)
-        if part.indirect:
-            held = self.state.held(part.name)
-            keys = [key for key, _ in in_order(held)] if isinstance(held, dict) else ["0"] * bool(texts)
-            return [Text((Piece(key, (self.place(part.place),)),)) for key in keys]
         if not part.operator or part.operator in _DEFAULTS:
             return texts
         if part.operator != ":":

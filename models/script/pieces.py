@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, replace
-from typing import Iterable, Iterator, Union
+from typing import Iterable, Union
 
 from ..findings.span import Span
 from ..text.source import Source
@@ -142,15 +142,8 @@ class Text:
         return Text(tuple(replace(piece, unset=piece.unset | more[0], assumed=piece.assumed | more[1]) for piece in pieces))
 
 
-Array = dict[str, Text]
-"""The elements of an array by their subscript, in the order of writing."""
-
-
-class Keyed(Array):
-    """An array whose subscripts are texts, as `declare -A` makes it."""
-
-
-Held = Union[Text, Array]
+Held = Union[Text, list[Text]]
+"""What a variable holds: a text, or the elements of an array, which are never changed in place."""
 
 
 def joined(texts: Iterable[Text], between: str = "", place: Place = (0, 0)) -> Text:
@@ -181,17 +174,10 @@ def derived(value: str, sources: Iterable[Text], place: Place) -> Text:
     return Text((Piece(value, frames, unset=unset, assumed=assumed, secret=secret),))
 
 
-def in_order(array: Array) -> Iterator[tuple[str, Text]]:
-    """The elements in the order of bash: by number, if all subscripts are numbers."""
-    if not isinstance(array, Keyed):
-        return iter(sorted(array.items(), key=lambda pair: int(pair[0])))
-    return iter(array.items())
-
-
 def alike(first: Held | None, second: Held | None) -> bool:
     """True if two variables hold the same, wherever it was written."""
-    if isinstance(first, dict) and isinstance(second, dict):
-        return first.keys() == second.keys() and all(alike(text, second[key]) for key, text in first.items())
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(alike, first, second))
     if not isinstance(first, Text) or not isinstance(second, Text):
         return first is second
     if first == second:
@@ -205,16 +191,11 @@ def merged(first: Held | None, second: Held | None, name: str, place: Place, why
 
     Of an array the common beginning stays; each later setting `key=value` of either way has its key and an unknown value.
     """
-    if isinstance(first or second, dict) and isinstance(second or first, dict) and not isinstance(first, Keyed):
-        one, two = (list(in_order(held)) if isinstance(held, dict) else [] for held in (first, second))
-        common = 0
-        while common < min(len(one), len(two)) and one[common][0] == two[common][0]:
-            if not alike(one[common][1], two[common][1]):
-                break
+    if not isinstance(first, Text) and not isinstance(second, Text):
+        one, two, common = first or [], second or [], 0
+        while common < min(len(one), len(two)) and alike(one[common], two[common]):
             common += 1
-        open_ = [_perhaps(text, place, why) for _, text in (*one[common:], *two[common:])]
-        following = int(one[common - 1][0]) + 1 if common else 0
-        return dict(one[:common]) | {str(following + i): text for i, text in enumerate(open_)}
+        return [*one[:common], *(_perhaps(text, place, why) for text in (*one[common:], *two[common:]))]
     if isinstance(first, Text) and isinstance(second, Text):
         length = _words_in_common(first.plain, second.plain)
         if length and alike(first.cut(0, length), second.cut(0, length)):
@@ -224,7 +205,7 @@ def merged(first: Held | None, second: Held | None, name: str, place: Place, why
 
 def _perhaps(text: Text, place: Place, why: str) -> Text:
     """An element that an array may have: its key, if it is a setting, and an unknown value."""
-    key, equals, value = text.plain.partition("=")
+    key, equals, _ = text.plain.partition("=")
     if not equals or text.cut(0, len(key)).why_unknown or " " in key:
         return Text.unknown(text.plain, text.pieces[0].frames[0] if text.pieces else place, why)
     head = text.cut(0, len(key) + 1).pieces

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Mapping
 
-from .pieces import Held, Piece, Place, Text, alike, in_order, merged
+from .pieces import Held, Piece, Place, Text, alike, merged
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -94,8 +94,8 @@ class State:
         if name.isdecimal() or name in "@*#?$!-":
             return self._special(name, place)
         held = self.variables.get(name)
-        if isinstance(held, dict):
-            return held["0"].used_at(place) if "0" in held else None
+        if isinstance(held, list):
+            return held[0].used_at(place) if held else None
         if held is not None:
             return held.used_at(place)
         if name in self.removed:
@@ -129,16 +129,16 @@ class State:
         if name in "@*":
             return [] if self.open_arguments else [text.used_at(place) for text in self.arguments]
         held = self.variables.get(name)
-        if isinstance(held, dict):
-            return [text.used_at(place) for _, text in in_order(held)]
+        if isinstance(held, list):
+            return [text.used_at(place) for text in held]
         text = self.scalar(name, place)
         return [] if text is None else [text]
 
     def assign(self, name: str, value: Held) -> None:
         """Give a variable a value; the first element, if it is an array and the value is none."""
         old = self.variables.get(name)
-        if isinstance(old, dict) and isinstance(value, Text):
-            value = {**old, "0": value}
+        if isinstance(old, list) and isinstance(value, Text):
+            value = [value, *old[1:]]
         self.variables[name] = value
         self.removed.discard(name)
 

@@ -20,12 +20,10 @@ MAX_DEPTH = 48
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _PLAIN = re.compile(r"[^\\'\"$`~<>]+")
 _PLAIN_QUOTED = re.compile(r"[^\\\"$`]+")
-_INERT = re.compile(r"[^\\'\"$`(){}\[\]]+")
+_INERT = re.compile(r"[^\\'\"$`(){}\[\] \t\n/:]+")
 _PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!-]", re.ASCII)
 _HEAD = re.compile(r"(#(?=[\w@*?$!\[#-])|!(?=\w))?([A-Za-z_]\w*|[0-9]+|[@*#?$!-])", re.ASCII)
 _OPERATOR = re.compile(r":?[-=+?]|##?|%%?|/[/#%]?|\^\^?|,,?|:")
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
-_CODE = re.compile(r"x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})")
 _GAP = re.compile(r"(?:[ \t\n]|\\\n)+|#[^\n]*")
 
 
@@ -56,7 +54,7 @@ class Parameter:
     index : what stands in brackets: ``@``, ``*``, the parts of a subscript, or None.
     operator : such as ``:-``, ``%%``, ``//``, ``:``, ``^^``; "" for none.
     arguments : what the operator works with, one or two of them.
-    length, indirect : True for `${#NAME}`, for `${!NAME}`.
+    length : True for `${#NAME}`.
     bad : True if the form is out of scope.
     """
 
@@ -67,7 +65,6 @@ class Parameter:
     operator: str = ""
     arguments: tuple[tuple[Part, ...], ...] = ()
     length: bool = False
-    indirect: bool = False
     bad: bool = False
 
 
@@ -238,7 +235,8 @@ class Script:
     def _dollar(self, start: int, end: int, quoted: bool) -> tuple[Part | None, int]:
         text, after = self.text, self.text[start + 1 : start + 2]
         if after == "'" and not quoted:
-            return self._escaped(start)
+            close = self.close(start + 2, "'", True) + 1
+            return Parameter("", (start, close), quoted, bad=True), close
         if after == '"' and not quoted:
             return None, start + 1
         if after == "(":
@@ -279,15 +277,14 @@ class Script:
             position = bracket + 1
         operator = _OPERATOR.match(text, position, end)
         if operator is None:
-            length, indirect = head[1] == "#", head[1] == "!"
-            return Parameter(head[2], place, quoted, index, length=length, indirect=indirect, bad=position < end)
+            bad = position < end or head[1] == "!"
+            return Parameter(head[2], place, quoted, index, length=head[1] == "#", bad=bad)
         name, cuts = operator[0], [operator.end(), end]
         if name[0] == "/" or name == ":":
             cuts[1:1] = self._separator(operator.end(), end, name[0])
         plain = quoted and name[0] not in "/#%^," and name != ":"
         arguments = tuple(self.parts(low + (at > 0), high, plain, True) for at, (low, high) in enumerate(zip(cuts, cuts[1:])))
-        bad = head[1] == "#" or (head[1] == "!" and name[-1] not in "-+=?")
-        return Parameter(head[2], place, quoted, index, name, arguments, indirect=head[1] == "!", bad=bad)
+        return Parameter(head[2], place, quoted, index, name, arguments, bad=head[1] is not None)
 
     def _separator(self, start: int, end: int, letter: str) -> list[int]:
         """Where the first such letter is that is neither quoted nor in an expansion."""
@@ -297,24 +294,6 @@ class Script:
                 return [position]
             position = self._past(position, 0)
         return []
-
-    def _escaped(self, start: int) -> tuple[Literal, int]:
-        """`$'...'`, with the escapes of C."""
-        text, found, position = self.text, "", start + 2
-        while (letter := text[position : position + 1]) != "'":
-            if not letter:
-                raise Unreadable("`$'` is not closed", start)
-            position += 1
-            if letter == "\\" and (code := _CODE.match(text, position)):
-                value = int(code[4], 8) if code[4] else int(code[1] or code[2] or code[3], 16)
-                found, position = found + (chr(value) if value < 0x110000 else ""), code.end()
-            elif letter == "\\":
-                after = text[position : position + 1]
-                found += _ESCAPES.get(after, after if after in "\\'\"?" else "\\" + after)
-                position += 1
-            else:
-                found += letter
-        return Literal(found, (start, position + 1), True, exact=False), position + 1
 
     # -- what closes what
 
@@ -334,9 +313,8 @@ class Script:
     def _past(self, position: int, depth: int, quoted: bool = False, closer: str = "") -> int:
         """Where what begins here ends: one letter, or all that is quoted or expanded."""
         text, letter = self.text, self.text[position]
-        if not quoted and (found := _INERT.match(text, position)):
-            stop = next((i for i in range(position, found.end()) if text[i] in " \t\n/:" or text[i] == closer), None)
-            return found.end() if stop is None else max(stop, position + 1)
+        if found := _INERT.match(text, position):
+            return found.end()
         if letter == "\\":
             return position + 2
         if letter == "'" and not quoted:
@@ -347,7 +325,7 @@ class Script:
             return self.close(position + 1, "`", depth=depth + 1) + 1
         if letter == "$" and (after := text[position + 1 : position + 2]) in ("(", "{", "'"):
             if after == "'":
-                return self._escaped(position)[1] if not quoted else position + 1
+                return position + 1 if quoted else self.close(position + 2, "'", True, depth + 1) + 1
             return self.close(position + 2, ")" if after == "(" else "}", quoted and after == "{", depth + 1) + 1
         if letter == "(" and not quoted and closer in ("", ")"):
             return self.close(position + 1, ")", depth=depth + 1) + 1
