@@ -1,4 +1,4 @@
-"""Keys of a file that speak for a dialect, and which dialect a file is read in."""
+"""Keys of a file that speak for a dialect."""
 
 from __future__ import annotations
 

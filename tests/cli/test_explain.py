@@ -84,10 +84,10 @@ def test_a_file_may_be_called_like_anything_but_a_code(train: str, capsys: pytes
     capsys.readouterr()
     assert run(["explain", "PW102"]) == 0
     assert capsys.readouterr().out.startswith("PW102: ")
-    assert run(["explain", "./PW102"]) == 0
-    assert capsys.readouterr().out.endswith(
-        "./PW102: needs 16 accelerators on 2 nodes, none of 16 idle; " + ASSUMED + "; verify finds no error\n"
-    )
+    assert run(["explain", "./PW102", "--cluster", "x8"]) == 0
+    assert capsys.readouterr().out.endswith("./PW102: needs 16 accelerators on 2 nodes, none of 16 idle; verify finds no error\n")
+    assert run(["explain", "./PW102"]) == 5
+    assert ASSUMED in capsys.readouterr().out
 
 
 def test_settings_count(train: str, capsys: pytest.CaptureFixture[str]) -> None:
