@@ -8,12 +8,16 @@ import pytest
 from placewright.models.dialects import verl
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
+from placewright.models.releases.choice import stated
+from placewright.models.releases.release import read_releases
 from placewright.models.text.document import Document
 from placewright.models.text.program import Program
 from placewright.models.text.source import Source
 
 Read = Callable[..., Reading]
 Codes = Callable[..., list[str]]
+RELEASE = "b178a3cd"
+"""The release that settings are judged for where none is named."""
 ENGINES = ("actor_rollout_ref.rollout.name=vllm", "reward_model.rollout.name=vllm")
 """What verl demands to be named."""
 
@@ -23,13 +27,21 @@ def read() -> Read:
     """Read settings, `key=value` with spaces between; `program` is what they are given to, `options` what its launcher is told."""
 
     def reading(
-        settings: str, machines: str = "", program: str = "verl.trainer.main_ppo", config_name: str = "", **options: str
+        settings: str,
+        machines: str = "",
+        program: str = "verl.trainer.main_ppo",
+        config_name: str = "",
+        release: str = RELEASE,
+        **options: str,
     ) -> Reading:
         lines = [f"{key}: {value}" for key, _, value in (word.partition("=") for word in (*ENGINES, *settings.split()))]
         source = Source("train.yaml", _nested(lines) or "{}\n")
         given = tuple((f"--{key}", value) for key, value in options.items())
         started = Program(program, source.whole(), "", "", config_name, given) if program else None
-        document = Document(source, source.root, program=started)
+        table = read_releases(verl.RELEASES)
+        named = table.named(release)
+        assert named is not None
+        document = Document(source, source.root, program=started, release=stated(table, named))
         return verl.read(document, read_shorthand(machines) if machines else None)
 
     return reading

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from placewright.models.composition import Composer
 from placewright.models.dialects import verl
 from placewright.models.dialects.load import read
-from placewright.models.dialects.verl.defaults import KNOWN
+from placewright.models.dialects.verl.defaults import table_of
 from placewright.models.dialects.verl.entries.programs import PROGRAMS
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
@@ -38,13 +39,17 @@ VALUES = (
     "megatron",
     "gae",
 )
+AT = Composer(frameworks=("verl==b178a3cd",))
 TABLES = {
     name: table
-    for name, table in KNOWN.items()
-    if name in ("fully_async_ppo_trainer", "ppo_megatron_trainer", "rob_ppo_trainer", "generation")
+    for name in ("fully_async_ppo_trainer", "ppo_megatron_trainer", "rob_ppo_trainer", "generation")
+    if (table := table_of(name, 7)) is not None
 }
+READ = ("parallel_size", "batch_size", "batch_size_per_gpu", "nodes", "gpus_per_node", "strategy", ".mode", ".name", "enable", "rank", ".n",
+        "num_workers", "use_dynamic_bsz", "fsdp_size", "estimator", "use_kl_loss", "device", "hybrid_engine", "stage_num", "num_envs")  # fmt: skip
+"""How the keys end that decide a placement."""
 KEYS = sorted(
-    {key for table in TABLES.values() for key in table.defaults}
+    {key for table in TABLES.values() for key in table.keys if key.endswith(READ)}
     | {
         "trainer.n_rollout_gpus_per_node",
         "trainer.n_env_gpus_per_node",
@@ -105,12 +110,12 @@ FAULTY = (
 
 @pytest.mark.parametrize(("text", "machines"), FAULTY)
 def test_what_is_offered_mends_the_fault(text: str, machines: str) -> None:
-    report = verify(read(Source("train.yaml", text), read_shorthand(machines), "verl"))
+    report = verify(read(Source("train.yaml", text), read_shorthand(machines), "verl", composer=AT))
     edits = [finding.edit for finding in report.findings if finding.edit]
     assert edits
     for edit in edits:
         mended = {finding.message for finding in report.findings if finding.edit == edit}
-        again = verify(read(Source("train.yaml", apply_edits(text, [edit])), read_shorthand(machines), "verl"))
+        again = verify(read(Source("train.yaml", apply_edits(text, [edit])), read_shorthand(machines), "verl", composer=AT))
         assert mended.isdisjoint(finding.message for finding in again.findings)
     everything = apply_edits(text, list(dict.fromkeys(edits)))
-    assert len(verify(read(Source("train.yaml", everything), read_shorthand(machines), "verl")).errors) < len(report.errors)
+    assert len(verify(read(Source("train.yaml", everything), read_shorthand(machines), "verl", composer=AT)).errors) < len(report.errors)

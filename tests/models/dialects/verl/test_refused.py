@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
 from placewright.models.findings.finding import Severity
 from placewright.models.reading import Reading
@@ -29,7 +30,7 @@ def errors(program: str, changes: dict[str, object]) -> list[str]:
     """What is wrong with the good configuration after these changes; None removes a key."""
     settings = {key: value for key, value in {**GOOD, **changes}.items() if value is not None}
     text = " \\\n  ".join([f"python3 -m {program}", *(f"{key}={value}" for key, value in settings.items())])
-    reading: Reading = read(Source("run.sh", text + "\n"), level="training")
+    reading: Reading = read(Source("run.sh", text + "\n"), level="training", composer=Composer(frameworks=("verl==b178a3cd",)))
     return [finding.message for finding in verify(reading).findings if finding.severity is Severity.ERROR]
 
 
