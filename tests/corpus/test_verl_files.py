@@ -28,7 +28,7 @@ FILES = (CORPUS / "placement_files.txt").read_text("utf-8").split() if CORPUS.is
 @pytest.mark.parametrize("roots", [(), ("yaml/verl/trainer/config",)], ids=["alone", "composed"])
 @pytest.mark.parametrize("machines", ["x8", ""], ids=["on nodes of 8", "nothing said"])
 def test_no_file_of_verl_is_called_false(level: str, roots: tuple[str, ...], machines: str) -> None:
-    composer = Composer(tuple(str(CORPUS / root) for root in roots))
+    composer = Composer(tuple(str(CORPUS / root) for root in roots), frameworks=("verl==b178a3cd",))
     said = {}
     for name in FILES:
         report = verify(load(CORPUS / name, read_shorthand(machines) if machines else None, level=level, composer=composer))

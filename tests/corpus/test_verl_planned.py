@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from against_verl.configurations import Dice, Question
+from placewright.models.composition import Composer
 from placewright.models.dialects import verl
 from placewright.models.dialects.load import read
 from placewright.models.findings.finding import UnusableInput
@@ -25,7 +26,13 @@ PROGRAMS = ("main_ppo", "one_step_off", "fully_async")
 
 
 def reading_of(text: str, nodes: tuple[int, ...], level: str = "training") -> Reading:
-    return read(Source("run.sh", text), read_shorthand("+".join(f"1x{count}" for count in nodes)), "verl", level)
+    return read(
+        Source("run.sh", text),
+        read_shorthand("+".join(f"1x{count}" for count in nodes)),
+        "verl",
+        level,
+        Composer(frameworks=("verl==b178a3cd",)),
+    )
 
 
 def timed(question: Question, dice: Dice) -> str:
