@@ -20,6 +20,7 @@ from .released import release_for
 
 if TYPE_CHECKING:
     from ..machines.cluster import Cluster
+    from ..releases.choice import Choice
     from .dialect import Dialect, Machines
 
 _ABOUT_THE_SCRIPT = ("PW012", "PW014", "PW125")
@@ -146,13 +147,19 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
     try:
         document = compose()
         found = _recognised(document) if dialect == "auto" else dialect_named(dialect)
-        document = replace(document, release=release_for(found, document, composer.frameworks, composer.roots))
+        document = _released(document, release_for(found, document, composer.frameworks, composer.roots))
         reading = with_models(found.read(document, machines, level))
     except UnusableInput as problem:
         findings = (*document.findings, *problem.findings)
         reading = Reading(document, "unknown" if dialect == "auto" else dialect, None, findings, document.unchecked)
     findings = document.environment.concealed(_naming_files(reading))
     return replace(reading, findings=tuple(map(_quoted_in(source), findings)) if document.program else findings)
+
+
+def _released(document: Document, release: Choice | None) -> Document:
+    """The document for a release; another text of it is for the same one."""
+    compose = document.compose
+    return replace(document, release=release, compose=lambda text: replace(compose(text), release=release))
 
 
 def _quoted_in(source: Source) -> Callable[[Finding], Finding]:
