@@ -21,6 +21,7 @@ from .recognition import DIALECTS, choose, dialect_named, is_meant_for
 from .released import release_for
 
 if TYPE_CHECKING:
+    from ..releases.choice import Choice
     from .dialect import Machines
 
 __all__ = ["DIALECTS", "AsRead", "dialect_named", "is_meant_for", "load", "load_all", "load_settings", "read", "read_all"]
@@ -149,7 +150,7 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
     try:
         document = compose()
         found, strays, unsure = choose(document) if dialect == "auto" else (dialect_named(dialect), (), ())
-        document = replace(document, release=release_for(found, document, composer.frameworks, composer.roots))
+        document = _released(document, release_for(found, document, composer.frameworks, composer.roots))
         reading = with_models(found.read(document, machines, level))
         named = machines if isinstance(machines, Cluster) else None
         reading = replace(_without_strays(reading, strays), unchecked=(*unsure, *reading.unchecked), level=level, machines=named)
@@ -167,6 +168,12 @@ def _without_strays(reading: Reading, strays: tuple[Finding, ...]) -> Reading:
     places = {stray.span for stray in strays}
     kept = (finding for finding in reading.findings if finding.code != "PW104" or finding.span not in places)
     return replace(reading, findings=(*kept, *strays))
+
+
+def _released(document: Document, release: Choice | None) -> Document:
+    """The document for a release; another text of it is for the same one."""
+    compose = document.compose
+    return replace(document, release=release, compose=lambda text: replace(compose(text), release=release))
 
 
 def _quoted_in(source: Source) -> Callable[[Finding], Finding]:

@@ -29,15 +29,15 @@ def read() -> Read:
 
     def reading(
         settings: str, machines: str = "", program: str = "verl.trainer.main_ppo", config_name: str = "", of: str = PIN,
-        level: str = "placement", **options: str,
+        level: str = "placement", release: str = "", **options: str,
     ) -> Reading:  # fmt: skip
         lines = [f"{key}: {value}" for key, _, value in (word.partition("=") for word in (*ENGINES, *settings.split()))]
         source = Source("train.yaml", _nested(lines) or "{}\n")
         given = tuple((f"--{key}", value) for key, value in options.items())
         started = Program(program, source.whole(), "", "", config_name, given) if program else None
         document = Document(source, source.root, program=started)
-        release = release_for(dialect_named("verl"), document, (f"verl=={of}",))
-        return verl.read(replace(document, release=release), read_shorthand(machines) if machines else None, level)
+        chosen = release_for(dialect_named("verl"), document, (f"verl=={release or of}",))
+        return verl.read(replace(document, release=chosen), read_shorthand(machines) if machines else None, level)
 
     return reading
 

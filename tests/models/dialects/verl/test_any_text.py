@@ -43,8 +43,11 @@ PIN = 7
 """Index of b178a3cd, a release that has all of these."""
 NAMES = ("fully_async_ppo_trainer", "ppo_megatron_trainer", "rob_ppo_trainer", "generation")
 TABLES = {name: table for name in NAMES if (table := table_of(name, PIN)) is not None}
+READ = ("parallel_size", "batch_size", "batch_size_per_gpu", "nodes", "gpus_per_node", "strategy", ".mode", ".name", "enable", "rank", ".n",
+        "num_workers", "use_dynamic_bsz", "fsdp_size", "estimator", "use_kl_loss", "device", "hybrid_engine", "stage_num", "num_envs")  # fmt: skip
+"""How the keys end that decide a placement."""
 KEYS = sorted(
-    {key for table in TABLES.values() for key in table.defaults}
+    {key for table in TABLES.values() for key in table.keys if key.endswith(READ)}
     | {
         "trainer.n_rollout_gpus_per_node",
         "trainer.n_env_gpus_per_node",
