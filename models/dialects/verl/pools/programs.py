@@ -229,8 +229,10 @@ def _apart(settings: Configuration, entry: Entry, component: str, found: tuple[A
     if known is None:
         return None
     pool = _replicas(settings, entry, component, found, known, known[0].replica)
-    whole = pool is not None and found[1].value % known[0].replica == 0
-    return replace(pool, parts=(Parts(found[1].value, found[0].value),)) if pool is not None and whole else pool
+    if pool is None:
+        return None
+    pool = replace(pool, name="reward_pool" if component == "reward_model" else entry.rolled)  # one name whatever the sizes are
+    return replace(pool, parts=(Parts(found[1].value, found[0].value),)) if found[1].value % known[0].replica == 0 else pool
 
 
 def in_pieces(settings: Configuration, entry: Entry, declared: Declared) -> Declared:
@@ -292,8 +294,7 @@ def _replicas(
         return None  # the second is said already
     spans = {key: amount.span for key, amount in (("count", count), ("size", size)) if amount.span}
     spans["name"] = at
-    prefix = "rollout_pool_reward" if component == "reward_model" else "rollout_pool"
-    name = f"{prefix}_0" if started == 1 else f"{prefix}_0 to {prefix}_{started - 1}"
+    name = "rollout_pool_0" if started == 1 else f"rollout_pool_0 to rollout_pool_{started - 1}"
     parts = (Parts(on_node, started * (whole // on_node)),)
     return Pool(name, parts, entry.server_slots, (component,), size.name, count.name, spans)
 
