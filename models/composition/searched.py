@@ -28,8 +28,8 @@ def searched(value: Value | None, environment: Environment, findings: list[Findi
 
 
 def _folder(text: str, environment: Environment) -> Folder | str:
-    if text.startswith(_MODULE):  # a module: its folder below one that programs are started from
-        text = text.removeprefix(_MODULE).replace(".", "/")
+    if text.startswith(_MODULE) and "${" not in text:  # a module: its folder below one that programs are started from
+        return Folder(text.removeprefix(_MODULE).replace(".", "/"), text)
     if "://" in text and not text.startswith(_FILE):
         return f"`{text[:80]}` is no folder"
     name = text.removeprefix(_FILE)

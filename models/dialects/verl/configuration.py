@@ -29,6 +29,7 @@ class Configuration(Settings):
         self.instead = instead or {}
         self.anew = anew
         self._interpolates = interpolator
+        self._has_said_so = False
 
     @property
     def top(self) -> Span:
@@ -90,7 +91,10 @@ class Configuration(Settings):
         if self.at(path) is not None:
             return super().is_open(path, rule)
         if self.table is None:
-            self._say("", "PW122", "what is not written was not checked: the defaults of the configuration are not known")
+            if not self._has_said_so:
+                self._has_said_so = True
+                why = "is not written, and the defaults of the configuration are not known: what rests on them was not checked"
+                self.notes.unsure("PW122", path, f"`{path}` {why}")
             return True
         if path not in self.table.defaults and (path in self.table.keys or self.table.is_open(path)):
             self._say(path, rule, f"`{path}` is not written, and its default is not known")

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Callable
 
 import pytest
+from placewright.models.composition import Composer
 from placewright.models.text.document import Document
-from placewright.models.text.tree import plain
+from placewright.models.text.source import Source
+from placewright.models.text.tree import find, plain
 
 Compose = Callable[..., Document]
 
@@ -64,7 +66,7 @@ def test_a_folder_of_the_search_path_is_read_if_it_lies_inside_a_root(
             "file://${oc.env:EMBODIED_PATH}/config/",
             "`file://${oc.env:EMBODIED_PATH}/config/` depends on the environment variable `EMBODIED_PATH`, which is not read",
         ),
-        ("pkg://rlinf.config", "`pkg://rlinf.config` is no folder"),
+        ("conf://rlinf.config", "`conf://rlinf.config` is no folder"),
         ("${a.b}", "`${a.b}` cannot be resolved here"),
     ],
 )
@@ -141,3 +143,14 @@ def test_a_configuration_that_grows_without_end_is_given_up(compose: Compose) ->
         {"main.yaml": "defaults: [" + ", ".join(f"m{i}" for i in range(300)) + "]\n", **{f"m{i}.yaml": "x: 1\n" for i in range(300)}}
     )
     assert [finding.code for finding in many.findings][:1] == ["PW002"]
+
+
+def test_the_folder_of_a_module_is_found_below_a_root(tmp_path: Path) -> None:
+    (tmp_path / "rlinf" / "config" / "env").mkdir(parents=True)
+    (tmp_path / "rlinf" / "config" / "env" / "a.yaml").write_text("size: 3\n")
+    main = tmp_path / "own" / "main.yaml"
+    main.parent.mkdir()
+    main.write_text("hydra: {searchpath: ['pkg://rlinf.config']}\ndefaults: [env/a, _self_]\n")
+    document = Composer((str(tmp_path),)).compose(Source.read(main))
+    assert not document.unchecked
+    assert find(document.root, "env.size") is not None

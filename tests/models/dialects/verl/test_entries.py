@@ -70,24 +70,34 @@ def test_where_no_program_is_named_the_keys_speak(read: Read) -> None:
 
 
 def test_a_program_that_is_not_known_is_taken_for_what_its_keys_say(read: Read) -> None:
-    reading = read("trainer.nnodes=2 actor_rollout_ref.rollout.n=1", program="my.own.main")
-    assert "`my.own.main` is not known here; it is taken to place its roles as `verl.trainer.main_ppo` does" in [
-        u.why for u in reading.unchecked
-    ]
+    reading = read("trainer.nnodes=2 trainer.n_gpus_per_node=8 actor_rollout_ref.rollout.n=1", program="my.own.main")
+    assert any(each.why.startswith("`my.own.main` is not known here") for each in reading.unchecked)
     assert reading.problem is not None and reading.problem.given().world_size("actor") == 16
 
 
-def test_what_an_unknown_configuration_does_not_write_is_not_known(read: Read) -> None:
-    reading = read("trainer.nnodes=2", config_name="my_trainer")
+@pytest.mark.parametrize("how", [{"config_name": "my_trainer"}, {"program": "my.own.main"}])
+def test_what_an_unknown_configuration_does_not_write_is_not_known(read: Read, how: dict[str, str]) -> None:
+    reading = read("trainer.nnodes=2", **how)
     assert reading.findings == () and reading.problem is not None and reading.problem.components == ()
-    assert any(each.subject == "`trainer.n_gpus_per_node`" and "not written" in each.why for each in reading.unchecked)
+    assert [each.subject for each in reading.unchecked if "not written" in each.why] == ["trainer.n_gpus_per_node"]
+
+
+def test_the_errors_of_an_unknown_program_are_warnings(read: Read) -> None:
+    settings = "trainer.nnodes=1 trainer.n_gpus_per_node=4 actor_rollout_ref.rollout.tensor_model_parallel_size=3"
+    settings += " actor_rollout_ref.rollout.data_parallel_size=1 actor_rollout_ref.rollout.pipeline_model_parallel_size=1"
+    settings += " actor_rollout_ref.rollout.expert_parallel_size=1"
+    severities = [
+        {each.severity.value for each in read(settings, program=name).findings} for name in ("verl.trainer.main_ppo", "my.own.main")
+    ]
+    assert severities[0] == {"error"}
+    assert "error" not in severities[1]
 
 
 def test_a_default_says_where_it_comes_from(read: Read) -> None:
     sizes = {each.name: each for each in read("").derivations if each.component == "rollout"}
     assert sizes["replicas"].value == 4
     assert {figure.name: (figure.value, figure.default) for figure in sizes["replica size"].figures} == {
-        f"actor_rollout_ref.rollout.{name}": (value, "verl, verl/trainer/config/rollout/rollout.yaml")
+        f"actor_rollout_ref.rollout.{name}": (value, "verl b178a3cd, verl/trainer/config/ppo_trainer.yaml")
         for name, value in (
             ("tensor_model_parallel_size", 2),
             ("pipeline_model_parallel_size", 1),
