@@ -111,7 +111,7 @@ def _problem(
     fits = partial(_fits, notes, groups, placed, block)
     cluster = None if count is None else machines_of(notes, count, at, groups.groups, machines, fits)
     per_node = machines.count if isinstance(machines, AsDeclared) and not groups.groups else 0
-    context = Context(notes, cluster, groups, per_node)
+    context = Context(notes, cluster, groups, per_node, lacks_nodes=isinstance(machines, Cluster))
     components = read_components(context, placed) if placed is not None else ()
     if cluster is None or count is None:
         return None

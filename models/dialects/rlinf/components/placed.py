@@ -34,7 +34,8 @@ class Context:
     """What all components of a file share.
 
     `per_node`: accelerators of each node, where more nodes could be declared. `asked` gets, for a component of nodes whose
-    accelerators are not counted, how many of them its ranks reach over.
+    accelerators are not counted, how many of them its ranks reach over. `lacks_nodes`: the named cluster has fewer nodes than the file.
+
     """
 
     notes: Notes
@@ -42,6 +43,7 @@ class Context:
     groups: DeclaredGroups
     per_node: int = 0
     asked: dict[str, int] = field(default_factory=dict)
+    lacks_nodes: bool = False
 
 
 def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Component | None:
@@ -71,6 +73,8 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
         why, add = "accelerators per node unknown", "Pass `--cluster x8`"
         if cluster is None:
             why, add = "number of nodes unknown", "Pass `--set cluster.num_nodes=VALUE`"
+        elif context.lacks_nodes:
+            why, add = "accelerators of the missing nodes unknown", "Name all nodes with `--cluster`"
         notes.unsure("PW102", name, why, True, add)
         return Component(name, labels, least, most, each, spans=spans) if cluster else None
     if shared:

@@ -36,7 +36,7 @@ def devices_per_node(notes: Notes, settings: Settings, machines: Cluster | AsDec
     written = settings.whole(PER_NODE, RULE, 8, exact=True)
     if machines is None:
         count = min(written.value, MAX_ACCELERATORS_PER_NODE) if written else 8
-        why = f"accelerators per node unknown; {count} are assumed, as ROLL counts those of the machine that it is started on"
+        why = f"accelerators per node unknown; ROLL counts those of its own machine, {count} are assumed"
         notes.unsure(RULE, PER_NODE, why, True, f"Pass `--cluster x{count}`")
         return PerNode(count, True)
     count = (

@@ -223,7 +223,7 @@ def placed(
         given, layout = assumed(declared, machines)
     if machines is None and declared.pools and not declared.nodes:
         most = max((parts.size for pool in declared.pools for parts in pool.parts), default=8)
-        why = "machines unknown; every part of a pool is taken to have a node of its own"
+        why = "machines unknown; a node for each part of a pool is assumed"
         settings.notes.unsure(FIT, "", why, True, f"Pass `--cluster x{most}`")
     if layout.short is not None and (pieces := in_pieces(settings, entry, declared)) is not declared:
         on = (
