@@ -53,12 +53,13 @@ def trained_roles(settings: Configuration, rollout: bool = True) -> tuple[str, .
 
 def one_pool(settings: Configuration, entry: Entry) -> Declared:
     """`global_pool`; pools of the reward model, of teachers and of servers apart where they are wanted."""
+    size = sized(settings, NODES, ACCELERATORS)
     own = settings.flag(reward_key(settings, "enable_resource_pool"), ROLES)
     roles = trained_roles(settings)
     _old_reward_model(settings, entry)
     if has_reward_model(settings) and own is False:
         roles = (*roles, "reward_model")
-    pools = [measured(settings, "global_pool", NODES, ACCELERATORS, roles, entry.slots)]
+    pools = [pool_of("global_pool", *size, roles, entry.slots) if size else None]
     if own:
         pools.append(_reward_pool(settings, entry))
     taught, ranges = _teachers(settings, entry)
