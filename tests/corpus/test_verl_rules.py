@@ -18,6 +18,8 @@ STREAM = (
 )
 DELIBERATE = {
     ("verl/experimental/fully_async_policy/shell/dapo_7b_math_fsdp2_4_12.sh", "batch_div_actor_dp"): STREAM,
+    ("recipe/prime/run_prime_qwen.sh", "rollout_mode_sync_removed"): "its configuration says `sync` (prime_trainer.yaml)",
+    ("recipe/prime/run_prime_qwen_code.sh", "rollout_mode_sync_removed"): "its configuration says `sync` (prime_trainer.yaml)",
     ("recipe/gkd/test_qwen.sh", "rollout_mode_sync_removed"): SYNC,
     ("recipe/gkd/test_qwen_sglang.sh", "rollout_mode_sync_removed"): SYNC,
     ("recipe/prime/run_prime_qwen.sh", "rollout_mode_sync_removed"): SYNC,

@@ -53,12 +53,13 @@ def trained_roles(settings: Configuration, rollout: bool = True) -> tuple[str, .
 
 def one_pool(settings: Configuration, entry: Entry) -> Declared:
     """`global_pool`; pools of the reward model, of teachers and of servers apart where they are wanted."""
+    size = sized(settings, NODES, ACCELERATORS)
     own = settings.flag(reward_key(settings, "enable_resource_pool"), ROLES)
     roles = trained_roles(settings)
     _old_reward_model(settings, entry)
     if has_reward_model(settings) and own is False:
         roles = (*roles, "reward_model")
-    pools = [measured(settings, "global_pool", NODES, ACCELERATORS, roles, entry.slots)]
+    pools = [pool_of("global_pool", *size, roles, entry.slots) if size else None]
     if own:
         pools.append(_reward_pool(settings, entry))
     taught, ranges = _teachers(settings, entry)
@@ -229,8 +230,10 @@ def _apart(settings: Configuration, entry: Entry, component: str, found: tuple[A
     if known is None:
         return None
     pool = _replicas(settings, entry, component, found, known, known[0].replica)
-    whole = pool is not None and found[1].value % known[0].replica == 0
-    return replace(pool, parts=(Parts(found[1].value, found[0].value),)) if pool is not None and whole else pool
+    if pool is None:
+        return None
+    pool = replace(pool, name="reward_pool" if component == "reward_model" else entry.rolled)  # one name whatever the sizes are
+    return replace(pool, parts=(Parts(found[1].value, found[0].value),)) if found[1].value % known[0].replica == 0 else pool
 
 
 def in_pieces(settings: Configuration, entry: Entry, declared: Declared) -> Declared:
@@ -292,8 +295,7 @@ def _replicas(
         return None  # the second is said already
     spans = {key: amount.span for key, amount in (("count", count), ("size", size)) if amount.span}
     spans["name"] = at
-    prefix = "rollout_pool_reward" if component == "reward_model" else "rollout_pool"
-    name = f"{prefix}_0" if started == 1 else f"{prefix}_0 to {prefix}_{started - 1}"
+    name = "rollout_pool_0" if started == 1 else f"rollout_pool_0 to rollout_pool_{started - 1}"
     parts = (Parts(on_node, started * (whole // on_node)),)
     return Pool(name, parts, entry.server_slots, (component,), size.name, count.name, spans)
 

@@ -20,6 +20,7 @@ from ....pools.layout import UNLIMITED, Layout, Room, Short, apart, cut, lay_out
 from ....pools.pool import Parts, Pool
 from ..configuration import Configuration
 from ..entries import Entry
+from ..releases import until
 from .declared import FIT, Declared
 from .programs import in_pieces
 
@@ -33,6 +34,7 @@ LATER = {
 }
 """What programs do instead that do not compare the sum of all pools."""
 NEVER = "verl checks only the sum of all accelerators; Ray waits for this part without a limit and without a word"
+PER_NODE = "verl compares the parts of each pool with the nodes as soon as Ray is up (dropped in 0.6.0)"
 MOST_OFFERED, MOST_TRIED = 2, 24
 Changes = Mapping[str, int]
 Suits = Callable[[Changes], bool]
@@ -57,6 +59,8 @@ def judge_room(settings: Configuration, entry: Entry, declared: Declared, cluste
     if short is not None:
         pool = short.pool
         code, message, note = _fault(declared, entry, cluster, rooms, short)
+        if code == FIT and note == NEVER and until(settings, "0.6.0"):
+            note = PER_NODE
         offers = list(_offers(settings, len(declared.pools) == 1, pool, rooms, suits))
         help_ = "; or ".join(" and ".join(settings.assigned(key, value) for key, value in offer.items()) for offer in offers)
         at = pool.span("size" if short.part < len(cluster.nodes) else "count") or settings.top

@@ -11,18 +11,20 @@ from dataclasses import dataclass
 from math import gcd, lcm
 
 from ....configuration.settings import Amount
-from ....findings.wording import are, do, plural, with_noun
+from ....findings.wording import do, plural, with_noun
 from ....releases.release import Range
+from ...checks import AtLeast, Number
 from ..entries import Kind
 from ..entries.programs import FULLY_ASYNC
 from ..releases import has_new_workers, is_v1, migrates, reward_key, since, until
 from .notices import AT_START, FIRST_STEP, IN_WORKERS, WITH_CRITIC
-from .work import LOOPS, MODE, NUMBERS, SHARES, Work, nearest
+from .work import LOOPS, MODE, NUMBERS, SHARES, Work, given, nearest
 
 ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
 PROMPTS, DRAWN = "data.train_batch_size", "data.gen_batch_size"
 EACH, DYNAMIC = f"{ROLLOUT}.n", f"{ACTOR}.use_dynamic_bsz"
 SOURCE = "verl, verl/protocol.py (DataProto.chunk)"
+VALIDATED = "verl, verl/utils/config.py (validate_config)"
 
 
 @dataclass(frozen=True)
@@ -49,21 +51,21 @@ def judge_batches(work: Work) -> None:
     told: set[tuple[str, int, str]] = set()
     for amount, dealing in dealings:
         samples, key = amount.value * each.value, (amount.name, dealing.parts, dealing.component)
-        if samples % dealing.parts and key not in told:
+        if key not in told:
             told.add(key)
             step = lcm(*(other.parts for its, other in dealings if its.name == amount.name))
             better = nearest(amount.value, step // gcd(step, each.value))
-            edit = amount.becomes(min(better, key=lambda value: abs(value - amount.value)))
-            message = (
-                f"{with_noun(samples, 'sample')} ({work.said(amount)} x {work.said(each)}) {do(samples)} not divide among {dealing.to}: "
-            )
-            message += f"{samples % dealing.parts} {are(samples % dealing.parts)} left over"
-            work.tell(SHARES, dealing.component, message, amount.span or each.span, work.set(amount, *better), edit, "", dealing.when)
-    groups = _groups(work)
-    if groups and trained.value % groups:
-        message = f"{work.said(trained)} {plural('group', trained.value)} of samples with a common prefix {do(trained.value)} not divide among the {groups} data parallel ranks of actor"
-        help_ = work.set(trained, *nearest(trained.value, groups))
-        work.tell(SHARES, "actor", message, trained.span, help_, None, f"{trained.value % groups} left over", FIRST_STEP)
+            text = f"{with_noun(samples, 'sample')} ({work.said(amount)} x {work.said(each)})"
+            message = f"{{left}} {do(samples)} not divide among {{right}}"
+            left, right = Number(samples, text, amount), Number(dealing.parts, dealing.to)
+            work.divides(dealing.component, SHARES, left, right, message, dealing.when, better, source=SOURCE)
+    if groups := _groups(work):
+        left = Number(trained.value, f"{work.said(trained)} {plural('group', trained.value)} of samples with a common prefix", trained)
+        message, right = (
+            f"{{left}} {do(trained.value)} not divide among {{right}}",
+            Number(groups, f"the {groups} data parallel ranks of actor"),
+        )
+        work.divides("actor", SHARES, left, right, message, FIRST_STEP, source=SOURCE)
 
 
 def _at_start(work: Work, dynamic: bool | None) -> list[Dealing]:
@@ -182,10 +184,10 @@ def _reference_of_megatron(work: Work) -> None:
 def _trained(work: Work, name: str, owner: str, prompts: Amount | None, when: str) -> None:
     """What is demanded of something that is trained."""
     mini, micro = work.amount(f"{owner}.ppo_mini_batch_size", NUMBERS), work.amount(f"{owner}.{MICRO}", NUMBERS)
-    if mini and prompts and prompts.value < mini.value:
-        message = f"{work.said(prompts)} is less than {work.said(mini)}"
+    if mini and prompts:
         help_ = f"{work.set(prompts, mini.value)}, or {work.settings.assigned(mini.name, prompts.value)}"
-        work.tell(NUMBERS, name, message, prompts.span or mini.span, help_, prompts.becomes(mini.value), "too few", when)
+        work.check(name, AtLeast(code=NUMBERS, source=VALIDATED, left=given(work.of(prompts)), right=given(work.of(mini)), help=help_,
+                                 message="{left} is less than {right}", when=when))  # fmt: skip
     if not one_of_two(work, name, f"{owner}.{MICRO}", f"{owner}.{FITTED}", when) or not micro:
         return
     if name == "actor" and work.is_trained_by(owner) == "megatron":
@@ -237,19 +239,15 @@ def _written_twice(work: Work, owner: str, micro: Amount) -> None:
 
 def _micro(work: Work, name: str, owner: str, mini: Amount, micro: Amount, when: str) -> None:
     """What the size of the micro batches of all ranks together must be."""
-    if mini.value % micro.value:
-        message = f"{work.said(mini)} is no multiple of {work.said(micro)}: {mini.value % micro.value} would be left"
-        better = nearest(mini.value, micro.value)
-        close = min(better, key=lambda value: abs(value - mini.value))
-        work.tell(NUMBERS, name, message, mini.span or micro.span, work.set(mini, *better), mini.becomes(close), "", when)
+    left, right = work.of(mini), work.of(micro)
+    work.divides(name, NUMBERS, left, right, "{left} is no multiple of {right}: {rest} would be left", when, source=VALIDATED)
     ranks = work.setup.world_size("actor") if when == AT_START and work.is_trained_by(owner) == "fsdp" else None
     sequence = work.amount(f"{owner}.ulysses_sequence_parallel_size", NUMBERS)
     parts = sequence.value if sequence else 1
-    if ranks and micro.value * parts < ranks:
-        message = (
-            f"{work.said(micro)} x {parts} sequence parallel {plural('rank', parts)} is less than the {ranks} accelerators of the trainer"
-        )
+    if ranks:
         least = -(-ranks // parts)
         fitting = next((size for size in range(least, mini.value + 1) if mini.value % size == 0), least)
-        edit = None if mini.value % micro.value else micro.becomes(fitting)  # one of both numbers is changed
-        work.tell(NUMBERS, name, message, micro.span, work.set(micro, fitting), edit, "too few", when)
+        product = Number(micro.value * parts, f"{work.said(micro)} x {parts} sequence parallel {plural('rank', parts)}", micro)
+        whole, edits = Number(ranks, f"the {ranks} accelerators of the trainer"), mini.value % micro.value == 0  # one of both is changed
+        work.check(name, AtLeast(code=NUMBERS, source=VALIDATED, left=given(product), right=given(whole), suggest=[fitting], edits=edits,
+                                 message="{left} is less than {right}", when=when))  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Iterator
 
 from ....configuration.notes import is_unknown
 from ....configuration.settings import Amount
+from ....findings.span import Span
 from ....findings.wording import with_noun
 from ....text.tree import Mapping, Scalar, Sequence, Value
 from ..entries import Kind
@@ -51,21 +52,29 @@ MOST_NAMED = 4
 
 def judge_machine(work: Work) -> None:
     """Accelerators and CPUs that the script gives Ray; keys that name accelerators and are not read."""
-    if work.setup.entry.kind in RAY and work.setup.pools and all(pool.count == 1 for pool in work.setup.pools):
-        _accelerators(work)
-        _cpus(work)
+    if work.setup.entry.kind in RAY and work.setup.pools:
+        _accelerators(work, all(pool.count == 1 for pool in work.setup.pools))
+        if all(pool.count == 1 for pool in work.setup.pools):
+            _cpus(work)
     if work.setup.entry.kind is not Kind.NOTHING:
         _unread(work)
 
 
-def _accelerators(work: Work) -> None:
-    """On one node Ray has no more accelerators than the script shows it."""
+def _accelerators(work: Work, alone: bool) -> None:
+    """On one node Ray has no more accelerators than the script shows it; on several this node may be smaller than the others."""
     program = work.notes.document.program
     machine = program.machine if program is not None else None
     if machine is None or machine.accelerators is None:
         return
-    need = sum(pool.size for pool in work.setup.pools)
+    need = sum(pool.size for pool in work.setup.pools) if alone else max(parts.size for pool in work.setup.pools for parts in pool.parts)
     if need <= machine.accelerators:
+        return
+    if not alone:
+        message = (
+            f"the script shows Ray {with_noun(machine.accelerators, 'accelerator')} of this node, but a part of a pool needs {need} of one"
+        )
+        help_ = f"show Ray {need} accelerators on each node"
+        work.tell(FIT, work.setup.pools[0].name, message, machine.accelerators_span, help_, None, "", HANGS, proved=False)
         return
     names = " and ".join(f"`{pool.name}` ({pool.sizes})" for pool in work.setup.pools)
     message = f"the script shows Ray {with_noun(machine.accelerators, 'accelerator')} of this node, but {names} need{'s' * (len(work.setup.pools) == 1)} {need}"
@@ -80,7 +89,7 @@ def _cpus(work: Work) -> None:
     key = "ray_kwargs.ray_init.num_cpus" if since(work.settings, "0.6.0") else "ray_init.num_cpus"
     program = work.notes.document.program
     machine = program.machine if program is not None else None
-    told: list[tuple[int, str, object]] = []
+    told: list[tuple[int, str, Span | None]] = []
     amount: Amount | None = work.amount(key, CPUS)
     if amount is not None and (program is None or not program.launcher.startswith("ray")):
         told.append((amount.value, f"`{key}` {amount.value}", amount.span))
@@ -95,7 +104,7 @@ def _cpus(work: Work) -> None:
             message = f"{text} is fewer than the CPUs that verl reserves: {cpus}"
             edit = amount.becomes(need + reserved) if amount is not None and at == amount.span else None
             help_ = f"make it {need + reserved} or more"
-            work.tell(CPUS, work.setup.pools[0].name, message, at, help_, edit, "too few", HANGS)  # type: ignore[arg-type]
+            work.tell(CPUS, work.setup.pools[0].name, message, at, help_, edit, "too few", HANGS)
 
 
 def _unread(work: Work) -> None:

@@ -158,6 +158,8 @@ def _sizes_of_new_workers(work: Work, chosen: str) -> None:
     source = "verl, verl/workers/engine_workers.py (ActorRolloutRefWorker.init_model)"
     keys = ("actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu")
     for key in () if dynamic else keys:
+        if work.is_checked_at_start and not work.settings.said(key.removesuffix("_per_gpu"), MODE):
+            continue  # that neither size is set is said by the first check
         message, help_ = f"{how} `{key}` must be set; verl asserts it", f"set {work.settings.assigned(key, 1)}, or more"
         work.check("actor", Requires(code=MODE, source=source, key=key, message=message, help=help_, when=IN_WORKERS))
     if work.settings.flag(INFERRED, MODE) is not None:

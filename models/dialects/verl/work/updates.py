@@ -13,14 +13,16 @@ from typing import Iterator
 
 from ....configuration.settings import Amount
 from ....derivation import Derivation, Figure
+from ....findings.finding import Severity
 from ....findings.wording import are, do, with_noun
 from ....text.tree import Scalar
+from ...checks import AtLeast, Equals, Number, Requires
 from ..entries import Kind
 from ..entries.programs import FULLY_ASYNC, PROCESSES
 from ..releases import SEQUENCE, has_new_workers
 from .batches import ACTOR, EACH, MICRO, PROMPTS, samples_of_step
 from .notices import FIRST_STEP, FIRST_UPDATE, IN_ROLLOUTER, IN_WORKERS
-from .work import DEGREES, MODE, NUMBERS, SHARES, Work, divisors, nearest, next_to
+from .work import DEFAULT, DEGREES, MODE, NUMBERS, SHARES, Work, divisors, given, nearest, next_to
 
 TRAINERS = (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT)
 
@@ -77,29 +79,30 @@ def judge_updates(work: Work) -> None:
 
 def _exact(work: Work, update: Update) -> None:
     """The workers of the model engine refuse what does not come out even (engine_workers.py, train_mini_batch)."""
-    if left := update.samples % update.ranks:
-        message = f"{_said(work, update)} {do(update.samples)} not divide among the {update.ranks} data parallel ranks: {left} {are(left)} left over"
-        at, help_ = update.mini.span or update.each.span, work.set(update.mini, *_even(update))
-        work.tell(SHARES, update.name, message, at, help_, None, "", FIRST_UPDATE)
+    message = f"{{left}} {do(update.samples)} not divide among {{right}}"
+    right = Number(update.ranks, f"the {update.ranks} data parallel ranks")
+    work.divides(update.name, SHARES, _samples(work, update), right, message, FIRST_UPDATE, _even(update), edits=False, source=NEW)
 
 
 def _rounded(work: Work, update: Update, again: bool) -> None:
     """The other workers round down, and refuse only nothing at all."""
-    fitting = _even(update)
+    left, right = _samples(work, update), Number(update.ranks, f"the {update.ranks} data parallel ranks of {update.name}")
     if not update.mine and again:
         return
     if not update.mine:
-        message = f"{_said(work, update)} {are(update.samples)} fewer than the {update.ranks} data parallel ranks of {update.name}"
         counted = update.name == "actor" or work.settings.said(f"{update.owner}.{MICRO}_per_gpu", NUMBERS)
-        when, edit = IN_WORKERS if update.strategy == "fsdp" and counted else FIRST_UPDATE, update.mini.becomes(fitting[0])
-        work.tell(SHARES, update.name, message, update.mini.span, work.set(update.mini, *fitting), edit, "too few", when)
+        message, when = (
+            f"{{left}} {are(update.samples)} fewer than {{right}}",
+            IN_WORKERS if update.strategy == "fsdp" and counted else FIRST_UPDATE,
+        )
+        fewer = AtLeast(code=SHARES, source=OLD, left=given(left), right=given(right), suggest=_even(update), message=message, when=when)
+        work.check(update.name, fewer)
         return
-    if (left := update.samples % update.ranks) and not again:
-        message = f"{_said(work, update)} {do(update.samples)} not divide among the {update.ranks} data parallel ranks of {update.name}: each takes {update.mine},"
-        message += f" {left} fewer in all than the mini batch says"
-        note = "verl rounds down without a word; the samples that are left make a further, smaller update"
-        note = note if update.strategy == "fsdp" else "verl rounds down without a word"
-        work.tell(SHARES, update.name, message, update.mini.span, work.set(update.mini, *fitting), None, "", note, proved=False)
+    if not again:
+        message = f"{{left}} {do(update.samples)} not divide among {{right}}: each takes {update.mine}, {{rest}} fewer in all than the mini batch says"
+        note = "verl rounds down without a word"
+        note += "; the samples that are left make a further, smaller update" if update.strategy == "fsdp" else ""
+        work.divides(update.name, SHARES, left, right, message, note, _even(update), edits=False, source=OLD, severity=Severity.WARNING)
     if update.strategy == "fsdp":
         _micro(work, update)
     elif update.strategy == "megatron":
@@ -113,17 +116,18 @@ def _micro(work: Work, update: Update) -> None:
     micro = every or own
     if micro is None:
         return
-    size = every.value // update.ranks if every else micro.value
-    dynamic = work.settings.flag(f"{update.owner}.use_dynamic_bsz", NUMBERS)
-    if (size and update.mine % size == 0) or (not size and work.is_checked_at_start and not dynamic):
-        return  # that it is too small for all ranks is said by the first check
-    message = f"the {with_noun(update.mine, 'sample')} that a rank of {update.name} takes ({update.samples} // {update.ranks}) {are(update.mine)} no multiple of "
-    message += f"{work.said(micro)}" if not every else f"{size}, its part of {work.said(micro)}"
-    message += f": {update.mine % size} would be left" if size else ""
-    factor = update.ranks if every else 1
+    size, factor = (every.value // update.ranks, update.ranks) if every else (micro.value, 1)
     better = next_to(micro.value, [each * factor for each in divisors(update.mine)])
-    close = min(better, key=lambda value: abs(value - micro.value))
-    work.tell(NUMBERS, update.name, message, micro.span, work.set(micro, *better), None if every else micro.becomes(close), "", IN_WORKERS)
+    mine = f"the {with_noun(update.mine, 'sample')} that a rank of {update.name} takes ({update.samples} // {update.ranks})"
+    part = work.said(micro) if not every else f"{size}, its part of {work.said(micro)}"
+    message = f"{{left}} {are(update.mine)} no multiple of {{right}}"
+    dynamic = work.settings.flag(f"{update.owner}.use_dynamic_bsz", NUMBERS)
+    if size:
+        left, right = Number(update.mine, mine), Number(size, part, micro)
+        message += ": {rest} would be left"
+        work.divides(update.name, NUMBERS, left, right, message, IN_WORKERS, better, change="right", edits=not every, source=OLD)
+    elif dynamic or not work.is_checked_at_start:  # else it is too small for all ranks, which the first check says
+        work.tell(NUMBERS, update.name, message.format(left=mine, right=part), micro.span, work.set(micro, *better), None, "", IN_WORKERS)
 
 
 def _deprecated(work: Work, update: Update) -> None:
@@ -144,17 +148,19 @@ def _deprecated(work: Work, update: Update) -> None:
 def _whole(work: Work, update: Update) -> None:
     """Megatron's workers assert that mini batches fill the samples that a rank gets in a step."""
     drawn = samples_of_step(work)
-    if drawn is None or drawn % update.ranks or (drawn // update.ranks) % update.mine == 0:
+    if drawn is None or drawn % update.ranks:
         return
     mine = drawn // update.ranks
-    message = f"the {with_noun(mine, 'sample')} that a rank of {update.name} gets in a step ({drawn} // {update.ranks}) {are(mine)} no multiple of the {update.mine} "
-    message += f"of its mini batch ({_said(work, update)}): {mine % update.mine} would be left"
-    better = next_to(
-        update.mini.value, [each for each in divisors(drawn // update.each.value) if each * update.each.value % update.ranks == 0]
-    )
-    edit = update.mini.becomes(min(better, key=lambda value: abs(value - update.mini.value))) if better else None
-    help_ = work.set(update.mini, *better) if better else f"make the samples of a step a multiple of {update.mine * update.ranks}"
-    work.tell(NUMBERS, update.name, message, update.mini.span, help_, edit, "", FIRST_UPDATE)
+    fitting = [each for each in divisors(drawn // update.each.value) if each * update.each.value % update.ranks == 0]
+    left = Number(mine, f"the {with_noun(mine, 'sample')} that a rank of {update.name} gets in a step ({drawn} // {update.ranks})")
+    right = Number(update.mine, f"the {update.mine} of its mini batch ({_said(work, update)})", update.mini)
+    message = f"{{left}} {are(mine)} no multiple of {{right}}: {{rest}} would be left"
+    better = next_to(update.mini.value, fitting)
+    work.divides(update.name, NUMBERS, left, right, message, FIRST_UPDATE, better, change="right", edits=bool(better), source=OLD)
+
+
+def _samples(work: Work, update: Update) -> Number:
+    return Number(update.samples, _said(work, update), update.mini)
 
 
 def _said(work: Work, update: Update) -> str:
@@ -204,6 +210,10 @@ def _add(work: Work, update: Update, name: str, value: int, formula: str, *figur
     work.setup.derivations.append(Derivation(update.name, name, value, formula, figures))
 
 
+NEW = "verl, verl/workers/engine_workers.py (train_mini_batch)"
+OLD = "verl, verl/workers/fsdp_workers.py, megatron_workers.py (normalize config)"
+STREAM = "verl, experimental/fully_async_policy/fully_async_rollouter.py (__init__)"
+TUNING = "verl, verl/trainer/fsdp_sft_trainer.py (_normalize_config_bsz)"
 EXACT = (("data.train_batch_size", 0), ("data.gen_batch_size", 1))
 LOGGED = "actor_rollout_ref.rollout.calculate_log_probs"
 LEAST = (("async_training.staleness_threshold", 0), ("async_training.trigger_parameter_sync_step", 1))
@@ -218,32 +228,21 @@ def judge_streams(work: Work) -> None:
         amount = work.amount(key, NUMBERS, least=-(10**9))
         if amount and amount.span is None and amount.value != wanted and not work.is_whole:
             work.setup.notes.unsure(NUMBERS, "rollout", f"`{key}` is not in this file; the command line may set it")
-        elif amount and amount.value != wanted:
-            message = f"the fully asynchronous trainer demands `{key}` {wanted}, but it is {amount.value}"
-            message += " (its default)" if amount.span is None else ""
-            work.tell(
-                NUMBERS, "rollout", message, amount.span, work.set(amount, wanted), amount.becomes(wanted), f"not {wanted}", IN_ROLLOUTER
-            )
+        elif amount:
+            default = DEFAULT if amount.span is None else ""
+            message = f"the fully asynchronous trainer demands `{key}` {wanted}, but it is {amount.value}{default}"
+            left = given(work.of(amount))
+            work.check("rollout", Equals(code=NUMBERS, source=STREAM, left=left, right=wanted, message=message, when=IN_ROLLOUTER))
     if work.is_whole and work.settings.flag(LOGGED, NUMBERS) is False:
         message = f"`{LOGGED}` is not set, but the fully asynchronous trainer asserts it"
-        help_, edit = f"set {work.settings.assigned(LOGGED, True)}", work.settings.becomes(LOGGED, "True")
-        work.tell(MODE, "rollout", message, work.settings.place(LOGGED), help_, edit, "", IN_ROLLOUTER)
+        work.check("rollout", Requires(code=MODE, source=STREAM, key=LOGGED, value=True, message=message, when=IN_ROLLOUTER))
     for key, least in LEAST:
         value = work.settings.at(key)
         number = value.value if isinstance(value, Scalar) else None
-        if isinstance(number, (int, float)) and not isinstance(number, bool) and number < least:
+        if isinstance(number, (int, float)) and not isinstance(number, bool) and number < least:  # may be a fraction
             message = f"`{key}` is {number}, but the fully asynchronous trainer demands at least {least}"
-            help_ = f"set {work.settings.assigned(key, least)}"
-            work.tell(
-                NUMBERS,
-                "rollout",
-                message,
-                work.settings.place(key),
-                help_,
-                work.settings.becomes(key, str(least)),
-                "too small",
-                IN_ROLLOUTER,
-            )
+            help_, edit = f"set {work.settings.assigned(key, least)}", work.settings.becomes(key, str(least))
+            work.tell(NUMBERS, "rollout", message, work.settings.place(key), help_, edit, "too small", IN_ROLLOUTER)
 
 
 def _shares(work: Work) -> None:
@@ -252,21 +251,23 @@ def _shares(work: Work) -> None:
     for name in ("actor", "critic"):
         ranks = work.data_parallel(name) if work.setup.component(name) else None
         if drawn and mini and each and ranks and drawn % ranks:
-            message = f"the {with_noun(drawn, 'sample')} of a step ({work.said(mini)} x `async_training.require_batches` x {work.said(each)}) {do(drawn)} not divide "
-            message += f"among the {ranks} data parallel ranks of {name}: {drawn % ranks} {are(drawn % ranks)} left over"
+            text = f"the {with_noun(drawn, 'sample')} of a step ({work.said(mini)} x `async_training.require_batches` x {work.said(each)})"
+            left, right = Number(drawn, text, mini), Number(ranks, f"the {ranks} data parallel ranks of {name}")
             better = nearest(mini.value, ranks // gcd(ranks, drawn // mini.value))
-            edit = mini.becomes(min(better, key=lambda value: abs(value - mini.value)))
-            work.tell(SHARES, name, message, mini.span or each.span, work.set(mini, *better), edit, "", FIRST_STEP)
+            work.divides(name, SHARES, left, right, f"{{left}} {do(drawn)} not divide among {{right}}", FIRST_STEP, better, source=STREAM)
             return
 
 
 def judge_ranks_of_tuning(work: Work) -> None:
     """Sequence parallel ranks divide the world."""
     ranks, sequence = _ranks(work), work.amount(SEQUENCE, DEGREES) if _is_tuning(work) else None
-    if ranks and sequence and ranks % sequence.value:
-        message = f"the {with_noun(ranks, 'process')} cannot be divided into {sequence.value} sequence parallel ranks: {ranks % sequence.value} would be left"
-        better = next_to(sequence.value, divisors(ranks))
-        work.tell(DEGREES, "actor", message, sequence.span, work.set(sequence, *better), None, with_noun(ranks, "process"), IN_WORKERS)
+    if ranks and sequence:
+        left, right = (
+            Number(ranks, f"the {with_noun(ranks, 'process')}"),
+            Number(sequence.value, f"{sequence.value} sequence parallel ranks", sequence),
+        )
+        message = "{left} cannot be divided into {right}: {rest} would be left"
+        work.divides("actor", DEGREES, left, right, message, IN_WORKERS, change="right", edits=False, source=TUNING)
 
 
 def judge_tuning(work: Work) -> None:
@@ -279,17 +280,13 @@ def judge_tuning(work: Work) -> None:
     if not batch or ranks % parts:
         return
     ranks //= parts
-    if batch.value % ranks:
-        message = f"{work.said(batch)} does not divide among {ranks} data parallel ranks: {batch.value % ranks} would be left"
-        better = nearest(batch.value, ranks)
-        close = min(better, key=lambda value: abs(value - batch.value))
-        work.tell(SHARES, "actor", message, batch.span, work.set(batch, *better), batch.becomes(close), "", IN_WORKERS)
-    elif micro and batch.value // ranks % micro.value:
+    message = "{left} does not divide among {right}: {rest} would be left"
+    work.divides("actor", SHARES, work.of(batch), Number(ranks, f"{ranks} data parallel ranks"), message, IN_WORKERS, source=TUNING)
+    if micro and batch.value % ranks == 0:
         mine = batch.value // ranks
-        message = f"the {with_noun(mine, 'sample')} of a rank ({batch.value} // {ranks}) {are(mine)} no multiple of {work.said(micro)}"
-        better = next_to(micro.value, divisors(mine))
-        close = min(better, key=lambda value: abs(value - micro.value))
-        work.tell(NUMBERS, "actor", message, micro.span, work.set(micro, *better), micro.becomes(close), "", IN_WORKERS)
+        left = Number(mine, f"the {with_noun(mine, 'sample')} of a rank ({batch.value} // {ranks})")
+        message = f"{{left}} {are(mine)} no multiple of {{right}}"
+        work.divides("actor", NUMBERS, left, work.of(micro), message, IN_WORKERS, change="right", source=TUNING)
 
 
 def _is_tuning(work: Work) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from typing import Callable, Sequence
 
 from ....configuration.settings import Amount
 from ....findings.finding import Severity
 from ....findings.span import Edit, Span
 from ....releases.release import ALWAYS, Range
-from ...checks import Check, Facts, Number
+from ...checks import Check, Divides, Facts, Number
 from ...checks import divisors as divisors
 from ...checks import multiples_near as nearest
 from ...checks import near as next_to
@@ -71,6 +71,15 @@ class Work(Facts):
         """See `Facts.number`; a number that is null is unset."""
         amount = self.amount(path, code)
         return None if amount is None else self.of(amount)
+
+    def divides(
+        self, subject: str, code: str, left: Number, right: Number, message: str, when: str, suggest: Sequence[int] = (), *,
+        change: str = "left", edits: bool = True, source: str = "", severity: Severity = Severity.ERROR,
+    ) -> None:  # fmt: skip
+        """Says where `left` is no multiple of `right`; see `Divides`."""
+        check = Divides(code=code, source=source, left=given(left), right=given(right), message=message, when=when, suggest=suggest,
+                        change=change, edits=edits, severity=severity)  # fmt: skip
+        self.check(subject, check)
 
     def of(self, amount: Amount) -> Number:
         """A setting as a number of a check."""

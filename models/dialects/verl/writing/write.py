@@ -12,14 +12,12 @@ from math import gcd
 from typing import Callable, Sequence, Union
 from typing import Mapping as MappingType
 
-from ....configuration.notes import Notes
 from ....findings.finding import Severity, UnusableInput, error
 from ....findings.span import Edit, Span
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment, seats
 from ....pools.pool import Pool
 from ....reading import Reading
-from ....text.interpolation import Interpolator
 from ....text.reshape import with_entry
 from ....text.source import Source
 from ....text.splice import at_line_end, line_end
@@ -28,7 +26,7 @@ from ...dialect import TRAINING, Degrees
 from ..configuration import Configuration
 from ..hinted import is_open, says_degrees
 from ..planning.degrees import amounts_of, changed, numbers
-from ..reader import FRAMEWORK, declared_in, read
+from ..reader import VerlReader, read
 
 Tree = dict[str, Union[int, "Tree"]]
 
@@ -141,9 +139,9 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
 
     Raises UnusableInput (PW603) where verl cannot say the answer: in parts of one size it would take other nodes.
     """
-    notes = Notes(reading.document, FRAMEWORK)
     planned = reading.problem is not None and reading.problem.job.laying is not None
-    entry, settings, declared = declared_in(notes, Interpolator.of(reading.document), None, planned)
+    reader = VerlReader(reading.document, None, TRAINING, open_=planned)
+    entry, settings, declared = reader.entry, reader.settings, reader.declared
     chosen, through = dict[str, int](), dict[str, int]()
     for name, parallel in degrees.items():
         # What nobody opened follows from other numbers, and stays as it is written.

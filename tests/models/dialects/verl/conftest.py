@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Callable
 
 import pytest
 from placewright.models.dialects import verl
-from placewright.models.dialects.load import dialect_named
-from placewright.models.dialects.released import release_for
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
+from placewright.models.releases.choice import stated
+from placewright.models.releases.release import read_releases
 from placewright.models.text.document import Document
 from placewright.models.text.program import Program
 from placewright.models.text.source import Source
 
 Read = Callable[..., Reading]
 Codes = Callable[..., list[str]]
-PIN = "b178a3cd"
-"""Release that the tests here are about, where they name no other."""
+RELEASE = "b178a3cd"
+"""The release that settings are judged for where none is named."""
 ENGINES = ("actor_rollout_ref.rollout.name=vllm", "reward_model.rollout.name=vllm")
 """What verl demands to be named."""
 
@@ -28,16 +27,22 @@ def read() -> Read:
     """Read settings, `key=value` with spaces between; `program` is what they are given to, `options` what its launcher is told."""
 
     def reading(
-        settings: str, machines: str = "", program: str = "verl.trainer.main_ppo", config_name: str = "", of: str = PIN,
-        level: str = "placement", release: str = "", **options: str,
-    ) -> Reading:  # fmt: skip
+        settings: str,
+        machines: str = "",
+        program: str = "verl.trainer.main_ppo",
+        config_name: str = "",
+        release: str = RELEASE,
+        **options: str,
+    ) -> Reading:
         lines = [f"{key}: {value}" for key, _, value in (word.partition("=") for word in (*ENGINES, *settings.split()))]
         source = Source("train.yaml", _nested(lines) or "{}\n")
         given = tuple((f"--{key}", value) for key, value in options.items())
         started = Program(program, source.whole(), "", "", config_name, given) if program else None
-        document = Document(source, source.root, program=started)
-        chosen = release_for(dialect_named("verl"), document, (f"verl=={release or of}",))
-        return verl.read(replace(document, release=chosen), read_shorthand(machines) if machines else None, level)
+        table = read_releases(verl.RELEASES)
+        named = table.named(release)
+        assert named is not None
+        document = Document(source, source.root, program=started, release=stated(table, named))
+        return verl.read(document, read_shorthand(machines) if machines else None, "placement")
 
     return reading
 

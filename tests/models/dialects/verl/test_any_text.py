@@ -39,10 +39,12 @@ VALUES = (
     "megatron",
     "gae",
 )
-PIN = 7
-"""Index of b178a3cd, a release that has all of these."""
-NAMES = ("fully_async_ppo_trainer", "ppo_megatron_trainer", "rob_ppo_trainer", "generation")
-TABLES = {name: table for name in NAMES if (table := table_of(name, PIN)) is not None}
+AT = Composer(frameworks=("verl==b178a3cd",))
+TABLES = {
+    name: table
+    for name in ("fully_async_ppo_trainer", "ppo_megatron_trainer", "rob_ppo_trainer", "generation")
+    if (table := table_of(name, 7)) is not None
+}
 READ = ("parallel_size", "batch_size", "batch_size_per_gpu", "nodes", "gpus_per_node", "strategy", ".mode", ".name", "enable", "rank", ".n",
         "num_workers", "use_dynamic_bsz", "fsdp_size", "estimator", "use_kl_loss", "device", "hybrid_engine", "stage_num", "num_envs")  # fmt: skip
 """How the keys end that decide a placement."""
@@ -108,13 +110,12 @@ FAULTY = (
 
 @pytest.mark.parametrize(("text", "machines"), FAULTY)
 def test_what_is_offered_mends_the_fault(text: str, machines: str) -> None:
-    pin = Composer(frameworks=("verl==b178a3cd",))
-    report = verify(read(Source("train.yaml", text), read_shorthand(machines), "verl", composer=pin))
+    report = verify(read(Source("train.yaml", text), read_shorthand(machines), "verl", composer=AT))
     edits = [finding.edit for finding in report.findings if finding.edit]
     assert edits
     for edit in edits:
         mended = {finding.message for finding in report.findings if finding.edit == edit}
-        again = verify(read(Source("train.yaml", apply_edits(text, [edit])), read_shorthand(machines), "verl", composer=pin))
+        again = verify(read(Source("train.yaml", apply_edits(text, [edit])), read_shorthand(machines), "verl", composer=AT))
         assert mended.isdisjoint(finding.message for finding in again.findings)
     everything = apply_edits(text, list(dict.fromkeys(edits)))
-    assert len(verify(read(Source("train.yaml", everything), read_shorthand(machines), "verl", composer=pin)).errors) < len(report.errors)
+    assert len(verify(read(Source("train.yaml", everything), read_shorthand(machines), "verl", composer=AT)).errors) < len(report.errors)
