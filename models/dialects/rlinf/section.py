@@ -88,7 +88,7 @@ def _check_map(notes: Notes, owner: Mapping, before: str, asked: frozenset[str],
                 notes.unsure("PW104", machines, f"`{machines}` counts machines or processes, and is not read", True, add)
 
 
-def _meant(name: str, known: Sequence[str]) -> str:
+def _meant(name: str, known: list[str]) -> str:
     """Key that is read of which a typing error or two make the name; "" if there is none."""
     from difflib import SequenceMatcher
 

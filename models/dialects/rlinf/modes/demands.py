@@ -34,7 +34,17 @@ def need_components(parts: Parts, *names: str) -> None:
             parts.notes.unsure(SETTING, name, f"`{name}` is not placed in this file; it may come from `defaults`", True, FOLDER)
             continue
         message = f"`{name}` is not placed, but {parts.reason} needs {', '.join(f'`{each}`' for each in names)}"
-        parts.notes.error(SETTING, name, message, parts.owner, f"no `{name}`", f"add a line for `{name}`, such as `{name}: all`")
+        parts.notes.error(SETTING, name, message, parts.owner, f"no `{name}`", _line_for(parts, name))
+
+
+def _line_for(parts: Parts, name: str) -> str:
+    """Help for a component that is missing: the ranks of the one whose accelerators it may share."""
+    if name == "rollout" and parts.first_of("inference", "actor_inference", "critic_inference"):
+        return "add a line for `rollout`, with ranks of its own"
+    shared = next((each for each in ("actor", "rollout") if each != name and parts.placed(each)), None)
+    span = parts.components[shared].span("placement") if shared else None
+    ranks = parts.notes.document.excerpt(span) if span and not parts.components[shared or ""].spans.get("node_group") else "all"
+    return f"add a line for `{name}`, such as `{name}: {ranks}`"
 
 
 def need_sections(parts: Parts, *paths: str) -> None:
