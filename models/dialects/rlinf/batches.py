@@ -16,8 +16,8 @@ from ...configuration.settings import Amount
 from ...findings.finding import Severity
 from ...findings.wording import are, do, with_noun
 from ...releases.release import Range
-from .capabilities import CHECKED, SETTING
 from .checks import BATCHES, REASONING, JobFacts, check_settings
+from .known import CHECKED, SETTING
 from .modes.parts import Placer, trained
 from .work import DEMANDS, SHARES, Work, acted, inferring, on_processes, on_replicas, prompted
 

@@ -18,8 +18,8 @@ from ...ranks import Ranks, merge, write_ranks
 from ...text.reshape import as_list
 from ...text.scalar_text import plain_or_quoted
 from ...text.tree import Mapping, Scalar, Sequence, Value, find, kind_of, plain
-from .capabilities import RESERVED_LABELS
 from .hardware import GroupHardware, read_hardware
+from .known import RESERVED_LABELS
 from .software import read_env_configs, read_node_ranks
 
 

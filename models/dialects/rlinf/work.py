@@ -34,7 +34,7 @@ from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, voca
 from ...model_cards.places import places_of
 from ...share import Share
 from ...text.tree import Scalar
-from .capabilities import AT_LAUNCH, DEGREE, INFERENCE, MEGATRON
+from .known import AT_LAUNCH, DEGREE, INFERENCE, MEGATRON
 from .modes import Mode
 from .modes.parts import Degrees, Placer, generating, inferred, trained
 

@@ -29,8 +29,7 @@ from ....releases.release import Range
 from ....said import Said
 from ....text.nearest import nearest
 from ....text.tree import Mapping as Tree
-from ..capabilities import DEGREE, FSDP, IDLE, INFERENCE, MEGATRON, SETTING
-from ..known import CRITICS
+from ..known import CRITICS, DEGREE, FSDP, IDLE, INFERENCE, MEGATRON, SETTING
 from .arrangement import Arrangement, arrangement, relate
 from .demands import (
     KNOWN,

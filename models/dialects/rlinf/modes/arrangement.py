@@ -18,7 +18,7 @@ from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, UN
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment
 from ....text.tree import Mapping
-from ..capabilities import SETTING
+from ..known import SETTING
 from .parts import Degrees, Parts
 
 NAMES = ("inference", "actor_inference")

@@ -17,7 +17,7 @@ from ....configuration.settings import Amount
 from ....findings.span import Edit
 from ....text.nearest import nearest
 from ....text.tree import Mapping
-from ..capabilities import IDLE, LATE, SETTING
+from ..known import IDLE, LATE, SETTING
 from .arrangement import Arrangement, inference_needed, refused_apart, unset_of_inference
 from .packing import fitting_tp
 from .parts import Parts

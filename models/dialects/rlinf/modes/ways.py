@@ -22,7 +22,7 @@ from ....hints.said import timed_names
 from ....parallel import UNDIVIDED
 from ....planning.way import Multiple, Paired, Shape, Way
 from ....text.tree import Mapping, Value
-from ..capabilities import COST, DEGREE, FSDP, INFERENCE, KEY, PLANS, SETTING, is_profiled, saying
+from ..known import COST, DEGREE, FSDP, INFERENCE, KEY, PLANS, SETTING, is_profiled, saying
 from .arrangement import inference_needed, refused_apart, unset_of_inference
 from .packing import Packing, other_degrees, pack
 from .parts import Degrees, Parts, Placer, generated_otherwise, inferred, inferred_otherwise, inferring, placer_of, sections_of_inference

@@ -19,7 +19,7 @@ from math import gcd
 from ....configuration.settings import Amount
 from ....findings.wording import are, with_noun
 from ....planning.way import Multiple, Paired, Shape
-from ..capabilities import DEGREE, INFERENCE, LATE, MEGATRON
+from ..known import DEGREE, INFERENCE, LATE, MEGATRON
 from .parts import Degrees, Parts, inferred, trained
 
 ENGINES = ("sglang", "vllm")

@@ -25,7 +25,7 @@ from ....hints.seconds.duration import duration
 from ....planning.measured import SECOND
 from ....quantity import Advised
 from ....text.tree import Mapping, Scalar
-from ..capabilities import COST, KEY
+from ..known import COST, KEY
 
 BY_ENVIRONMENTS = {"env": "env_profile_data", "rollout": "rollout_profile_data"}
 """Component -> where its seconds stand by the number of environments on one accelerator."""

@@ -27,7 +27,7 @@ from ....planning.measured import TABLE, Measured
 from ....planning.workload import RLINF_EMBODIED, STEADY, After, Timed, Workload
 from ....text.tree import Value
 from ....times.usual import as_it_runs
-from ..capabilities import FSDP, INFERENCE, KEY, PLANS
+from ..known import FSDP, INFERENCE, KEY, PLANS
 from ..modes.parts import generated_otherwise, generating, inferred, inferred_otherwise, inferring, trained
 from ..modes.ways import TRAINS
 from .tables import BY_ENVIRONMENTS, Batch, Profile, Table, formula_of, generated_table, simulated_table, trained_table
