@@ -1,9 +1,11 @@
 """Arithmetic of environments and batches.
 
-Source: RLinf, rlinf/config.py (validate_embodied_cfg, validate_offline_cfg), rlinf/workers/env/env_worker.py,
-rlinf/scheduler/worker/routing.py (CommMapper), rlinf/workers/rollout/hf/huggingface_worker.py, rlinf/workers/reward/reward_worker.py.
+Sources in RLinf:
 
-Source: RLinf, rlinf/config.py (validate_cfg, validate_embodied_cfg, validate_reasoning_cfg); rlinf/workers/megatron_worker.py.
+- rlinf/config.py (validate_embodied_cfg, validate_offline_cfg), rlinf/workers/env/env_worker.py,
+  rlinf/scheduler/worker/routing.py (CommMapper), rlinf/workers/rollout/hf/huggingface_worker.py,
+  rlinf/workers/reward/reward_worker.py.
+- rlinf/config.py (validate_cfg, validate_embodied_cfg, validate_reasoning_cfg); rlinf/workers/megatron_worker.py.
 """
 
 from __future__ import annotations

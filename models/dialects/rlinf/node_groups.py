@@ -1,10 +1,10 @@
 """Node groups of a file, each checked by itself and against the others.
 
-Source: RLinf, rlinf/scheduler/cluster/config.py, NodeGroupConfig and ClusterConfig.
+Sources in RLinf:
 
-Source: RLinf, rlinf/scheduler/cluster/config.py (reserved labels) and node.py (NodeProbe: no label twice).
-
-Source: RLinf, rlinf/scheduler/cluster/config.py (ClusterConfig) for the hardware, its documentation for the rest.
+- rlinf/scheduler/cluster/config.py, NodeGroupConfig and ClusterConfig.
+- rlinf/scheduler/cluster/config.py (reserved labels) and node.py (NodeProbe: no label twice).
+- rlinf/scheduler/cluster/config.py (ClusterConfig) for the hardware, its documentation for the rest.
 """
 
 from __future__ import annotations

@@ -2,10 +2,6 @@
 
 Source: RLinf, rlinf/utils/placement.py and rlinf/config.py (validate_reasoning_cfg, validate_coding_online_rl_cfg); the main
 programs under examples/reasoning and examples/agent; rlinf/workers/actor/fsdp_actor_worker.py and megatron_actor_worker.py.
-
-Source: RLinf, rlinf/config.py (validate_fsdp_cfg: without `strategy` it is `fsdp`), rlinf/hybrid_engines/fsdp/utils.py
-(create_device_mesh, get_sharding_strategy) and strategy/fsdp.py (wrap_model); PyTorch, torch/distributed/fsdp/_init_utils.py
-(_init_process_group_state_for_hybrid_shard, which demands two dimensions).
 """
 
 from __future__ import annotations

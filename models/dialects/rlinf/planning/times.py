@@ -1,13 +1,13 @@
 """Times and workload of a file with times.
 
-Source: RLinf, toolkits/auto_placement/util.py (init_global_config_reasoning) and node.py.
+Sources in RLinf:
 
-Source: RLinf, toolkits/auto_placement/util.py (init_global_config_env) and node.py.
-
-Source: RLinf, examples/embodiment/train_async.py (the losses that it runs; no other program has the workers of the first),
-rlinf/workers/rollout/hf/async_huggingface_worker.py (wait_if_stale: with 0 nothing is generated before the weights are new).
-
-Source: RLinf, toolkits/auto_placement/auto_placement_worker.py (get_workflow_graph).
+- toolkits/auto_placement/util.py (init_global_config_reasoning) and node.py.
+- toolkits/auto_placement/util.py (init_global_config_env) and node.py.
+- examples/embodiment/train_async.py (the losses that it runs; no other program has the workers of the first),
+  rlinf/workers/rollout/hf/async_huggingface_worker.py (wait_if_stale: with 0 nothing is generated before the weights
+  are new).
+- toolkits/auto_placement/auto_placement_worker.py (get_workflow_graph).
 """
 
 from __future__ import annotations
