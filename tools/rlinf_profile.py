@@ -149,8 +149,8 @@ def _programs(checkout: Path) -> Iterator[str]:
             for each in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
                 if isinstance(each, ast.Call) and ast.unparse(each.func) == "hydra.main":
                     said = {word.arg: word.value.value for word in each.keywords if isinstance(word.value, ast.Constant)}
-                    folder, name = (said.get(key) or "" for key in ("config_path", "config_name"))
-                    yield f"{file.relative_to(checkout)}:{folder}/{name}"
+                    folder, name = (str(said.get(key) or "") for key in ("config_path", "config_name"))
+                    yield f"{file.relative_to(checkout).as_posix()}:{folder}/{name}"
 
 
 def _under(checkout: Path, suffix: str) -> Iterator[Path]:

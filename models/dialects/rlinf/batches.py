@@ -1,9 +1,11 @@
 """Arithmetic of environments and batches.
 
-Source: RLinf, rlinf/config.py (validate_embodied_cfg, validate_offline_cfg), rlinf/workers/env/env_worker.py,
-rlinf/scheduler/worker/routing.py (CommMapper), rlinf/workers/rollout/hf/huggingface_worker.py, rlinf/workers/reward/reward_worker.py.
+Sources in RLinf:
 
-Source: RLinf, rlinf/config.py (validate_cfg, validate_embodied_cfg, validate_reasoning_cfg); rlinf/workers/megatron_worker.py.
+- rlinf/config.py (validate_embodied_cfg, validate_offline_cfg), rlinf/workers/env/env_worker.py,
+  rlinf/scheduler/worker/routing.py (CommMapper), rlinf/workers/rollout/hf/huggingface_worker.py,
+  rlinf/workers/reward/reward_worker.py.
+- rlinf/config.py (validate_cfg, validate_embodied_cfg, validate_reasoning_cfg); rlinf/workers/megatron_worker.py.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ from ...configuration.settings import Amount
 from ...findings.finding import Severity
 from ...findings.wording import are, do, with_noun
 from ...releases.release import Range
-from .capabilities import CHECKED, SETTING
 from .checks import BATCHES, REASONING, JobFacts, check_settings
+from .known import CHECKED, SETTING
 from .modes.parts import Placer, trained
 from .work import DEMANDS, SHARES, Work, acted, inferring, on_processes, on_replicas, prompted
 

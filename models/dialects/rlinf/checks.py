@@ -14,7 +14,7 @@ from ...findings.span import Span
 from ...findings.wording import with_noun
 from ...releases.release import Range
 from ..checks import AtLeast, Check, Condition, Divides, Equals, Excludes, Facts, Number, OneOf, Requires, run_checks
-from .capabilities import CHECKED, DEGREE, FSDP, LATE, SETTING
+from .known import CHECKED, DEGREE, FSDP, LATE, SETTING
 from .modes.parts import Placer
 
 REASONING = ("reasoning", "coding_online_rl")

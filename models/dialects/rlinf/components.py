@@ -18,7 +18,7 @@ from ...machines.cluster import Cluster
 from ...text.nearest import nearest
 from ...text.scalar_text import in_flow_map
 from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
-from .capabilities import MAX_RUNS
+from .known import MAX_RUNS
 from .labels import Labels, read_labels
 from .ranks import Context, Written, check_text, placed
 

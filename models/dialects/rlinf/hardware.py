@@ -19,7 +19,7 @@ from ...ranks import Ranks
 from ...text.nearest import nearest
 from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of, plain
 from .known import FACTS, before, releases_of
-from .structure import Structure, is_absent
+from .section import Structure, is_absent
 
 CODE = "PW116"
 

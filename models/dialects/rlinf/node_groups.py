@@ -1,10 +1,10 @@
 """Node groups of a file, each checked by itself and against the others.
 
-Source: RLinf, rlinf/scheduler/cluster/config.py, NodeGroupConfig and ClusterConfig.
+Sources in RLinf:
 
-Source: RLinf, rlinf/scheduler/cluster/config.py (reserved labels) and node.py (NodeProbe: no label twice).
-
-Source: RLinf, rlinf/scheduler/cluster/config.py (ClusterConfig) for the hardware, its documentation for the rest.
+- rlinf/scheduler/cluster/config.py, NodeGroupConfig and ClusterConfig.
+- rlinf/scheduler/cluster/config.py (reserved labels) and node.py (NodeProbe: no label twice).
+- rlinf/scheduler/cluster/config.py (ClusterConfig) for the hardware, its documentation for the rest.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ...ranks import Ranks, merge, write_ranks
 from ...text.reshape import as_list
 from ...text.scalar_text import plain_or_quoted
 from ...text.tree import Mapping, Scalar, Sequence, Value, find, kind_of, plain
-from .capabilities import RESERVED_LABELS
 from .hardware import GroupHardware, read_hardware
+from .known import RESERVED_LABELS
 from .software import read_env_configs, read_node_ranks
 
 

@@ -25,7 +25,7 @@ from ...notation.runs_text import placement_text
 from ...placements.assignment import Run, met, repeats_of
 from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.tree import Scalar
-from .capabilities import MAX_PROCESSES
+from .known import MAX_PROCESSES
 from .labels import Labels, numbered_by
 from .node_groups import DeclaredGroups
 

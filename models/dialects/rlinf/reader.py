@@ -24,9 +24,9 @@ from ..skeleton import HINTS
 from ..skeleton import Reader as Skeleton
 from . import NAME
 from .batches import batches, environments, facts_of
-from .capabilities import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled
 from .checks import check_settings
 from .components import accelerators_per_node, component_placement, names_in, read_components
+from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled
 from .machines import machines_of
 from .modes import Mode, read_mode, with_own_degrees
 from .modes.ways import trained_whole

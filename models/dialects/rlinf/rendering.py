@@ -21,8 +21,8 @@ from ...problem import Problem
 from ...roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REWARD, ROLES, ROLLOUT, role_of
 from ...text.dump import number_or_text, to_yaml
 from ..dialect import Rendering
-from .capabilities import RESERVED_LABELS
 from .hardware import hardware_types
+from .known import RESERVED_LABELS
 
 GroupData = dict[str, object]
 

@@ -16,7 +16,7 @@ from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, with
 from ...text.reshape import as_list, split_item
 from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of
-from .structure import Structure, is_absent
+from .section import Structure, is_absent
 
 
 def read_node_ranks(

@@ -1,19 +1,19 @@
 """Derived sizes, replicas and samples of a job, and the model of each component.
 
 RLinf pads no vocabulary: it takes that of the checkpoint for the padded one and asserts that the actor's tp divides it.
-Source: RLinf, rlinf/config.py (validate_cfg, validate_model_cfg_by_hf_config, build_transformer_config);
-rlinf/workers/inference/megatron_inference_worker.py; rlinf/workers/rollout/{sglang,vllm}.
 
-Source: RLinf, rlinf/workers/inference/megatron_inference_worker.py, which is set up as what trains is.
+Sources in RLinf:
 
-Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement (_generate_placements, the properties of sizes);
-rlinf/workers/megatron_worker.py (data parallel size).
-
-Source: RLinf, rlinf/config.py (validate_reasoning_cfg), rlinf/workers/actor/fsdp_actor_worker.py and
-embodied_fsdp_actor_worker.py (total_batch_size_per_dp, gradient_accumulation), rlinf/workers/megatron_worker.py.
-
-Source: RLinf, rlinf/config.py (validate_cfg, validate_fsdp_cfg, validate_megatron_cfg), rlinf/workers/actor/{fsdp,megatron}_actor_worker.py,
-rlinf/workers/rollout/{sglang,vllm} (offload_engine), rlinf/runners/reasoning_runner.py.
+- rlinf/config.py (validate_cfg, validate_model_cfg_by_hf_config, build_transformer_config);
+  rlinf/workers/inference/megatron_inference_worker.py; rlinf/workers/rollout/{sglang,vllm}.
+- rlinf/workers/inference/megatron_inference_worker.py, which is set up as what trains is.
+- rlinf/utils/placement.py, ModelParallelComponentPlacement (_generate_placements, the properties of sizes);
+  rlinf/workers/megatron_worker.py (data parallel size).
+- rlinf/config.py (validate_reasoning_cfg), rlinf/workers/actor/fsdp_actor_worker.py and embodied_fsdp_actor_worker.py
+  (total_batch_size_per_dp, gradient_accumulation), rlinf/workers/megatron_worker.py.
+- rlinf/config.py (validate_cfg, validate_fsdp_cfg, validate_megatron_cfg),
+  rlinf/workers/actor/{fsdp,megatron}_actor_worker.py, rlinf/workers/rollout/{sglang,vllm} (offload_engine),
+  rlinf/runners/reasoning_runner.py.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, voca
 from ...model_cards.places import places_of
 from ...share import Share
 from ...text.tree import Scalar
-from .capabilities import AT_LAUNCH, DEGREE, INFERENCE, MEGATRON
+from .known import AT_LAUNCH, DEGREE, INFERENCE, MEGATRON
 from .modes import Mode
 from .modes.parts import Degrees, Placer, generating, inferred, trained
 

@@ -1,14 +1,13 @@
 """Modes of RLinf: what its placement classes demand of the components.
 
-Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement.
+Sources in RLinf:
 
-Source: RLinf, rlinf/utils/placement.py, ModelParallelEvalComponentPlacement; examples/agent/searchr1/eval.py, which alone uses it.
-
-Source: RLinf, rlinf/utils/placement.py, MultiAgentModelParallelComponentPlacement and its Eval; rlinf/workers/rollout/utils.py
-(DisaggRankMapper); examples/agent/wideseek_r1.
-
-Source: RLinf, rlinf/config.py (validate_embodied_cfg, validate_offline_cfg, validate_cfg); the programs in
-examples/embodiment, examples/sft, examples/reward, examples/offline_rl and evaluations.
+- rlinf/utils/placement.py, ModelParallelComponentPlacement.
+- rlinf/utils/placement.py, ModelParallelEvalComponentPlacement; examples/agent/searchr1/eval.py, which alone uses it.
+- rlinf/utils/placement.py, MultiAgentModelParallelComponentPlacement and its Eval; rlinf/workers/rollout/utils.py
+  (DisaggRankMapper); examples/agent/wideseek_r1.
+- rlinf/config.py (validate_embodied_cfg, validate_offline_cfg, validate_cfg); the programs in examples/embodiment,
+  examples/sft, examples/reward, examples/offline_rl and evaluations.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ from ....releases.release import Range
 from ....said import Said
 from ....text.nearest import nearest
 from ....text.tree import Mapping as Tree
-from ..capabilities import DEGREE, FSDP, IDLE, INFERENCE, MEGATRON, SETTING
-from ..known import CRITICS
+from ..known import CRITICS, DEGREE, FSDP, IDLE, INFERENCE, MEGATRON, SETTING
 from .arrangement import Arrangement, arrangement, relate
 from .demands import (
     KNOWN,

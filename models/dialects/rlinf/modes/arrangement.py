@@ -1,11 +1,12 @@
 """Arrangement of actor and rollout: the same accelerators, different ones, or taking turns.
 
-Source: RLinf, examples/reasoning (main_grpo.py), rlinf/workers/actor/fsdp_actor_worker.py and
-rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
+Sources in RLinf:
 
-Source: RLinf, rlinf/workers/megatron_worker.py (MegatronWorker.__init__) and rlinf/workers/actor/fsdp_actor_worker.py (FSDPActor.__init__).
-
-Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement (_is_auto, _is_collocated, _is_disaggregated).
+- examples/reasoning (main_grpo.py), rlinf/workers/actor/fsdp_actor_worker.py and
+  rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
+- rlinf/workers/megatron_worker.py (MegatronWorker.__init__) and rlinf/workers/actor/fsdp_actor_worker.py
+  (FSDPActor.__init__).
+- rlinf/utils/placement.py, ModelParallelComponentPlacement (_is_auto, _is_collocated, _is_disaggregated).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, UN
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment
 from ....text.tree import Mapping
-from ..capabilities import SETTING
+from ..known import SETTING
 from .parts import Degrees, Parts
 
 NAMES = ("inference", "actor_inference")

@@ -2,10 +2,6 @@
 
 Source: RLinf, rlinf/utils/placement.py and rlinf/config.py (validate_reasoning_cfg, validate_coding_online_rl_cfg); the main
 programs under examples/reasoning and examples/agent; rlinf/workers/actor/fsdp_actor_worker.py and megatron_actor_worker.py.
-
-Source: RLinf, rlinf/config.py (validate_fsdp_cfg: without `strategy` it is `fsdp`), rlinf/hybrid_engines/fsdp/utils.py
-(create_device_mesh, get_sharding_strategy) and strategy/fsdp.py (wrap_model); PyTorch, torch/distributed/fsdp/_init_utils.py
-(_init_process_group_state_for_hybrid_shard, which demands two dimensions).
 """
 
 from __future__ import annotations
@@ -17,7 +13,7 @@ from ....configuration.settings import Amount
 from ....findings.span import Edit
 from ....text.nearest import nearest
 from ....text.tree import Mapping
-from ..capabilities import IDLE, LATE, SETTING
+from ..known import IDLE, LATE, SETTING
 from .arrangement import Arrangement, inference_needed, refused_apart, unset_of_inference
 from .packing import fitting_tp
 from .parts import Parts
@@ -34,7 +30,17 @@ def need_components(parts: Parts, *names: str) -> None:
             parts.notes.unsure(SETTING, name, f"`{name}` is not placed in this file; it may come from `defaults`", True, FOLDER)
             continue
         message = f"`{name}` is not placed, but {parts.reason} needs {', '.join(f'`{each}`' for each in names)}"
-        parts.notes.error(SETTING, name, message, parts.owner, f"no `{name}`", f"add a line for `{name}`, such as `{name}: all`")
+        parts.notes.error(SETTING, name, message, parts.owner, f"no `{name}`", _line_for(parts, name))
+
+
+def _line_for(parts: Parts, name: str) -> str:
+    """Help for a component that is missing: the ranks of the one whose accelerators it may share."""
+    if name == "rollout" and parts.first_of("inference", "actor_inference", "critic_inference"):
+        return "add a line for `rollout`, with ranks of its own"
+    shared = next((each for each in ("actor", "rollout") if each != name and parts.placed(each)), None)
+    span = parts.components[shared].span("placement") if shared else None
+    ranks = parts.notes.document.excerpt(span) if span and not parts.components[shared or ""].spans.get("node_group") else "all"
+    return f"add a line for `{name}`, such as `{name}: {ranks}`"
 
 
 def need_sections(parts: Parts, *paths: str) -> None:

@@ -19,7 +19,7 @@ from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ....placements.assignment import Assignment, Runs
 from ....planning.idle import without_hints
 from ....strategies.packed import PackedPlacementStrategy
-from ..capabilities import DEGREE
+from ..known import DEGREE
 from .arrangement import Arrangement
 from .parts import Degrees, Extent, Parts, extent_of
 

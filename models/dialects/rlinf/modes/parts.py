@@ -21,8 +21,7 @@ from ....placements.assignment import Run
 from ....planning.way import Way
 from ....text.nearest import nearest
 from ....text.tree import Scalar
-from ..capabilities import DEGREE, INFERENCE, SETTING
-from ..known import MULTI_AGENT, before, names
+from ..known import DEGREE, INFERENCE, MULTI_AGENT, SETTING, before, names
 
 TASKS = names("task")
 """Every `runner.task_type` of any release. Source: RLinf, rlinf/config.py, SUPPORTED_TASK_TYPE."""

@@ -1,13 +1,14 @@
 """Arrangements and degrees that are left to a plan.
 
-Where anything may be placed anywhere (HybridComponentPlacement, of the embodied tasks) it reads no tp at all.
+FSDP divides nothing by its tp: RLinf looks whether an actor has as many accelerators, and goes by it where weights are handed to
+rollout. In the hybrid placement of embodied tasks it reads no tp of what FSDP trains.
 
-Source: RLinf, rlinf/utils/placement.py (ModelParallelComponentPlacement.__init__), rlinf/workers/actor/fsdp_actor_worker.py
-(_setup_rollout_weight_dst_ranks) and rlinf/workers/rollout/utils.py (CollocateRankMapper, DisaggRankMapper).
+Sources in RLinf:
 
-Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement._generate_placements.
-
-Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement (_is_collocated, _is_disaggregated, _generate_placements).
+- rlinf/utils/placement.py (ModelParallelComponentPlacement.__init__), rlinf/workers/actor/fsdp_actor_worker.py
+  (_setup_rollout_weight_dst_ranks) and rlinf/workers/rollout/utils.py (CollocateRankMapper, DisaggRankMapper).
+- rlinf/utils/placement.py, ModelParallelComponentPlacement._generate_placements.
+- rlinf/utils/placement.py, ModelParallelComponentPlacement (_is_collocated, _is_disaggregated, _generate_placements).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ....hints.said import timed_names
 from ....parallel import UNDIVIDED
 from ....planning.way import Multiple, Paired, Shape, Way
 from ....text.tree import Mapping, Value
-from ..capabilities import COST, DEGREE, FSDP, INFERENCE, KEY, PLANS, SETTING, is_profiled, saying
+from ..known import COST, DEGREE, FSDP, INFERENCE, KEY, PLANS, SETTING, is_profiled, saying
 from .arrangement import inference_needed, refused_apart, unset_of_inference
 from .packing import Packing, other_degrees, pack
 from .parts import Degrees, Parts, Placer, generated_otherwise, inferred, inferred_otherwise, inferring, placer_of, sections_of_inference

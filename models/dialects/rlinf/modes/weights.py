@@ -5,11 +5,12 @@ whole times as many, the last of them have nobody, and their engines fail when t
 
 Each of the first tp x pp ranks of what trains has the part of one rank of inference, which waits for it.
 
-Source: RLinf, rlinf/workers/rollout/utils.py (DisaggRankMapper); rlinf/hybrid_engines/sglang/common/sgl_scheduler.py and
-rlinf/hybrid_engines/vllm (who looks for it).
+Sources in RLinf:
 
-Source: RLinf, rlinf/utils/resharding/reshard_config.py (ReshardConfig.__post_init__); rlinf/workers/megatron_worker.py
-(sync_model_to_inference) and rlinf/workers/inference/megatron_inference_worker.py (sync_model_from_actor).
+- rlinf/workers/rollout/utils.py (DisaggRankMapper); rlinf/hybrid_engines/sglang/common/sgl_scheduler.py and
+  rlinf/hybrid_engines/vllm (who looks for it).
+- rlinf/utils/resharding/reshard_config.py (ReshardConfig.__post_init__); rlinf/workers/megatron_worker.py
+  (sync_model_to_inference) and rlinf/workers/inference/megatron_inference_worker.py (sync_model_from_actor).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from math import gcd
 from ....configuration.settings import Amount
 from ....findings.wording import are, with_noun
 from ....planning.way import Multiple, Paired, Shape
-from ..capabilities import DEGREE, INFERENCE, LATE, MEGATRON
+from ..known import DEGREE, INFERENCE, LATE, MEGATRON
 from .parts import Degrees, Parts, inferred, trained
 
 ENGINES = ("sglang", "vllm")

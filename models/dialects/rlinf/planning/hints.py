@@ -21,7 +21,7 @@ from ....placements.assignment import Assignment, Run
 from ....planning.measured import Measured
 from ....planning.workload import Timed
 from ....text.tree import Entry, Mapping, Scalar, Value, find
-from ..capabilities import COST, INFERENCE, KEY, placed_in
+from ..known import COST, INFERENCE, KEY, placed_in
 
 
 @dataclass(frozen=True)

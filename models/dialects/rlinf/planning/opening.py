@@ -33,7 +33,7 @@ from ....text.nearest import nearest
 from ....text.tree import Entry, Mapping, Scalar, Value, find, kind_of
 from ...all_refused import Chosen, all_refused
 from ...following import following, interpolates, with_hint
-from ..capabilities import COST, INFERENCE, KEY, PLANS, saying
+from ..known import COST, INFERENCE, KEY, PLANS, saying
 from ..modes.parts import SECTIONS, TASKS, Placer, placer_of
 from .hints import Opened
 from .tables import BY_ENVIRONMENTS, Profile, read_profile

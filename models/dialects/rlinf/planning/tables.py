@@ -1,12 +1,13 @@
 """Times that somebody measured, as tables: `profile_data`, RLinf's formulas, and curves through measurements.
 
-Source: RLinf, docs (guides/auto_placement) and toolkits/auto_placement/util.py. Any `<component>_cost` is read, not only those of RLinf's tool.
+Sources in RLinf:
 
-Source: RLinf, toolkits/auto_placement/fitter.py, which fits by scipy. A fit there begins at a guess and may end at a poor one; here every
-family has its best, which is as good or better.
-
-Source: RLinf, toolkits/auto_placement/node.py and util.py (get_valid_gpu_num_list). The tables hold the time of an iteration; the tool
-divides it by the number of batches where it needs that of one.
+- docs (guides/auto_placement) and toolkits/auto_placement/util.py. Any `<component>_cost` is read, not only those of
+  RLinf's tool.
+- toolkits/auto_placement/fitter.py, which fits by scipy. A fit there begins at a guess and may end at a poor one;
+  here every family has its best, which is as good or better.
+- toolkits/auto_placement/node.py and util.py (get_valid_gpu_num_list). The tables hold the time of an iteration; the
+  tool divides it by the number of batches where it needs that of one.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ....hints.seconds.duration import duration
 from ....planning.measured import SECOND
 from ....quantity import Advised
 from ....text.tree import Mapping, Scalar
-from ..capabilities import COST, KEY
+from ..known import COST, KEY
 
 BY_ENVIRONMENTS = {"env": "env_profile_data", "rollout": "rollout_profile_data"}
 """Component -> where its seconds stand by the number of environments on one accelerator."""

@@ -1,13 +1,13 @@
 """Times and workload of a file with times.
 
-Source: RLinf, toolkits/auto_placement/util.py (init_global_config_reasoning) and node.py.
+Sources in RLinf:
 
-Source: RLinf, toolkits/auto_placement/util.py (init_global_config_env) and node.py.
-
-Source: RLinf, examples/embodiment/train_async.py (the losses that it runs; no other program has the workers of the first),
-rlinf/workers/rollout/hf/async_huggingface_worker.py (wait_if_stale: with 0 nothing is generated before the weights are new).
-
-Source: RLinf, toolkits/auto_placement/auto_placement_worker.py (get_workflow_graph).
+- toolkits/auto_placement/util.py (init_global_config_reasoning) and node.py.
+- toolkits/auto_placement/util.py (init_global_config_env) and node.py.
+- examples/embodiment/train_async.py (the losses that it runs; no other program has the workers of the first),
+  rlinf/workers/rollout/hf/async_huggingface_worker.py (wait_if_stale: with 0 nothing is generated before the weights
+  are new).
+- toolkits/auto_placement/auto_placement_worker.py (get_workflow_graph).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ....planning.measured import TABLE, Measured
 from ....planning.workload import RLINF_EMBODIED, STEADY, After, Timed, Workload
 from ....text.tree import Value
 from ....times.usual import as_it_runs
-from ..capabilities import FSDP, INFERENCE, KEY, PLANS
+from ..known import FSDP, INFERENCE, KEY, PLANS
 from ..modes.parts import generated_otherwise, generating, inferred, inferred_otherwise, inferring, trained
 from ..modes.ways import TRAINS
 from .tables import BY_ENVIRONMENTS, Batch, Profile, Table, formula_of, generated_table, simulated_table, trained_table

@@ -64,3 +64,11 @@ def test_a_wrong_number_is_told_once(judged: Callable[..., Report]) -> None:
         judged(text("actor: 0-15", "rollout: 0-15", "reward: 0-15").replace("tensor_parallel_size: 2", "tensor_parallel_size: two"))
     )
     assert len([each for each in found if "must be a whole number" in each]) == 1
+
+
+@pytest.mark.parametrize("missing", ["actor", "rollout", "reward"])
+def test_the_line_that_is_offered_for_a_missing_component_verifies(judged: Callable[..., Report], missing: str) -> None:
+    lines = [f"{name}: 0-15" for name in ("actor", "rollout", "reward") if name != missing]
+    (finding,) = [each for each in judged(text(*lines)).findings if each.severity is Severity.ERROR]
+    line = finding.help.rpartition("such as `")[2].rstrip("`")
+    assert line == f"{missing}: 0-15" and not messages(judged(text(*lines, line)))
