@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+import typing
 import warnings
 from dataclasses import dataclass
 
 from ...configuration.notes import Notes, Text, is_unknown
-from ...findings.span import Edit, Span
+from ...findings.span import Edit, Span, apply_edits
 from ...text.scalar_text import plain_or_quoted
 from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
 from .evaluation import AT_CREATION, AT_LOAD, MAX_ID, MAX_IDS, Evaluated, Evaluation, Fault, Listed, Place, Refused, Written, too_much
@@ -192,6 +193,22 @@ def other_ids(notes: Notes, subject: str, value: Value | None, ids: Ids) -> tupl
     better = text_of(ids)
     edit = rewritten(notes.text(value, subject), better) if isinstance(value, Scalar) else None
     return better, edit
+
+
+def joined(notes: Notes, edits: typing.Sequence[Edit]) -> Edit:
+    """Several edits of one file as one; what stands between them stays."""
+    first, last = (sorted(edits, key=lambda edit: edit.span.start)[index] for index in (0, -1))
+    text = notes.document.text_of(first.span.file)
+    span = Span(first.span.file, first.span.start, last.span.end, first.span.line, first.span.column)
+    changed = apply_edits(text, list(dict.fromkeys(edits)))
+    return Edit(span, changed[span.start : len(changed) - (len(text) - span.end)])
+
+
+def stands_alone(notes: Notes, edit: Edit, own: typing.Sequence[Edit] = ()) -> bool:
+    """True if no other finding changes what an edit spans."""
+    spans = [each.edit.span for each in notes.findings if each.edit is not None and each.edit not in own]
+    span = edit.span
+    return not any(other.file == span.file and other.start < span.end and span.start < other.end for other in spans)
 
 
 def _mended(text: str, found: Expression) -> str:

@@ -10,7 +10,7 @@ from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...derivation import Derivation, Figure
 from ...findings.finding import Finding, Severity, warning
-from ...findings.span import Edit, Span, apply_edits
+from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...machines.accelerators import GENERIC, accelerators
 from ...machines.cluster import Cluster, Node, Nodes
@@ -24,7 +24,7 @@ from ...placements.in_turn import in_turn
 from ...ranks import write_ranks
 from ...releases.release import Range
 from ...text.tree import Scalar
-from .device_mapping import KEY, other_ids
+from .device_mapping import KEY, joined, other_ids, stands_alone
 from .ids import Ids
 from .job import Role
 from .names import ACTOR_INFER, ACTOR_TRAIN, ROLE_OF
@@ -202,12 +202,14 @@ class Reserving:
         listed = [
             f"`{role.key}` in line {role.place.line}: ids {write_ranks(role.ids.ranges)}" for role in roles if role.ids and len(roles) > 1
         ]
-        help, edit = next(((help, edit) for help, edit in self._within(roles, has * each) if verifies(edit)), ("", None))
+        help, edit = next(((help, edit) for help, edit in self._within(roles, has * each) if verifies(edit, None)), ("", None))
         larger = with_noun(self.num_nodes, "node") + f" of {each}: `--cluster {self.num_nodes}x{each}`"
         if verifies(None, Cluster(Nodes([numbered_nodes(Node(0, "", accelerators(each, _model(machines))), self.num_nodes)]))):
             help = f"{help}, or give a cluster of {larger}" if help else f"give a cluster of {larger}"
         if any(role.part in (ACTOR_TRAIN, ACTOR_INFER) and role.ids and not role.ids.solid for role in roles):
             edit = None  # the update of weights says more exactly where ranges with holes may be
+        if edit is not None and not stands_alone(self.notes, edit):
+            edit = None
         label = f"{ids} exist{'s' * (has * each == 1)}" if has else "none exists"
         help = help or (f"name {ids} alone" if has else "")
         self.notes.error("PW102", first.key, message, first.place, label, help, edit, AT_RESERVING, *listed)
@@ -222,27 +224,18 @@ class Reserving:
                 kept = way(ids, limit)
                 whole = kept.sliced(slice(kept.count // max(role.num_gpus_per_worker, 1) * max(role.num_gpus_per_worker, 1)))
                 better, mine = other_ids(self.notes, role.key, role.mapping, whole)
-                if mine is None or not whole.count or not self._may_edit(mine):
+                if (
+                    mine is None
+                    or not whole.count
+                    or not stands_alone(self.notes, mine)
+                    or mine.span.file != self.notes.document.source.name
+                ):
                     break
                 texts.setdefault(better, []).append(f"`{role.key}`")
                 edits.append(mine)
             else:
                 help = " and ".join(f"`{text}`" + f" for {', '.join(names)}" * (len(roles) > 1) for text, names in texts.items())
-                yield f"write {help}", self._joined(edits)
-
-    def _may_edit(self, edit: Edit) -> bool:
-        """True if no fault in the text of ids says what should be there."""
-        others = (found.edit.span for found in self.notes.findings if found.edit is not None)
-        met = any(span.start < edit.span.end and edit.span.start < span.end for span in others if span.file == edit.span.file)
-        return not met and edit.span.file == self.notes.document.source.name
-
-    def _joined(self, edits: Sequence[Edit]) -> Edit:
-        """Several edits of one file as one."""
-        first, last = (sorted(edits, key=lambda edit: edit.span.start)[index] for index in (0, -1))
-        text = self.notes.document.text_of(first.span.file)
-        span = Span(first.span.file, first.span.start, last.span.end, first.span.line, first.span.column)
-        changed = apply_edits(text, list(dict.fromkeys(edits)))
-        return Edit(span, changed[span.start : len(changed) - (len(text) - span.end)])
+                yield f"write {help}", joined(self.notes, edits)
 
     def _not_free(self, has: int, free: int) -> None:
         message = f"ROLL reserves {with_noun(self.num_nodes, 'whole node')}; of {has} only {free} {'has' if free == 1 else 'have'} {with_noun(self.per_node.count, 'device')} free"

@@ -191,17 +191,17 @@ def of_the_file(found: Reading) -> Iterator[Finding]:
 Accepted = frozenset[tuple[int, Parallel]]
 
 
-def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, level: str) -> Reading:
-    """The file as it is planned; `read` reads it as it stands."""
+def anew(read: Read, tried: Read, document: Document, machines: Cluster | AsDeclared | None, level: str) -> Reading:
+    """The file as it is planned; `read` reads it as it stands, `tried` what may be chosen."""
     before = read(document, machines, level)
     if before.problem is None:
         return before
     cluster = machines if isinstance(machines, Cluster) else before.problem.cluster
-    found, problem, chosen = _opened(read, document, cluster, level)
+    found, problem, chosen = _opened(read, tried, document, cluster, level)
     own_degrees, faults = True, tuple[Finding, ...]()
-    if (other := mended(read, document, cluster, level, found)) is not None:
+    if (other := mended(tried, document, cluster, level, found)) is not None:
         own_degrees, faults = False, tuple(of_the_file(found))
-        found, problem, chosen = _opened(read, other, cluster, level)
+        found, problem, chosen = _opened(read, tried, other, cluster, level)
     if problem is None or chosen is None or problem.job.workload is None:
         return found
     refused = list(_refused(problem, chosen))
@@ -234,24 +234,24 @@ def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, 
     return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *faults, *taken, *refused))
 
 
-def choices_refused(read: Read, document: Document, machines: Cluster | AsDeclared | None, level: str) -> tuple[Finding, ...]:
+def choices_refused(read: Read, tried: Read, document: Document, machines: Cluster | AsDeclared | None, level: str) -> tuple[Finding, ...]:
     """An error for each role of which no choice of degrees that its hints leave open can be said, or of all where ROLL refuses every one."""
     before = read(document, machines, level).problem
     if before is None:
         return ()
-    found, problem, chosen = _opened(read, document, machines if isinstance(machines, Cluster) else before.cluster, level)
+    found, problem, chosen = _opened(read, tried, document, machines if isinstance(machines, Cluster) else before.cluster, level)
     return tuple(_refused(problem, chosen)) if problem is not None and chosen is not None and not found.failed else ()
 
 
-def _opened(read: Read, document: Document, cluster: Cluster, level: str) -> tuple[Reading, Problem | None, Chosen | None]:
+def _opened(read: Read, tried: Read, document: Document, cluster: Cluster, level: str) -> tuple[Reading, Problem | None, Chosen | None]:
     """The file without the devices of roles with times, its problem, and it with other degrees."""
     opened = replace(document, root=opened_root(document.root, timed_names(document.root.get(HINTS))))
     found = read(opened, cluster, level)
     # What no text that was read says is taken to be as ROLL has it by default: what it then refuses is not chosen.
     opened = replace(opened, partial=False)
-    judged = read(opened, cluster, TRAINING)
+    judged = tried(opened, cluster, TRAINING)
     problem = read(opened, cluster, level).problem if document.partial else found.problem
-    return found, problem, Chosen(read, opened, cluster, judged) if judged.problem is not None else None
+    return found, problem, Chosen(tried, opened, cluster, judged) if judged.problem is not None else None
 
 
 def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Iterator
 
 from ...component import UNBOUNDED, Component
@@ -37,7 +38,7 @@ from .nodes import Reserving, devices_per_node, nodes_reserved, opened, placed
 from .planning import anew, choices_refused
 from .profile import Defaults, profile_of
 from .recognise import CAPABILITIES, HINTS, NAME
-from .roles import read_roles, unused
+from .roles import read_roles, strategies_together, unused
 from .strategies import backends, divided
 from .trajectories import trajectories
 
@@ -110,14 +111,19 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
         return found
     return replace(
         found,
-        anew=lambda: anew(read_with, document, machines, level),
-        choices_refused=(lambda: choices_refused(read_with, document, machines, level)) if may_leave_degrees(hints) else None,
+        anew=lambda: anew(read_with, tried, document, machines, level),
+        choices_refused=(lambda: choices_refused(read_with, tried, document, machines, level)) if may_leave_degrees(hints) else None,
     )
 
 
-def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool = True) -> Reading:
-    """As `read`; without `hints` only what is explicit is read."""
-    return _Reader(document, machines, level, hints).read()
+def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool = True, trial: bool = False) -> Reading:
+    """As `read`; without `hints` only what is explicit is read. Of a `trial` no helps are tried."""
+    reader = _Reader(document, machines, level, hints)
+    reader.trial = trial
+    return reader.read()
+
+
+tried = partial(read_with, trial=True)
 
 
 class _Reader(Reader):
@@ -144,9 +150,9 @@ class _Reader(Reader):
             if edit is not None:
                 text = apply_edits(document.source.text, [edit])
                 document = replace(document.compose(Source(document.source.name, text)), release=document.release)
-            reader = _Reader(document, machines or self.machines, TRAINING if self.is_training else "placement", self.has_hints)
-            reader.trial = True
-            errors = {(found.code, found.subject) for found in reader.read().findings if found.severity is Severity.ERROR}
+            level = TRAINING if self.is_training else "placement"
+            found = tried(document, machines or self.machines, level, self.has_hints)
+            errors = {(each.code, each.subject) for each in found.findings if each.severity is Severity.ERROR}
         except UnusableInput:
             return False
         return errors <= {(found.code, found.subject) for found in self.notes.findings if found.severity is Severity.ERROR}
@@ -177,8 +183,9 @@ class _Reader(Reader):
         )  # fmt: skip
         read_modes(setup)
         read_work(setup, self.is_training)
-        if beyond and not self.trial:
-            reserving.tell_of(beyond, machines, self.verifies)
+        strategies_together(notes)
+        if beyond:
+            reserving.tell_of(beyond, machines, (lambda *_: False) if self.trial else self.verifies)
         if not self.trial:
             divided(setup, self.verifies)
         in_turn = {role.key for role in roles if open_ and role.ids is None and role.world_size}

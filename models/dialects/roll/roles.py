@@ -15,7 +15,7 @@ from ...text.document import Document
 from ...text.nearest import nearest
 from ...text.tree import Mapping, Scalar
 from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, Block, blocks_of, pipeline_of
-from .device_mapping import KEY, other_ids, read_devices
+from .device_mapping import KEY, joined, other_ids, read_devices, stands_alone
 from .evaluation import AT_CREATION, AT_LOAD
 from .ids import Ids
 from .job import Role
@@ -53,6 +53,7 @@ INFERENCE = (HF_INFER, VLLM, SGLANG)
 """Strategies whose workers may have several devices."""
 GENERATING, GENERATES = (VLLM, SGLANG), Range(since="0.2.0")
 """Strategies of `actor_infer`. Source: ROLL, roll/configs/base_config.py, BaseConfig.__post_init__."""
+_NO_STRATEGY = "not a strategy"
 REPLACED = {"deepspeed_train": "megatron_train", "deepspeed_infer": "megatron_infer"}
 """Strategies of some releases, and what took their place."""
 
@@ -94,8 +95,25 @@ def read_strategy(notes: Notes, settings: Settings, block: Block, pipeline: Pipe
         message += f": removed in {notes.choice.table.releases[had[-1].index + 1].name}" if gone else f" before {had[0].name}"
     help = f"write `{better}`" if better else f"write one of {', '.join(f'`{each}`' for each in strategies)}"
     edit = settings.becomes(f"{path}.strategy_name", better) if better else None
-    notes.error("PW105", block.key, message, name, "not a strategy", help, edit, AT_LOAD)
+    notes.error("PW105", block.key, message, name, _NO_STRATEGY, help, edit, AT_LOAD)
     return better or None
+
+
+def strategies_together(notes: Notes) -> None:
+    """Make one finding of those about the same strategy that the release does not know."""
+    found = [each for each in notes.findings if each.label == _NO_STRATEGY]
+    for what in dict.fromkeys(each.message.partition(" is ")[2] for each in found):
+        same = [each for each in found if each.message.endswith(f" is {what}") and each.span is not None]
+        if len(same) < 2:
+            continue
+        edits = [each.edit for each in same if each.edit is not None]
+        whole = len(edits) == len(same) and len({edit.span.file for edit in edits}) == 1
+        where = tuple(f"`{each.subject}` in line {each.span.line}" for each in same if each.span)
+        first = replace(
+            same[0], message=f"`strategy_name` of {len(same)} roles is {what}", notes=(*same[0].notes, *where),
+            edit=edit if (edit := joined(notes, edits) if whole else None) and stands_alone(notes, edit, edits) else None,
+        )  # fmt: skip
+        notes.findings = [first if each is same[0] else each for each in notes.findings if each not in same[1:]]
 
 
 # Environment managers of the agentic pipelines: how many of their workers there are follows from the environments.

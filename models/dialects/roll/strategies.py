@@ -412,7 +412,8 @@ def _misspelt_degrees(setup: Setup, role: Role) -> None:
         if close is None or name in keys:
             continue
         message = f"`strategy_config` of `{role.key}` has no key `{name}`: a TypeError when its workers start"
-        help, edit = f"write `{close}`", setup.notes.renamed(entry, close)
+        edit: Edit | None = setup.notes.renamed(entry, close)
+        help = f"write `{close}`"
         if isinstance(config, Mapping) and config.get(close) is not None:
             help, edit = f"remove it: `{close}` is set too", setup.notes.removed(config, entry)
         setup.notes.error("PW104", role.key, message, entry.key.span, "not a key", help, edit, IN_WORKERS)

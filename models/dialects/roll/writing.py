@@ -21,7 +21,7 @@ from ..dialect import Degrees
 from .ids import Ids, text_of
 from .names import DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
 from .planning import KEYS, numbers
-from .reader import read_with
+from .reader import tried
 from .roles import VLLM
 
 # Degrees that were chosen, into the strategy of their role.
@@ -180,7 +180,8 @@ def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: 
     source = reading.source.edited(edits)
     try:
         after = plain(source.root)
-        again = read_with(reading.document.compose(source), problem.cluster, "placement", hints=False).problem
+        document = replace(reading.document.compose(source), release=reading.document.release)
+        again = tried(document, problem.cluster, "placement", hints=False).problem
     except UnusableInput as broken:
         raise _refused("", f"with it, {broken}") from None
     open_ = {component.name for component in problem.hinted}

@@ -10,6 +10,7 @@ from placewright.models.dialects.roll.names import RELEASES
 from placewright.models.dialects.roll.names import RLVR as RLVR_CONFIG
 from placewright.models.dialects.roll.profile import profile_of
 from placewright.models.findings.finding import Severity
+from placewright.models.findings.span import apply_edits
 from placewright.models.reading import Reading
 from placewright.models.releases.choice import stated
 from placewright.models.releases.release import read_releases
@@ -45,6 +46,11 @@ def test_a_removed_strategy_shows_an_older_release_and_is_one_warning() -> None:
 
 def test_it_is_an_error_of_a_release_that_has_it_no_more_and_nothing_of_one_that_has_it() -> None:
     assert errors(of(DEEPSPEED, "1x8", release="0.3.0")) == ["PW105"]
+    both = changed(DEEPSPEED, reference={**by_deepspeed(), "device_mapping": "list(range(0,8))"}, use_kl_loss=True)
+    reading = of(both, "1x8", release="0.3.0")
+    assert errors(reading) == ["PW105"] and "2 roles" in the(reading, "PW105").message
+    edit = the(reading, "PW105").edit
+    assert edit is not None and errors(of(apply_edits(reading.source.text, [edit]), "1x8", release="0.3.0")) == []
     for name in ("0.1.3", "0.2.0", "0.2.1"):
         assert said(of(DEEPSPEED, "1x8", "training", name)) == []
 
