@@ -9,6 +9,8 @@ rlinf/hybrid_engines/vllm (who looks for it).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ....findings.wording import are, with_noun
 from ....planning.way import Multiple
 from .degrees import Degrees
@@ -80,3 +82,4 @@ def weights(parts: Parts, actor: Degrees, rollout: Degrees, counts: tuple[int, i
 
 def _tell(parts: Parts, message: str, help: str) -> None:
     parts.notes.error(CODE, "rollout", f"{message}; RLinf notices this only after workers have started", parts.place("rollout"), "", help)
+    parts.notes.findings[-1] = replace(parts.notes.findings[-1], premises=("actor", "rollout"))  # judged by the ranks of both
