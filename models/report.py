@@ -19,7 +19,7 @@ class Report:
     """The verdict on one file.
 
     `findings` are in the order of the texts, those of the file itself first. `plan` holds the placements of the components whose ranks are given; None
-    if the file has errors. `pending` names the components that are left to solve. `texts` holds
+    if the file has errors. `sizes` are then those of the components that no error is about, to be shown beside the errors. `pending` names the components that are left to solve. `texts` holds
     every text that the configuration is made of, by its name. `program` is what a script starts with it.
     """
 
@@ -31,6 +31,7 @@ class Report:
     pending: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict, repr=False)
     program: Program | None = None
+    sizes: Plan | None = None
 
     @property
     def title(self) -> str:

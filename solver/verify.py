@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator
+from typing import Iterator, Sequence
 
 from ..models.findings.causes import by_cause, first_causes
 from ..models.findings.edits import go_together, of_one_use
 from ..models.findings.finding import Finding, Severity
 from ..models.part import explicit
+from ..models.placements.assignment import Assignment
 from ..models.placements.plan import VERIFIED, Plan
 from ..models.problem import Problem
 from ..models.reading import Reading
@@ -59,7 +60,7 @@ def verify(reading: Reading, open_too: bool = True, try_helps: bool = True) -> R
     ranks knows more of that, and what helps. With `try_helps` each edit is made and verified before it is offered.
     """
     findings, not_judged = list(reading.findings), list(reading.unchecked)
-    plan, pending, problem = None, tuple[str, ...](), reading.problem
+    pending, problem = tuple[str, ...](), reading.problem
     if problem is not None:
         findings += reading.document.environment.concealed((*check_given(problem), *check_degrees(problem)))
         if reading.choices_refused is not None and not any(finding.severity is Severity.ERROR for finding in findings):
@@ -76,11 +77,23 @@ def verify(reading: Reading, open_too: bool = True, try_helps: bool = True) -> R
     not_judged += held
     found = by_cause(_in_order(findings, reading.source.name))
     texts = reading.document.texts
-    report = Report(reading.source.name, reading.dialect, tuple(found), tuple(not_judged), plan, pending, texts, reading.document.program)
-    if problem is not None and not report.errors:
-        given = problem.given()
-        report = replace(report, plan=Plan(problem.cluster, given, VERIFIED, cpus=cpus_of(problem, given)))
-    return report
+    report = Report(reading.source.name, reading.dialect, tuple(found), tuple(not_judged), None, pending, texts, reading.document.program)
+    if problem is None:
+        return report
+    if report.errors:
+        return replace(report, sizes=_sound(problem, report.errors))
+    return replace(report, plan=_plan(problem, problem.given()))
+
+
+def _plan(problem: Problem, given: Assignment) -> Plan:
+    return Plan(problem.cluster, given, VERIFIED, cpus=cpus_of(problem, given))
+
+
+def _sound(problem: Problem, errors: Sequence[Finding]) -> Plan | None:
+    """The placements of the components that no error is about; None where there are none."""
+    wrong = {name for each in errors for name in (each.subject, *each.also)}
+    runs = {name: its for name, its in problem.given().runs.items() if name not in wrong}
+    return _plan(problem, Assignment(runs)) if runs else None
 
 
 def _in_order(findings: list[Finding], file: str) -> tuple[Finding, ...]:
