@@ -53,31 +53,37 @@ def _impossible(problem: Problem) -> Iterator[Finding]:
         yield from at_sight(problem)
 
 
-def verify(reading: Reading, open_too: bool = True, try_helps: bool = True) -> Report:
+def found_in(reading: Reading, open_too: bool = True) -> list[Finding]:
+    """Everything that reading a file and the rules have against it, one by one; see `verify`."""
+    findings, problem = list(reading.findings), reading.problem
+    concealed = reading.document.environment.concealed
+    if problem is not None:
+        findings += concealed((*check_given(problem), *check_degrees(problem)))
+        if reading.choices_refused is not None and not _has_errors(findings):
+            findings += concealed(reading.choices_refused())
+        if not _has_errors(findings):
+            findings += concealed((*advise(problem), *(_impossible(problem) if open_too else ())))
+    return of_one_use(go_together(findings), reading.document.shared)
+
+
+def _has_errors(findings: Sequence[Finding]) -> bool:
+    return any(finding.severity is Severity.ERROR for finding in findings)
+
+
+def verify(reading: Reading, open_too: bool = True) -> Report:
     """The verdict on a file: what reading it found, and what the rules say of the components whose ranks are given.
 
     With `open_too` it also says of components that are still to be placed where they cannot be, if a sum shows it. A search for their
-    ranks knows more of that, and what helps. With `try_helps` each edit is made and verified before it is offered.
+    ranks knows more of that, and what helps. Each edit of a file with errors was made and verified before it is offered.
     """
-    findings, not_judged = list(reading.findings), list(reading.unchecked)
-    pending, problem = tuple[str, ...](), reading.problem
-    if problem is not None:
-        findings += reading.document.environment.concealed((*check_given(problem), *check_degrees(problem)))
-        if reading.choices_refused is not None and not any(finding.severity is Severity.ERROR for finding in findings):
-            findings += reading.document.environment.concealed(reading.choices_refused())
-        if not any(finding.severity is Severity.ERROR for finding in findings):
-            findings += reading.document.environment.concealed((*advise(problem), *(_impossible(problem) if open_too else ())))
-        not_judged += unchecked(explicit(problem), problem.given())
-        # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
-        pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans)
-    findings = of_one_use(go_together(findings), reading.document.shared)
-    if try_helps:
-        findings = tried(reading, findings, lambda other: verify(other, open_too, try_helps=False).findings)
+    findings = tried(reading, found_in(reading, open_too), lambda other: found_in(other, open_too))
     findings, held = first_causes(findings)
-    not_judged += held
-    found = by_cause(_in_order(findings, reading.source.name))
-    texts = reading.document.texts
-    report = Report(reading.source.name, reading.dialect, tuple(found), tuple(not_judged), None, pending, texts, reading.document.program)
+    found, problem = by_cause(_in_order(findings, reading.source.name)), reading.problem
+    not_judged = [*reading.unchecked, *(unchecked(explicit(problem), problem.given()) if problem is not None else ()), *held]
+    # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
+    pending = tuple(each.name for each in problem.hinted if "placement" not in each.spans) if problem is not None else ()
+    texts, program = reading.document.texts, reading.document.program
+    report = Report(reading.source.name, reading.dialect, tuple(found), tuple(not_judged), None, pending, texts, program)
     if problem is None:
         return report
     if report.errors:
