@@ -28,7 +28,7 @@ class Report:
     """The verdict on one file.
 
     `findings` are in the order of the texts, those of the file itself first. `plan` holds the placements of the components whose ranks are given; None
-    if the file has errors. `pending` names the components that are left to solve. `texts` holds
+    if the file has errors. `sizes` are then those of the components that no error is about, to be shown beside the errors. `pending` names the components that are left to solve. `texts` holds
     every text that the configuration is made of, by its name. `program` is what a script starts with it.
     `missing` is what decides and is unknown, most urgent first. `release`, `level` and `machines` say what was judged:
     machines are ``2x8xH100``, or "" where they are unknown.
@@ -46,6 +46,7 @@ class Report:
     release: Choice | None = None
     level: str = DEFAULT_LEVEL
     machines: str = ""
+    sizes: Plan | None = None
 
     @property
     def title(self) -> str:

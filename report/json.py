@@ -70,6 +70,7 @@ def finding_to_data(finding: Finding, file: str = "") -> dict[str, object]:
         "code": finding.code,
         "severity": finding.severity.value,
         "subject": finding.subject,
+        **({"also": list(finding.also)} if finding.also else {}),
         "message": finding.message,
         **({"file": finding.span.file} if finding.span and elsewhere else {}),
         "line": finding.span.line if finding.span else None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import click
@@ -52,9 +51,6 @@ def read_machines(text: str) -> Cluster | AsDeclared:
         return read_shorthand(text)
     from ...models.machines.cluster_source import read_cluster
 
-    if not Path(text).exists():
-        advice = "name a cluster file, or write nodes x accelerators, such as `2x8xH100` or `x8`"
-        raise UnusableInput([error("PW001", "", f"`{text}` is no shorthand, and there is no file of this name", help=advice)])
     return read_cluster(text)
 
 

@@ -21,6 +21,7 @@ from .tree import Entry, Mapping, Scalar, Sequence, Value, used_at
 MAX_DEPTH = 64
 MAX_VALUES = 100_000
 MAX_DIGITS = 19
+MAX_LOOKED_AT = 4_096
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -36,6 +37,8 @@ _CORE = "tag:yaml.org,2002:"
 _TAGS = {_CORE + name for name in ("str", "int", "float", "bool", "null", "map", "seq")}
 _MERGE = _CORE + "merge"
 _ANCHOR = re.compile(r"(?:![^\s,\[\]{}]*\s+)?&[\w-]+(?:\s+|#[^\n]*\n)*")
+_TOML_TABLE = re.compile(r"\[{1,2}[\w.-]{1,99}\]{1,2}")
+_TOML_VALUE = re.compile(r"[\w.-]{1,99} *=")
 _HELPS = {
     "PW002": "split the file, or remove what is not configuration",
     "PW003": "mend the text at this place",
@@ -65,6 +68,9 @@ def read_document(name: str, text: str) -> YamlText:
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark or problem.context_mark
         span = _point(name, mark) if mark else _start(name)
+        if _is_toml(text):
+            message = "this is TOML, not YAML"
+            raise _unusable(error("PW003", "", message, span, help="write `key: value`, sections as keys with indented lines")) from None
         detail = " ".join(part for part in (problem.context, problem.problem) if part)
         if mark and text[mark.index : mark.index + 1] == "\t":
             raise _unusable(error("PW003", "", "this is not YAML: a tab indents this line", span, help="indent with spaces")) from None
@@ -72,6 +78,12 @@ def read_document(name: str, text: str) -> YamlText:
     except yaml.YAMLError as problem:
         message = "this is not YAML: " + " ".join(str(problem).split())
         raise _unusable(error("PW003", "", message, _start(name), help="name a YAML text file")) from None
+
+
+def _is_toml(text: str) -> bool:
+    """Are there lines `[name]` and `key = value` at its beginning?"""
+    lines = [line.strip() for line in text[:MAX_LOOKED_AT].splitlines()]
+    return any(map(_TOML_TABLE.fullmatch, lines)) and any(map(_TOML_VALUE.match, lines))
 
 
 def _unusable(finding: Finding) -> UnusableInput:
@@ -185,8 +197,6 @@ class _Reader:
         if event.tag not in (None, "!") and event.tag not in _TAGS:
             raise self._refuse("PW007", f"the tag `{event.tag}` is not one of YAML's core tags", event)
 
-    # -- aliases
-
     def _anchor(self, event: Any) -> _Anchored:
         """What the anchor of an event names from here on. PyYAML refuses to name two (composer.py, compose_node)."""
         first = self.anchors.get(event.anchor)
@@ -212,8 +222,6 @@ class _Reader:
             stack[-1].height = anchored.height
         self.shared.setdefault(event.anchor, anchored.value.span)
         return used_at(anchored.value, self._span(event))
-
-    # -- collections
 
     def _add(self, parent: _Open, value: Value, event: Any) -> None:
         parent.last = value.span.end if value.span.via is None else event.end_mark.index
@@ -263,8 +271,6 @@ class _Reader:
                 below.update((inner.key.text, inner) for inner in each)
         below.update((each.key.text, each) for each in written)
         return below.values()
-
-    # -- places
 
     def _span(self, event: Any) -> Span:
         start, end = event.start_mark, event.end_mark

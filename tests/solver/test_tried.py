@@ -125,3 +125,12 @@ def test_an_edit_elsewhere_is_shown_as_it_is() -> None:
     assert value is not None
     elsewhere: Finding = error("PW102", "a", "said", value.span, edit=Edit(replace(value.span, file="b.yaml"), "x"))
     assert tried(reading, [elsewhere], lambda other: ()) == [elsewhere]
+
+
+def test_sizes_of_what_is_sound_stand_beside_the_errors() -> None:
+    text = "cluster: 1x8\ncomponents:\n  a: {placement: 0-7}\n  b: {placement: 0-8}\nallow: [overlap]\n"
+    report = verdict(text, dialect="native")
+    assert report.plan is None
+    assert report.sizes is not None
+    assert {name: report.sizes.assignment.world_size(name) for name in report.sizes.components} == {"a": 8}
+    assert verdict(text.replace("0-8", "0-6"), dialect="native").sizes is None

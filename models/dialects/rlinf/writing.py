@@ -13,7 +13,7 @@ from typing import Mapping as MappingType
 
 from ...component import Component
 from ...findings.finding import UnusableInput, error
-from ...findings.span import Edit, apply_edits
+from ...findings.span import Edit
 from ...hints.block import COMPONENTS, NAME
 from ...hints.degrees import KEY as PARALLEL
 from ...hints.degrees import degrees_of as degrees_in_hints

@@ -15,6 +15,7 @@ Sources in RLinf:
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import gcd
 
 from ....configuration.settings import Amount
@@ -90,6 +91,7 @@ def _fitting_count(parts: Parts, mine: int, theirs: int, step: int) -> str:
 
 def _tell(parts: Parts, message: str, help: str) -> None:
     parts.notes.error(DEGREE, "rollout", f"{message}; RLinf notices this only after workers have started", parts.place("rollout"), "", help)
+    parts.notes.findings[-1] = replace(parts.notes.findings[-1], premises=("actor", "rollout"))  # judged by the ranks of both
 
 
 def inference_mismatch(parts: Parts) -> tuple[str, str, Amount] | None:
