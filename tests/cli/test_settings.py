@@ -40,7 +40,9 @@ def test_the_command_line_comes_before_the_environment_and_that_before_the_file(
     monkeypatch.setenv("PLACEWRIGHT_CLUSTER", "2x16")
     assert " on 2x16;" in last_line(capsys)
     assert " on 2x4;" in last_line(capsys, "--cluster", "2x4")
-    assert "placement and training arithmetic of RLinf 0.1 (stated)" in last_line(capsys, "--level", "training", "--framework", "rlinf==0.1")
+    assert "placement and training arithmetic of RLinf 0.1 (stated)" in last_line(
+        capsys, "--level", "training", "--framework", "rlinf==0.1"
+    )
 
 
 def test_the_nearest_file_counts_up_to_the_root_of_the_repository(project: Path) -> None:

@@ -25,7 +25,9 @@ def read() -> Read:
     """Read a text, with machines in shorthand (default: 8 accelerators on each node) or None."""
 
     def reading(text: str, machines: str | Cluster | AsDeclared | None = "x8") -> Reading:
-        return rlinf.read(Document.of(Source("run.yaml", text)), read_shorthand(machines) if isinstance(machines, str) else machines)
+        return rlinf.read(
+            Document.of(Source("run.yaml", text)), read_shorthand(machines) if isinstance(machines, str) else machines, "placement"
+        )
 
     return reading
 
