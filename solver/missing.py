@@ -13,8 +13,8 @@ from ..models.machines.shorthand import in_one_word
 from ..models.reading import Reading
 
 NAME_MACHINES = "Pass `--cluster x8`"
-_WHOLE = ("PW010", "PW122")
-"""Rules about a file or program as a whole: what is unknown of them needs no further word."""
+_WHOLE = ("PW010", "PW120", "PW122")
+"""Rules whose reason needs no word before it: about a file or program as a whole, or about a variable."""
 _ROOT = re.compile("`--config-root [^`]+`")
 _OPTIONS = ("--dialect", "-m ", "--framework", "--config-root", "--set", "--allow-env", "--cluster")
 """What is added first: what the file is, then its parts and values, then the machines."""

@@ -59,7 +59,7 @@ def a_file(source: random.Random, nodes: int, size: int) -> dict[str, Any]:
 
 def loaded(root: dict[str, Any] | str, machines: str) -> Reading:
     text = root if isinstance(root, str) else yaml.safe_dump(root, sort_keys=False)
-    return rlinf.read(Document.of(Source("run.yaml", text)), read_shorthand(machines))
+    return rlinf.read(Document.of(Source("run.yaml", text)), read_shorthand(machines), "placement")
 
 
 def wanted(hints: dict[str, dict[str, Any]], ranks: dict[str, range], reading: Reading) -> bool:

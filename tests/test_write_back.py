@@ -53,7 +53,7 @@ def test_what_is_solved_is_what_is_written(hints: list[str], machines: str, with
     text = f"cluster:\n  num_nodes: 4\n{GROUPS}{given_}placewright:\n  components:\n{components}"
     cluster = read_shorthand(machines)
     assert isinstance(cluster, Cluster)
-    reading = rlinf.read(Document.of(Source("run.yaml", text)), cluster)
+    reading = rlinf.read(Document.of(Source("run.yaml", text)), cluster, "placement")
     if verify(reading).errors or reading.problem is None:
         return
     answer = solve(reading.problem, 2.0, 1)
@@ -64,7 +64,7 @@ def test_what_is_solved_is_what_is_written(hints: list[str], machines: str, with
     except UnusableInput as refused:
         assert [finding.code for finding in refused.findings] == ["PW603"]
         return
-    written = rlinf.read(Document.of(Source("run.yaml", apply_edits(text, edits))), cluster)
+    written = rlinf.read(Document.of(Source("run.yaml", apply_edits(text, edits))), cluster, "placement")
     assert verify(written).errors == ()
     assert written.problem is not None
     for name, runs in answer.plan.assignment.runs.items():
@@ -95,13 +95,13 @@ def test_what_was_written_beside_hints_about_other_groups_verifies(groups: str) 
     text += "runner: {task_type: reasoning_eval}\nrollout: {tensor_parallel_size: 2}\nplacewright:\n  components:\n"
     text += f"    rollout: {{accelerators: 2-8, node_group: '{groups}'}}\n    reward: {{colocate_with: rollout}}\n"
     cluster = read_shorthand("3x4")
-    reading = rlinf.read(Document.of(Source("run.yaml", text)), cluster)
+    reading = rlinf.read(Document.of(Source("run.yaml", text)), cluster, "placement")
     assert reading.problem is not None
     plan = solve(reading.problem).plan
     assert plan is not None and plan.assignment.held("rollout") == (8 if "," in groups else 4)
     after = apply_edits(text, rlinf.write(reading, plan.assignment))
     for written in (after, after.partition("placewright:")[0]):
-        again = rlinf.read(Document.of(Source("run.yaml", written)), cluster)
+        again = rlinf.read(Document.of(Source("run.yaml", written)), cluster, "placement")
         assert verify(again).errors == () and again.problem is not None
         for name, runs in plan.assignment.runs.items():
             assert [run.mask for run in again.problem[name].runs or ()] == [run.mask for run in runs]

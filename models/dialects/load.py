@@ -153,12 +153,20 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
         document = _released(document, release_for(found, document, composer.frameworks, composer.roots))
         reading = with_models(found.read(document, machines, level))
         named = machines if isinstance(machines, Cluster) else None
-        reading = replace(_without_strays(reading, strays), unchecked=(*unsure, *reading.unchecked), level=level, machines=named)
+        unchecked = (*unsure, *(_decides(item, found.PLACES) for item in reading.unchecked))
+        reading = replace(_without_strays(reading, strays), unchecked=unchecked, level=level, machines=named)
     except UnusableInput as problem:
         findings = (*document.findings, *problem.findings)
         reading = Reading(document, "unknown" if dialect == "auto" else dialect, None, findings, document.unchecked)
     findings = document.environment.concealed(_naming_files(reading))
     return replace(reading, findings=tuple(map(_quoted_in(source), findings)) if document.program else findings)
+
+
+def _decides(item: Unchecked, places: Sequence[str]) -> Unchecked:
+    """The same; an interpolation without a value decides where it is a part of what is placed."""
+    if item.rule != "PW120" or item.decides or not any(item.subject == place or item.subject.startswith(f"{place}.") for place in places):
+        return item
+    return replace(item, decides=True, add=f"Pass `--set {item.subject}=VALUE`")
 
 
 def _without_strays(reading: Reading, strays: tuple[Finding, ...]) -> Reading:

@@ -53,7 +53,7 @@ def of_verl_on_command_lines() -> Iterator[Reading]:
         with gzip.open(CORPUS / "verl" / "golden" / "overrides.jsonl.gz", "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines):
                 if number % EVERY == 0:
-                    yield verl.read(document_of(json.loads(line)), None)
+                    yield verl.read(document_of(json.loads(line)), None, "placement")
 
 
 def document_of(record: dict[str, Any]) -> Document:

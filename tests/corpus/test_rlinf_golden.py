@@ -156,7 +156,9 @@ def resolved_groups(record: Record) -> list[Record]:
 
 
 def read(section: Record, cluster: Cluster, rest: Record | None = None) -> Reading:
-    return rlinf.read(Document.of(Source("golden.yaml", yaml.safe_dump({**(rest or {}), "cluster": section}, width=1 << 30))), cluster)
+    return rlinf.read(
+        Document.of(Source("golden.yaml", yaml.safe_dump({**(rest or {}), "cluster": section}, width=1 << 30))), cluster, "placement"
+    )
 
 
 def told(placements: list[Placement]) -> list[Record]:

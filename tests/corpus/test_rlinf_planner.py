@@ -93,7 +93,9 @@ def told(root: dict[str, Any], total: int) -> str:
 
 def ours(root: dict[str, Any], each: int) -> tuple[Problem, Workload]:
     text = yaml.safe_dump(root, sort_keys=False)
-    reading = rlinf.read(Document.of(Source("run.yaml", text)), read_shorthand(f"{root['cluster']['num_nodes']}x{each}")).to_solve
+    reading = rlinf.read(
+        Document.of(Source("run.yaml", text)), read_shorthand(f"{root['cluster']['num_nodes']}x{each}"), "placement"
+    ).to_solve
     assert not reading.failed and reading.problem is not None and reading.problem.job.workload is not None, text
     return reading.problem, reading.problem.job.workload
 

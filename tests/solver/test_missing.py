@@ -38,6 +38,7 @@ def ppo(nodes: object = 1, program: str = "verl.trainer.main_ppo", adv: str = "g
         (judged(RLINF.format(nodes=2)), "--cluster x8"),
         (judged("placewright:\n  components: {actor: {accelerators: 8}}\n" + RLINF.format(nodes=2)), "--cluster x8"),
         (judged(RLINF.format(nodes="${oc.env:N}"), "2x8"), "cluster.num_nodes"),
+        (judged("cluster: {num_nodes: 1, component_placement: {a: 0-3, b: '${oc.env:RANKS}'}}\n", "1x8"), "component_placement.b"),
         (judged(ROLL.format(kl=0, devices='"list(range(0,8))"')), "--cluster x8"),
         (judged(ROLL.format(kl=0, devices='"${oc.env:DEVICES}"'), "1x8"), "actor_train.device_mapping"),
         (judged(ROLL.format(kl='"${oc.env:KL}"', devices='"list(range(0,8))"'), "1x8"), "init_kl_coef"),
@@ -75,8 +76,8 @@ def test_what_is_all_known_is_ok_on_named_machines(report: Report, machines: str
 
 
 def test_values_come_before_machines_and_the_dialect_before_values() -> None:
-    first, *rest = ppo("$N").missing
-    assert first == Missing("pools not checked: `trainer.nnodes` is not known here", "Pass `--set trainer.nnodes=VALUE`")
+    first = ppo("$N").missing[0]
+    assert first == Missing("`N` is not set in the script; `--allow-env N` reads it", "Pass `--set trainer.nnodes=VALUE`")
     both = judged("resource_pool_spec: {a: [8]}\nmapping: {Role.ActorRollout: a}\n" + RLINF.format(nodes=2)).missing
     assert ["--dialect" in each.add for each in both] == [True, False]
 

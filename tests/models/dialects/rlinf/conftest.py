@@ -31,7 +31,7 @@ def read() -> Read:
 
     def reading(text: str, machines: str | Cluster | AsDeclared | None = "x8") -> Reading:
         document = replace(Document.of(Source("run.yaml", text)), release=NEWEST)
-        return rlinf.read(document, read_shorthand(machines) if isinstance(machines, str) else machines)
+        return rlinf.read(document, read_shorthand(machines) if isinstance(machines, str) else machines, "placement")
 
     return reading
 

@@ -36,7 +36,7 @@ placewright: {components: {HINTS}}
 
 
 def problem_of(text: str) -> Problem:
-    reading = roll.read(Document.of(Source("train.yaml", text)), read_shorthand("2x8"))
+    reading = roll.read(Document.of(Source("train.yaml", text)), read_shorthand("2x8"), "placement")
     assert not reading.failed, reading.findings
     assert reading.problem is not None
     return reading.problem

@@ -170,7 +170,7 @@ def _segment(processes: Sequence[tuple[int, int]], rank: int, size: int) -> Iter
 def cases(draw: st.DrawFn) -> tuple[str, Cluster, dict[str, tuple[list[Run], int]]]:
     cluster, groups = draw(clusters())
     text = draw(files(len(cluster.nodes), groups))
-    problem = rlinf.read(Document.of(Source("run.yaml", text)), cluster).problem
+    problem = rlinf.read(Document.of(Source("run.yaml", text)), cluster, "placement").problem
     assert problem is not None
     names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True))
     found = {}
@@ -187,11 +187,11 @@ def test_what_is_written_is_read_back_the_same_and_nothing_else_changes(
     case: tuple[str, Cluster, dict[str, tuple[list[Run], int]]],
 ) -> None:
     text, cluster, wanted = case
-    reading = rlinf.read(Document.of(Source("run.yaml", text)), cluster)
+    reading = rlinf.read(Document.of(Source("run.yaml", text)), cluster, "placement")
     given_ = dict(reading.problem.given().runs) if reading.problem else {}
     edits = rlinf.write(reading, Assignment({**given_, **{name: tuple(runs) for name, (runs, _) in wanted.items()}}))
     after = apply_edits(text, edits)
-    again = rlinf.read(Document.of(Source("run.yaml", after)), cluster)
+    again = rlinf.read(Document.of(Source("run.yaml", after)), cluster, "placement")
     assert again.problem is not None
     for name, (runs, least) in wanted.items():
         found = again.problem[name]
@@ -216,7 +216,7 @@ def test_what_is_written_is_read_back_the_same_and_nothing_else_changes(
 @given(st.data())
 def test_what_cannot_be_said_is_refused_before_anything_is_written(data: st.DataObject) -> None:
     cluster, groups = data.draw(clusters())
-    reading = rlinf.read(Document.of(Source("run.yaml", data.draw(files(len(cluster.nodes), groups)))), cluster)
+    reading = rlinf.read(Document.of(Source("run.yaml", data.draw(files(len(cluster.nodes), groups)))), cluster, "placement")
     assert reading.problem is not None
     label = data.draw(st.sampled_from(sorted(reading.problem.cluster.groups)))
     group = reading.problem.cluster.groups[label]
@@ -237,6 +237,6 @@ def test_what_cannot_be_said_is_refused_before_anything_is_written(data: st.Data
     except UnusableInput as refused:
         assert [finding.code for finding in refused.findings] == ["PW603"]
         return
-    again = rlinf.read(Document.of(Source("run.yaml", apply_edits(reading.source.text, edits))), cluster)
+    again = rlinf.read(Document.of(Source("run.yaml", apply_edits(reading.source.text, edits))), cluster, "placement")
     assert again.problem is not None
     assert list(seats(again.problem["new"].runs or ())) == list(seats(runs))
