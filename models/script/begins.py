@@ -150,9 +150,9 @@ class Beginning:
         for below in (f"{base}/{written}", written, "") if known else (f"{base}/config", "config", ""):
             if folder and (located := self._in_folder(os.path.join(folder, below.lstrip("/")), name)):
                 return located
-            located = self._search.find(os.path.normpath(os.path.join(below.lstrip("/"), name)))
-            if isinstance(located, Located):
-                return located
+            searched = self._search.find(os.path.normpath(os.path.join(below.lstrip("/"), name)))
+            if isinstance(searched, Located):
+                return searched
         return None
 
     def _in_folder(self, folder: str, name: str) -> Located | None:

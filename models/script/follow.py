@@ -285,6 +285,7 @@ class Follower(Ways):
         if name != "exit" or not depends or self.unsure:
             self.state.ended = name
             return HOLDS
+        self.went_past = True
         for each in sorted(depends):
             if each.startswith("$"):
                 self.state.open_arguments = "the script ends early without its arguments, so it will be given some"

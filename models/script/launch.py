@@ -84,7 +84,7 @@ def launch_of(started: Started) -> Launch | None:
     words = started.words
     python = _interpreter(words)
     if python is None:
-        return None
+        return _submitted(started)
     before = [word.plain for word in words[:python]]
     launcher = " ".join([before[0].rpartition("/")[2], *_subcommands(before)]) if before else ""
     torchrun = _TORCHRUN.fullmatch(words[python].plain) is not None
@@ -105,6 +105,17 @@ def launch_of(started: Started) -> Launch | None:
         return None
     options = tuple(word for word in words[start:position] if word.plain != "-m")
     return Launch(started, program, launcher, options, words[position + 1 :])
+
+
+def _submitted(started: Started) -> Launch | None:
+    """`CLIENT run --entry=FILE.py --user_params="ARGUMENTS"`, as scripts of ROLL submit a job."""
+    given = {word.plain.partition("=")[0]: word for word in started.words if word.plain.startswith("--")}
+    entry, params = given.get("--entry"), given.get("--user_params")
+    if entry is None or params is None or not entry.plain.endswith(".py"):
+        return None
+    start = len("--user_params=")
+    arguments = tuple(params.cut(*match.span()) for match in re.compile(r"\S+").finditer(params.plain, start))
+    return Launch(started, entry.cut(len("--entry=")), started.words[0].plain, (), arguments)
 
 
 def _launched(words: Sequence[Text], position: int, launcher: str) -> tuple[int, str]:

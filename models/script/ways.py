@@ -39,6 +39,7 @@ class Ways(ABC):
     unsure : why it is unknown that the present statement is reached, of every way around it.
     depends : the variables and arguments, taken as not given, that decided the ways around the present statement.
     broken : True if a loop was left where it is unknown whether it is left.
+    went_past : True if an exit was gone past that comes only because something was not given.
     """
 
     script: Script
@@ -49,6 +50,7 @@ class Ways(ABC):
     depends: list[frozenset[str]] = field(default_factory=list)
     broken: bool = False
     depth: int = 0
+    went_past: bool = False
 
     @abstractmethod
     def statement(self, node: Node) -> Truth:
@@ -167,7 +169,11 @@ class Ways(ABC):
             return truth
         if truth.value is not None:
             with self._deciding(truth.depends):
-                return self.statements(body) if truth.value else self._branch(branches[1:], place)
+                if not truth.value:
+                    return self._branch(branches[1:], place)
+                self.went_past = False
+                ended = self.statements(body)
+                return self._branch(branches[1:], place) if self.went_past else ended
         other = self.state.copy()
         with self._doubting(truth.why):
             self.statements(body)

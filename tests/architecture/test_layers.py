@@ -102,6 +102,14 @@ def test_verify_of_a_verl_script_without_hints_loads_no_forms(tmp_path: Path) ->
     assert not {name for name in names if name.startswith(("placewright.solver.layout.layout", "placewright.solver.layout.ranks.seating"))}
 
 
+@pytest.mark.parametrize(
+    ("text", "name"), [(RLINF, "job.yaml"), ("trainer.nnodes=1\ntrainer.n_gpus_per_node=8\n", "run.txt"), (VERL, "run.sh")]
+)
+def test_the_grammar_of_bash_is_loaded_for_scripts_alone(tmp_path: Path, text: str, name: str) -> None:
+    _, names = loaded_after_verify(tmp_path, text, name)
+    assert ("tree_sitter" in names) == name.endswith(".sh")
+
+
 def test_a_default_that_is_a_form_builds_nothing_before_a_text_is_read() -> None:
     code = (
         "from placewright.models.hints import forms, plan\n"

@@ -65,6 +65,7 @@ def program(script: str) -> Program:
         "ray job submit --working-dir . -- python start_rlvr_pipeline.py --config_path jobs --config_name small",
         "bash <<END\npython start_rlvr_pipeline.py --config_path jobs --config_name small\nEND",
         "cat > /tmp/go.sh <<'END'\npython start_rlvr_pipeline.py --config_path jobs --config_name small\nEND\nbash /tmp/go.sh",
+        'A="--config_name small --config_path jobs"\nclient run --user_params="$A" --entry=start_rlvr_pipeline.py --queue=$QUEUE',
         "go() { python start_rlvr_pipeline.py --config_path $1 --config_name $2; }\ngo jobs small",
     ],
 )
@@ -122,6 +123,11 @@ def test_settings_of_a_script_are_made_in_the_file_as_strictly_as_hydra_does(tmp
         ),
         (
             "CONFIG=$1\npython train.py --config-path config --config-name $CONFIG",
+            "`train.py` begins with a configuration that `$1` names, which is not known: it depends on an argument of the script",
+            "verify that configuration",
+        ),
+        (
+            'if [ -z "$1" ]; then\n  exit 1\nelse\n  NAME=$1\nfi\npython train.py --config-path config --config-name $NAME',
             "`train.py` begins with a configuration that `$1` names, which is not known: it depends on an argument of the script",
             "verify that configuration",
         ),
