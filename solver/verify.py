@@ -59,7 +59,7 @@ def verify(reading: Reading, open_too: bool = True) -> Report:
     findings, not_judged = list(reading.findings), list(reading.unchecked)
     plan, pending, problem = None, tuple[str, ...](), reading.problem
     if problem is not None:
-        findings += reading.document.environment.concealed((*check_given(problem), *check_degrees(problem)))
+        findings += reading.document.environment.concealed(map(reading.judged, (*check_given(problem), *check_degrees(problem))))
         if reading.choices_refused is not None and not any(finding.severity is Severity.ERROR for finding in findings):
             findings += reading.document.environment.concealed(reading.choices_refused())
         if not any(finding.severity is Severity.ERROR for finding in findings):

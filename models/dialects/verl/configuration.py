@@ -93,8 +93,8 @@ class Configuration(Settings):
         if self.table is None:
             if not self._has_said_so:
                 self._has_said_so = True
-                why = "is not written, and the defaults of the configuration are not known: what rests on them was not checked"
-                self.notes.unsure("PW122", path, f"`{path}` {why}")
+                why = "the defaults of its configuration are not known: of what is not written, nothing was checked"
+                self.notes.unsure("PW122", "", f"{why} (first `{path}`)")
             return True
         if path not in self.table.defaults and (path in self.table.keys or self.table.is_open(path)):
             self._say(path, rule, f"`{path}` is not written, and its default is not known")

@@ -91,7 +91,7 @@ def read_with(
     )  # fmt: skip
     findings = (*document.findings, *interpolator.findings, *notes.findings)
     unchecked = (*document.unchecked, *interpolator.unchecked, *notes.unchecked)
-    return Reading(document, NAME, Problem(cluster, job), findings, unchecked, tuple(setup.derivations))
+    return Reading(document, NAME, Problem(cluster, job), findings, unchecked, tuple(setup.derivations), proves=notes.proves)
 
 
 def _setup(
