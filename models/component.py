@@ -54,6 +54,7 @@ class Component:
     runs : explicit ranks, already computed; None if it is to be solved.
     server : accelerators that a server of an engine takes for those of one node; 0 if it asks the nodes.
     spans : where each field was written.
+    backend : what trains it, ``megatron``, ``fsdp`` or ``deepspeed``, which a conversion keeps; "" if that is not known.
     fixes : code of a rule that the explicit ranks break -> what mends them, where the dialect knows it.
     """
 
@@ -87,6 +88,7 @@ class Component:
     shards: int = 0
     on_sizes: tuple[OnSize, ...] = ()
     counts: Counts = ()
+    backend: str = field(default="", compare=False)
 
     def may_have(self, amount: int) -> bool:
         """Is it one of the numbers of resources that it asks for?"""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Iterator
 
+from ..models.component import Relation
 from ..models.findings.finding import Finding
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
@@ -14,4 +16,7 @@ def check(problem: Problem, assignment: Assignment) -> Iterator[Finding]:
     """Everything that any rule has against an Assignment of all components of the problem."""
     for rule in RULES:
         for subject in rule.subjects(problem):
-            yield from rule.check(problem, subject, assignment)
+            found = rule.check(problem, subject, assignment)
+            if isinstance(subject, Relation):
+                found = (replace(each, premises=subject.components) for each in found)
+            yield from found

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Iterable, Iterator
 
 from ..models.findings.finding import Finding, Severity
+from ..models.findings.span import Edit
 from ..models.problem import Problem
 from .check import check
 from .mends import Mend
@@ -21,15 +22,15 @@ MOST_TRIED = 20
 
 def mended(problem: Problem, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """What was found of a problem whose ranks are all given, with the changes that mend it where a rule knows some."""
-    better: dict[Finding, Finding] = {}
+    better: dict[Finding, tuple[str, Edit | None]] = {}
     for rule, subject in islice(_broken(problem), MOST_TRIED):
         works = list(islice((mend for mend in rule.mends(problem, subject) if _works(mend, rule, subject, found)), SHOWN))
         if works:
             text = "; or ".join(mend.text for mend in works)
             edit = works[0].edits[0] if len(works[0].edits) == 1 else None
             faults = rule.check(problem, subject, problem.given())
-            better.update({finding: replace(finding, help=text, edit=edit) for finding in faults})
-    return tuple(better.get(finding, finding) for finding in found)
+            better.update(dict.fromkeys(faults, (text, edit)))
+    return tuple(replace(each, help=better[each][0], edit=better[each][1]) if each in better else each for each in found)
 
 
 def _broken(problem: Problem) -> Iterator[tuple[Mending, Any]]:

@@ -12,7 +12,7 @@ from ..models.placements.plan import Plan
 from ..models.problem import Problem
 from ..models.reading import Reading
 from .planning.refuses import Refuses, nobody
-from .verify import verify
+from .verify import found_in
 
 
 def refusing(reading: Reading | None) -> Refuses:
@@ -50,5 +50,5 @@ def refusing(reading: Reading | None) -> Refuses:
 
 def _errors(reading: Reading, whole: bool) -> Iterator[Finding]:
     """What is wrong with a file; without `whole` only what its framework finds as it reads it."""
-    findings = verify(reading).errors if whole else reading.findings
+    findings = found_in(reading) if whole else reading.findings
     return (each for each in findings if each.severity is Severity.ERROR)

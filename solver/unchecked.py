@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from ..models.findings.finding import Unchecked
+from ..models.machines.accelerators import GENERIC
 from ..models.machines.node_group import ACCELERATOR
 from ..models.model_cards.card import ModelCard
 from ..models.model_cards.use import Split
@@ -40,6 +41,16 @@ def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
     if without_memory:
         yield Unchecked("PW503", ", ".join(without_memory), "the memory of the nodes is not known")
     yield from _models(problem)
+    yield from _accelerators(problem)
+
+
+def _accelerators(problem: Problem) -> Iterator[Unchecked]:
+    """Models of accelerators of which nothing is known: often a typing error."""
+    models = {
+        each.node.accelerator_model for each in problem.cluster.alike if each.node.accelerators and each.node.accelerator_memory is None
+    }
+    for model in sorted(models - {GENERIC}):
+        yield Unchecked("PW501", "", f"the accelerator model `{model}` is not known, so neither is its memory")
 
 
 def _estimates(problem: Problem, assignment: Assignment, names: list[str]) -> Iterator[Unchecked]:

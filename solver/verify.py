@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator
+from typing import Iterator, Sequence
 
-from ..models.findings.edits import go_together
+from ..models.findings.causes import by_cause, first_causes
+from ..models.findings.edits import go_together, of_one_use
 from ..models.findings.finding import Finding, Severity
 from ..models.part import explicit
+from ..models.placements.assignment import Assignment
 from ..models.placements.plan import VERIFIED, Plan
 from ..models.problem import Problem
 from ..models.reading import Reading
@@ -15,7 +17,9 @@ from ..models.report import Report
 from ..models.reserved import cpus_of
 from .advice import ADVICE
 from .given import check_given
+from .missing import machines_of, missing_in
 from .rules.amounts.model_divides import ModelDivides, in_no_choice, is_open, of_hints
+from .tried import tried
 from .unchecked import unchecked
 
 
@@ -50,36 +54,63 @@ def _impossible(problem: Problem) -> Iterator[Finding]:
         yield from at_sight(problem)
 
 
+def found_in(reading: Reading, open_too: bool = True) -> list[Finding]:
+    """Everything that reading a file and the rules have against it, one by one; see `verify`."""
+    findings, problem = list(reading.findings), reading.problem
+    concealed = reading.document.environment.concealed
+    if problem is not None:
+        findings += concealed(map(reading.judged, (*check_given(problem), *check_degrees(problem))))
+        if reading.choices_refused is not None and not _has_errors(findings):
+            findings += concealed(reading.choices_refused())
+        if not _has_errors(findings):
+            findings += concealed((*advise(problem), *(_impossible(problem) if open_too else ())))
+    return of_one_use(go_together(findings), reading.document.shared)
+
+
+def _has_errors(findings: Sequence[Finding]) -> bool:
+    return any(finding.severity is Severity.ERROR for finding in findings)
+
+
 def verify(reading: Reading, open_too: bool = True) -> Report:
     """The verdict on a file: what reading it found, and what the rules say of the components whose ranks are given.
 
     With `open_too` it also says of components that are still to be placed where they cannot be, if a sum shows it. A search for their
-    ranks knows more of that, and what helps.
+    ranks knows more of that, and what helps. Each edit of a file with errors was made and verified before it is offered.
     """
-    findings, not_judged = list(reading.findings), list(reading.unchecked)
-    plan, pending, problem = None, tuple[str, ...](), reading.problem
-    if problem is not None:
-        findings += reading.document.environment.concealed(map(reading.judged, (*check_given(problem), *check_degrees(problem))))
-        if reading.choices_refused is not None and not any(finding.severity is Severity.ERROR for finding in findings):
-            findings += reading.document.environment.concealed(reading.choices_refused())
-        if not any(finding.severity is Severity.ERROR for finding in findings):
-            findings += reading.document.environment.concealed((*advise(problem), *(_impossible(problem) if open_too else ())))
-        not_judged += unchecked(explicit(problem), problem.given())
-        # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
-        pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans)
-    found, texts = _in_order(findings, reading.source.name), reading.document.texts
-    report = Report(reading.source.name, reading.dialect, found, tuple(not_judged), plan, pending, texts, reading.document.program)
-    if problem is not None and not report.errors:
-        given = problem.given()
-        report = replace(report, plan=Plan(problem.cluster, given, VERIFIED, cpus=cpus_of(problem, given)))
-    return report
+    findings = tried(reading, found_in(reading, open_too), lambda other: found_in(other, open_too))
+    findings, held = first_causes(findings)
+    found, problem = by_cause(_in_order(findings, reading.source.name)), reading.problem
+    not_judged = [*reading.unchecked, *(unchecked(explicit(problem), problem.given()) if problem is not None else ()), *held]
+    # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
+    pending = tuple(each.name for each in problem.hinted if "placement" not in each.spans) if problem is not None else ()
+    document = reading.document
+    report = Report(
+        reading.source.name, reading.dialect, tuple(found), tuple(not_judged), None, pending, document.texts, document.program,
+        missing_in(reading, not_judged), document.release, reading.level, machines_of(reading),
+    )  # fmt: skip
+    if problem is None:
+        return report
+    if report.errors:
+        return replace(report, sizes=_sound(problem, report.errors))
+    return replace(report, plan=_plan(problem, problem.given()))
+
+
+def _plan(problem: Problem, given: Assignment) -> Plan:
+    return Plan(problem.cluster, given, VERIFIED, cpus=cpus_of(problem, given))
+
+
+def _sound(problem: Problem, errors: Sequence[Finding]) -> Plan | None:
+    """The placements of the components that no error is about; None where there are none."""
+    wrong = {name for each in errors for name in (each.subject, *each.also)}
+    runs = {name: its for name, its in problem.given().runs.items() if name not in wrong}
+    return _plan(problem, Assignment(runs)) if runs else None
 
 
 def _in_order(findings: list[Finding], file: str) -> tuple[Finding, ...]:
-    """In the order of the texts, that of the file itself first; each once, with edits that can all be made."""
+    """In the order of the texts, that of the file itself first; each once."""
 
     def place(finding: Finding) -> tuple[str, int]:
         span = finding.span
         return ("" if span is None or span.file == file else span.file, span.start if span else -1)
 
-    return tuple(dict.fromkeys(sorted(go_together(findings), key=lambda finding: (*place(finding), finding.code, finding.message))))
+    return tuple(dict.fromkeys(sorted(findings, key=lambda finding: (*place(finding), finding.code, finding.message))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterable
+from typing import Iterable, Sequence
 
 from ..models.component import Relation
 from ..models.findings.wording import plural
@@ -16,6 +16,11 @@ MAX_NAMES = 6
 def listed(names: list[str] | tuple[str, ...]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def some_of(names: Sequence[str]) -> str:
+    """The names as a list; of very many the first ones, and how many more there are."""
+    return listed(list(names) if len(names) <= MAX_NAMES else [*names[: MAX_NAMES - 1], f"{len(names) - MAX_NAMES + 1} more"])
 
 
 def lowest(mask: int) -> int:
@@ -44,7 +49,7 @@ def nodes_called(cluster: Cluster, ranks: Iterable[int]) -> str:
     names = [cluster.name(rank) for rank in its if rank < len(cluster.nodes)]
     if all(name == f"node-{rank}" for name, rank in zip(names, its)):
         return f"{plural('node', len(its))} {write_ranks(merge([range(rank, rank + 1) for rank in its]))}"
-    return listed(names if len(names) <= MAX_NAMES else [*names[: MAX_NAMES - 1], f"{len(names) - MAX_NAMES + 1} more"])
+    return some_of(names)
 
 
 _LEVEL_NAMES = {"nvlink_domain": "NVLink domain", "numa": "NUMA domain"}

@@ -7,7 +7,19 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Iterator, Mapping
 
-from placewright.models.dialects.rlinf.planning.tables import Batch, Table, generated, simulated, trained
+from placewright.models.dialects.rlinf.planning.tables import (
+    Batch,
+    Table,
+)
+from placewright.models.dialects.rlinf.planning.tables import (
+    generated_table as generated,
+)
+from placewright.models.dialects.rlinf.planning.tables import (
+    simulated_table as simulated,
+)
+from placewright.models.dialects.rlinf.planning.tables import (
+    trained_table as trained,
+)
 from placewright.models.planning.measured import SECOND
 
 CHAINS = {

@@ -51,7 +51,8 @@ def composed(
             root = applied(root, setting, walk is None or walk.partial, _Follow(root, environment))
         except Refused as problem:
             findings.append(problem.finding)
-    root = Mapping(tuple(entry for entry in root if entry.key.text != "hydra"), main.root.span if main else root.span, root.flow)
+    span = main.root.span if main else root.span
+    root = replace(root, entries=tuple(entry for entry in root if entry.key.text != "hydra"), span=span)
     texts = {**(walk.texts if walk else {}), **({main.name: main} if main else {})}
     if said.source.text:
         texts[said.source.name] = said.source

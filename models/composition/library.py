@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..findings.finding import Finding
@@ -41,7 +41,7 @@ def part_of(source: Source) -> Part:
     entries: list[Entry] = []
     if isinstance(root, Mapping):
         entries = read_entries(root.get("defaults"), findings)
-        root = Mapping(tuple(entry for entry in root if entry.key.text != "defaults"), root.span, root.flow)
+        root = replace(root, entries=tuple(entry for entry in root if entry.key.text != "defaults"))
     return Part(source, root, tuple(entries), tuple(findings), package_header(source.text))
 
 

@@ -37,7 +37,7 @@ def merged(below: Mapping, above: Mapping, follow: Follow, path: Path = ()) -> M
             value = _value(old.value, entry.value, follow, (*path, entry.key.text))
             entry = old if value is old.value else Entry(entry.key, value)
         entries[entry.key.text] = entry
-    return Mapping(tuple(entries.values()), above.span, above.flow)
+    return Mapping(tuple(entries.values()), above.span, above.flow, below.merged or above.merged)
 
 
 def _value(below: Value, above: Value, follow: Follow, path: Path) -> Value:

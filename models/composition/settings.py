@@ -5,7 +5,7 @@ Source of the semantics: Hydra, hydra/_internal/config_loader_impl.py (_apply_ov
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Sequence as SequenceType
 
 from ..findings.finding import Finding, UnusableInput, error
@@ -130,7 +130,7 @@ def _set(value: Value | None, path: Path, change: _Change) -> Mapping | Sequence
     if new is not None:
         entry = Entry(old.key if old else Scalar(name, _TEXT, setting.key_span), new)
         kept = [entry if each is old else each for each in kept] if old else [*kept, entry]
-    return Mapping(tuple(kept), value.span, value.flow)
+    return replace(value, entries=tuple(kept))
 
 
 def _put(here: Value | None, change: _Change, path: Path) -> Value | None:

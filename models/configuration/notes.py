@@ -33,7 +33,8 @@ class Notes(Mending):
         value that mend it.
         """
         if self.partial and shared:
-            self.unsure("PW101", subject, f"`{key}` is not in this file; it may come from `defaults`")
+            add = "Pass `--config-root DIR` with the folder of its `defaults`"
+            self.unsure("PW101", subject, f"`{key}` is not in this file; it may come from `defaults`", True, add)
         else:
             self.error("PW101", subject, f"`{subject}` has no `{key}`", owner, "here", help, self.added(*added) if added else None)
 
@@ -111,6 +112,8 @@ class Notes(Mending):
             )
             message = f"{what} has no key `{entry.key.text}`{missed}"
             help, edit = f"remove it; keys are {', '.join(f'`{name}`' for name in names)}", self.removed(value, entry)
+            if not close and (there := nearest(word, names)):
+                help = f"remove it: `{there}` is set too"
             if close and rest:
                 help, edit = f"write `{close}: {rest}`: is a colon missing?", self.renamed(entry, f"{close}: {rest}")
             elif close:
@@ -122,7 +125,7 @@ class Notes(Mending):
                 text = Scalar(rest, "tag:yaml.org,2002:str", entry.key.span, entry.key.span) if rest else entry.value
                 meant.append(Entry(replace(entry.key, text=close), text))
             self._add(Severity.ERROR if wrong else Severity.WARNING, "PW104", subject, message, entry.key.span, "not a key", help, edit)
-        return Mapping(tuple(meant), value.span, value.flow) if len(meant) < len(value.entries) or meant != list(value) else value
+        return replace(value, entries=tuple(meant)) if len(meant) < len(value.entries) or meant != list(value) else value
 
     def is_bare(self, entry: Entry) -> bool:
         """Is it a word between two commas of a flow map, without a colon?"""

@@ -8,6 +8,7 @@ from typing import Union
 
 from ..derivation import Figure
 from ..findings.span import Edit, Span
+from ..releases.choice import Choice
 from ..text.interpolation import Interpolator
 from ..text.tree import Mapping, Scalar, Value, kind_of
 from .notes import Notes, is_unknown
@@ -58,6 +59,10 @@ class Amount:
         return Edit(self.scalar.span, str(value)) if self.scalar and self.scalar.origin is None else None
 
 
+PLACING = frozenset({"PW101", "PW102", "PW103", "PW110", "PW111", "PW122", "PW208", "PW215"})
+"""Rules that decide where processes are: without a value that they need, the placement was not checked."""
+
+
 class Settings:
     """Values by their dotted path, interpolations resolved.
 
@@ -76,6 +81,16 @@ class Settings:
     def defaults(self) -> MappingType[str, Default]:
         """The framework's defaults by dotted path."""
         return self._defaults
+
+    @property
+    def asked(self) -> frozenset[str]:
+        """Dotted paths that were looked up, and those above them, whether or not something stands there."""
+        return frozenset(".".join(keys) for keys in self._found if keys)
+
+    @property
+    def choice(self) -> Choice | None:
+        """Release that the file is judged for; see `Found.choice`."""
+        return self._notes.choice
 
     @property
     def top(self) -> Span:
@@ -116,7 +131,8 @@ class Settings:
             if (path, rule) not in self._said:
                 self._said.add((path, rule))
                 why = "is not in this file; it may come from `defaults`" if missing else "is not known here"
-                self._notes.unsure(rule, path, f"`{path}` {why}")
+                add = "Pass `--config-root DIR` with the folder of its `defaults`" if missing else f"Pass `--set {path}=VALUE`"
+                self._notes.unsure(rule, path, f"`{path}` {why}", rule in PLACING, add)
             return True
         return False
 
@@ -140,13 +156,13 @@ class Settings:
         if isinstance(number, float) and number.is_integer() and not exact:
             number = int(number)
         if not isinstance(value, Scalar) or not isinstance(number, int):
-            if (path, rule) not in self._said:
-                self._said.add((path, rule))
+            if (path, "") not in self._said:
+                self._said.add((path, ""))
                 self.wrong_type(path, value, max(least, 1) if fits is None else fits)
             return None
         if number < least:
-            if (path, rule) not in self._said:
-                self._said.add((path, rule))
+            if (path, "") not in self._said:
+                self._said.add((path, ""))
                 message = f"`{path}` is {number}, but it must be at least {least}"
                 better = least if fits is None else fits
                 edit = None if value.origin else Edit(value.span, str(better))

@@ -72,6 +72,8 @@ def _of(before: Problem, component: Component, after: Problem, other: Component)
     else:
         yield from _hints(before, component, after, other)
     yield from _where(before, component, after, other)
+    if component.backend and other.backend and component.backend != other.backend:
+        yield Difference(name, f"is trained by {other.backend}, not {component.backend}", False)
     on_nodes = before.kind(component) == NODE
     for what in ("phases",) if on_nodes else ("memory", "phases", "accelerator_model"):
         if getattr(component, what) != getattr(other, what):

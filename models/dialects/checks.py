@@ -15,6 +15,7 @@ from ..configuration.notes import Notes
 from ..configuration.settings import Amount, Settings
 from ..findings.finding import Severity
 from ..findings.span import Edit, Span
+from ..findings.wording import are
 from ..releases.release import ALWAYS, Range
 from ..text.nearest import nearest
 
@@ -66,6 +67,13 @@ class Facts:
         """A setting as the user would type it."""
         return f"`{path}: {value}`"
 
+    def judge(
+        self, releases: Range, severity: Severity, code: str, message: str, at: Span, label: str, help: str, edit: Edit | None,
+        notes: tuple[str, ...],
+    ) -> None:  # fmt: skip
+        """Adds a finding about the subject, by the release at hand; a dialect may lower its severity."""
+        self.notes.judge(releases, severity, code, self.subject, message, at, label, help, edit, *notes)
+
 
 Term = Union[str, int, Callable[[Facts], "Number | None"]]
 """Dotted path of a setting, a constant, or a function that derives a number from the facts."""
@@ -116,7 +124,7 @@ class Check(ABC):
     ) -> None:
         """Adds the finding of this check: an error or a warning, by the release at hand."""
         notes = tuple(note for note in (*notes, self.when) if note)
-        facts.notes.judge(self.releases, self.severity, self.code, facts.subject, message, at or facts.top, label, help, edit, *notes)
+        facts.judge(self.releases, self.severity, self.code, message, at or facts.top, label, help, edit, notes)
 
     def value_of(self, facts: Facts, term: Term) -> Number | None:
         """Number of a term; None where it is unknown."""
@@ -127,11 +135,17 @@ class Check(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Divides(Check):
-    """`left` is a multiple of `right`. Either side may be changed, by default the left one."""
+    """`left` is a multiple of `right`. Either side may be changed, by default the left one.
+
+    `suggest` are values of the setting that is changed, where they do not follow from both numbers; `edits`: the nearest one is offered as
+    an edit. A message with the placeholder `{rest}` says itself what is left over.
+    """
 
     left: Term
     right: Term
     change: str = "left"
+    suggest: Sequence[int] = ()
+    edits: bool = True
 
     def judge(self, facts: Facts) -> None:
         """See `Check.judge`."""
@@ -139,20 +153,30 @@ class Divides(Check):
         if left is None or right is None or not right.value or left.value % right.value == 0:
             return
         rest = left.value % right.value
-        text = self.message.format(left=left.text, right=right.text) if self.message else f"{left.text} is no multiple of {right.text}"
+        text = (
+            self.message.format(left=left.text, right=right.text, rest=rest)
+            if self.message
+            else f"{left.text} is no multiple of {right.text}"
+        )
+        text += "" if "{rest}" in self.message else f": {rest} {are(rest)} left over"
         changed = left if self.change == "left" else right
-        values = multiples_near(left.value, right.value) if self.change == "left" else near(right.value, divisors(left.value))
+        values = self.suggest or (
+            multiples_near(left.value, right.value) if self.change == "left" else near(right.value, divisors(left.value))
+        )
         help_, edit = set_to(facts, changed.amount, values)
         at = changed.span or left.span or right.span
-        self.report(facts, f"{text}: {rest} left over", at, f"{left.value} % {right.value} = {rest}", help_, edit)
+        self.report(facts, text, at, f"{left.value} % {right.value} = {rest}", help_, edit if self.edits else None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AtLeast(Check):
-    """`left` is no less than `right`."""
+    """`left` is no less than `right`; `suggest` are values of the setting on the left, where `right` is none of them."""
 
     left: Term
     right: Term
+    suggest: Sequence[int] = ()
+    help: str = ""
+    edits: bool = True
 
     def judge(self, facts: Facts) -> None:
         """See `Check.judge`."""
@@ -160,8 +184,9 @@ class AtLeast(Check):
         if left is None or right is None or left.value >= right.value:
             return
         text = self.message.format(left=left.text, right=right.text) if self.message else f"{left.text} must be at least {right.text}"
-        help_, edit = set_to(facts, left.amount, [right.value])
-        self.report(facts, text, left.span or right.span, f"less than {right.value}", help_, edit)
+        help_, edit = set_to(facts, left.amount, self.suggest or [right.value])
+        edit = edit if self.edits else None
+        self.report(facts, text, left.span or right.span, f"less than {right.value}", self.help or help_, edit)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,21 @@ from dataclasses import replace
 from typing import Sequence
 
 from .finding import Finding
-from .span import Edit
+from .span import Edit, Span
+
+
+def of_one_use(findings: Sequence[Finding], shared: Sequence[Span]) -> list[Finding]:
+    """The findings, without edits of a text that aliases use at other places too: these would change with it."""
+    if not shared:
+        return list(findings)
+    return [replace(each, edit=None) if each.edit and any(meet(each.edit.span, its) for its in shared) else each for each in findings]
+
+
+def meet(edit: Span, shared: Span) -> bool:
+    """Does an edit change a shared text? What is put in at the end of a map or a list makes it longer."""
+    if edit.file != shared.file:
+        return False
+    return (edit.start < shared.end and edit.end > shared.start) or edit.start == edit.end in (shared.start, shared.end)
 
 
 def go_together(findings: Sequence[Finding]) -> list[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Iterable
 
@@ -35,6 +35,8 @@ class Finding:
     amount : by how much, in the rule's own unit (accelerators, MiB, processes).
     origin : a second place: where the value came from if `span` is an interpolation, or what `origin_label` says.
     notes : the reasons, one sentence each.
+    also : further subjects with the same fault and the same mend.
+    premises : components whose own ranks and degrees it is judged by, besides those of a subject.
     """
 
     code: str
@@ -50,6 +52,17 @@ class Finding:
     origin: Span | None = None
     notes: tuple[str, ...] = ()
     origin_label: str = "the value comes from here"
+    also: tuple[str, ...] = ()
+    premises: tuple[str, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        """Of a value that came through an alias both places are shown, and no edit is offered: the value is used elsewhere too."""
+        span = self.span
+        if span is not None and (alias := span.alias) is not None:
+            object.__setattr__(self, "span", alias)
+            object.__setattr__(self, "origin", self.origin or span)
+        if self.edit is not None and self.edit.span.via is not None:
+            object.__setattr__(self, "edit", None)
 
     @property
     def unusable(self) -> bool:
@@ -59,11 +72,25 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """A rule that could not be judged, and why. It is said, so that silence never passes for approval."""
+    """A rule that could not be judged, and why. It is said, so that silence never passes for approval.
+
+    `decides`: the placement was not checked without it, so the verdict is ``incomplete``; `add` then says what the user adds, as a
+    sentence with a command or an edit.
+    """
 
     rule: str
     subject: str
     why: str
+    decides: bool = False
+    add: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What must be known before a placement can be called ok, and what the user adds for it."""
+
+    what: str
+    add: str
 
 
 class UnusableInput(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -10,7 +10,8 @@ class Span:
     """A stretch of one text.
 
     `line` and `column` count from 1 and point at the first character; `start` and `end` are character offsets from 0,
-    `end` exclusive. A span may cover several lines.
+    `end` exclusive. A span may cover several lines. `via` is (start, end, line, column) of the alias through which
+    the value came, where it did.
     """
 
     file: str
@@ -18,6 +19,7 @@ class Span:
     end: int
     line: int
     column: int
+    via: tuple[int, int, int, int] | None = field(default=None, compare=False, repr=False)
 
     @property
     def length(self) -> int:
@@ -26,7 +28,21 @@ class Span:
 
     def part(self, start: int, end: int) -> Span:
         """The characters `start` to `end` (exclusive) of this span, which must lie on its first line."""
-        return Span(self.file, self.start + start, self.start + end, self.line, self.column + start)
+        return Span(self.file, self.start + start, self.start + end, self.line, self.column + start, self.via)
+
+    def used_at(self, alias: Span) -> Span:
+        """The same place, of a value that comes through an alias."""
+        return replace(self, via=(alias.start, alias.end, alias.line, alias.column))
+
+    @property
+    def alias(self) -> Span | None:
+        """The alias that uses what stands here; None for a value that is used where it stands."""
+        return None if self.via is None else Span(self.file, *self.via)
+
+    @property
+    def end_in_use(self) -> int:
+        """Where the text of the value ends in what holds it: the end of its alias, where it came through one."""
+        return self.end if self.via is None else self.via[1]
 
 
 @dataclass(frozen=True, slots=True)

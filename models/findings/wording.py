@@ -9,7 +9,7 @@ def plural(noun: str, count: int) -> str:
         return noun
     if noun[-1:] == "y" and noun[-2:-1] not in "aeiou":
         return f"{noun[:-1]}ies"
-    return noun + ("es" if noun.endswith(("s", "ch")) else "s")
+    return noun + ("es" if noun.endswith(("s", "ch")) and not noun.endswith("poch") else "s")
 
 
 def with_noun(count: int, noun: str, form: str = "") -> str:

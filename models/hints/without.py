@@ -13,7 +13,7 @@ def without(block: Value | None, entries: Collection[Entry]) -> Value | None:
     inner = block.get("components") if isinstance(block, Mapping) else None
     if not isinstance(block, Mapping) or not isinstance(inner, Mapping):
         return block
-    left = Mapping(tuple(each for each in inner if each not in entries), inner.span, inner.flow)
+    left = replace(inner, entries=tuple(each for each in inner if each not in entries))
     its = (replace(each, value=left) if each.value is inner else each for each in block)
     kept = tuple(each for each in its if each.value is not left or left.entries)
-    return Mapping(kept, block.span, block.flow) if kept else None
+    return replace(block, entries=kept) if kept else None

@@ -39,6 +39,10 @@ class Split:
     proved : does what runs the model refuse anything else?
     when : when it would be noticed; "" if nothing is to be said.
     at_least : the key and the value of another degree that this one must not be below; ("", 1) if there is none.
+    less : how much of the number is shared out otherwise, such as layers of the first and the last stage; negative where more counts.
+    among : what the rest is divided among, such as ``6 middle stages``; "" for ranks of the degree.
+    given : the part of `less` that `key` says, which is to be changed.
+    exact : `less` is all that there may be, and nothing is left to divide.
     """
 
     what: str
@@ -51,6 +55,10 @@ class Split:
     proved: bool = True
     when: str = field(default="", compare=False)
     at_least: tuple[str, int] = field(default=("", 1), compare=False)
+    less: int = 0
+    among: str = ""
+    given: int = 0
+    exact: bool = False
 
     def of(self, parallel: Parallel) -> int:
         """The degree of a component with these degrees."""
@@ -58,6 +66,9 @@ class Split:
 
     def fits(self, amount: int, degree: int) -> bool:
         """Does so much of the model divide by the degree? What does not divide by `within` is said of that degree itself."""
+        if self.exact or self.less > amount:
+            return amount == self.less
+        amount -= self.less
         if amount % self.within:
             return True
         part = amount // self.within

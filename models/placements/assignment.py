@@ -57,6 +57,15 @@ class Assignment:
             return sum(mask.bit_count() for (_, its), mask in self.masks(component).items() if its == kind)
         return sum(repeat.mask(kind).bit_count() * repeat.nodes for repeat in repeats)
 
+    def held_together(self, components: Iterable[str], kind: str = ACCELERATOR) -> int:
+        """Number of resources of a kind that components hold together; one that several of them hold counts once."""
+        union: dict[int, int] = {}
+        for component in components:
+            for (node, its), mask in self.masks(component).items():
+                if its == kind:
+                    union[node] = union.get(node, 0) | mask
+        return sum(mask.bit_count() for mask in union.values())
+
     def processes_on(self, component: str) -> dict[int, int]:
         """Node rank -> how many of its processes begin there: one that lies on several nodes is where its first resource is."""
         found: dict[int, int] = {}

@@ -29,6 +29,8 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
     """
     if (again := reading.anew) is not None:
         reading = replace(reading, anew=lambda: with_models(again(), named))
+    if named is not None and (other := reading.again) is not None:
+        reading = replace(reading, again=lambda text, machines: with_models(other(text, machines), named))
     problem = reading.problem
     if problem is None:
         return reading

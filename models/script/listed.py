@@ -11,12 +11,8 @@ from ..text.environment import Environment
 from ..text.program import Program
 from ..text.source import Source
 from .arguments import Arguments
-from .expanding.expansion import Expander
-from .holding.state import State
-from .holding.value import Piece, Text
-from .lines import Lines
+from .pieces import Lines, Piece, Text
 from .recognise import listed, reads
-from .syntax.parser import Parser
 
 NAME = "command line"
 """The name of the text that the settings of a command line stand in, a line each."""
@@ -47,23 +43,22 @@ def document_of_settings(source: Source, composer: Composer) -> Document:
 
 def _words(source: Source, environment: Environment) -> list[Text]:
     """The settings of every line: one, or several with blanks between, as on a command line."""
-    found: list[Text] = []
-    expander = Expander(source.text, State(environment.values))
-    parser = Parser(source.text)
-    while True:
-        parser.newlines()
-        if parser.position >= len(source.text):
-            return found
-        end = source.text.find("\n", parser.position)
-        end = len(source.text) if end < 0 else end
-        line = source.text[parser.position : end].rstrip()
-        if reads(line) and "$" not in line:
-            found.append(Text((Piece(line, ((parser.position, parser.position + len(line)),), True),)))
-            parser.position = end
-        else:
-            before = parser.position
-            found += expander.fields(parser.word())
-            parser.position = max(parser.position, before + 1)
+    from .expand import Expander
+    from .state import State
+    from .syntax import Script
+
+    script, found, position = Script.of(source.text), list[Text](), 0
+    expander = Expander(script, State(source.name, environment.values))
+    for line in source.text.splitlines(keepends=True):
+        start, position = position, position + len(line)
+        bare = line.strip()
+        if start < position and reads(bare) and "$" not in bare and not bare.startswith("#"):
+            first = start + line.index(bare)
+            found.append(Text((Piece(bare, ((first, first + len(bare)),), True),)))
+            continue
+        for word in script.words(start, position):
+            found += expander.fields(word)
+    return found
 
 
 def _placed(texts: Sequence[str]) -> list[tuple[int, str]]:

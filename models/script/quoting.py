@@ -6,11 +6,11 @@ import re
 from dataclasses import replace
 
 from ..findings.span import Edit
-from .syntax.cursor import Unreadable
-from .syntax.parser import Parser
+from .syntax import Script
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./:+=,@%~^-]*", re.ASCII)
 NONE, SINGLE, DOUBLE = "", "'", '"'
+_QUOTES = {"raw_string": SINGLE, "string": DOUBLE, "translated_string": DOUBLE}
 
 
 def fitted(script: str, edit: Edit) -> Edit:
@@ -35,33 +35,11 @@ def quoted(text: str) -> str:
 
 
 def quotes_at(script: str, position: int) -> str:
-    """In which quotes an offset of a script is."""
-    parser = _Watcher(script, position)
-    try:
-        while parser.found is None and parser.statement() is not None:
-            if parser.position > position:
-                break
-    except Unreadable:
-        return parser.found or NONE
-    return parser.found or NONE
-
-
-class _Watcher(Parser):
-    """Reads a script and notes in which quotes an offset is."""
-
-    def __init__(self, script: str, watched: int) -> None:
-        super().__init__(script)
-        self._watched = watched
-        self.found: str | None = None
-
-    def piece(self, parts: list, ends: str) -> None:  # type: ignore[type-arg]
-        start, quote = self.position, self.letter
-        super().piece(parts, ends)
-        if quote == "'" and start < self._watched < self.position:
-            self.found = SINGLE
-
-    def double_quoted(self, end: str, opened: int) -> list:  # type: ignore[type-arg]
-        start, parts = self.position, super().double_quoted(end, opened)
-        if start <= self._watched < self.position and self.found is None:
-            self.found = DOUBLE
-        return parts
+    """The quotes that an offset of a script stands in."""
+    text, byte = Script.of(script), len(script[:position].encode())
+    node = text.root.descendant_for_byte_range(byte, byte)
+    while node is not None and node.type != "command_substitution":
+        if node.type in _QUOTES and text.range(node)[0] < position < text.range(node)[1]:
+            return _QUOTES[node.type]
+        node = node.parent
+    return NONE

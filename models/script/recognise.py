@@ -7,7 +7,7 @@ import re
 from ..findings.finding import UnusableInput
 from ..findings.span import Span
 from ..text.source import Source
-from ..text.tree import Mapping, Scalar, Sequence
+from ..text.tree import Mapping, Scalar, Sequence, find
 
 ENDINGS = (".sh", ".bash", ".slurm", ".sbatch")
 """How the names of scripts end."""
@@ -19,6 +19,13 @@ _STARTS = re.compile(
     r"^[ \t]*(?:[A-Za-z_]\w*=\S*[ \t]+)*(?:\S*/)?(?:python[0-9.]*|torchrun|srun|ray[ \t]+job|nohup|exec)[ \t]", re.MULTILINE
 )
 _SETTING = re.compile(r"[+~]{0,2}[A-Za-z_$][A-Za-z0-9_.$@/-]*=|~[A-Za-z_$][A-Za-z0-9_.$@/-]*\Z", re.ASCII)
+
+
+_BEGINS = re.compile(r"\b(?:python[0-9.]*|torchrun|accelerate|ray|uv)\s")
+_OF_TASKS = {
+    "name", "workdir", "setup", "run", "resources", "num_nodes", "envs", "file_mounts", "service", "secrets", "config",
+    "experimental", "inputs", "outputs", "volumes", "event_callback", "pool", "job",
+}  # fmt: skip
 
 
 def is_script(source: Source) -> bool:
@@ -65,3 +72,17 @@ def reads(text: str) -> bool:
     except UnusableInput:
         return False
     return True
+
+
+def is_task(source: Source) -> bool:
+    """True if a YAML file is a task whose `run:` block starts a program."""
+    if "run:" not in source.text or not _BEGINS.search(source.text):
+        return False
+    try:
+        root = source.value
+    except UnusableInput:
+        return False
+    run = find(root, "run") if isinstance(root, Mapping) else None
+    if not isinstance(run, Scalar) or not isinstance(run.value, str) or not _BEGINS.search(run.value):
+        return False
+    return isinstance(root, Mapping) and all(entry.key.text in _OF_TASKS for entry in root)

@@ -62,6 +62,11 @@ class Document:
         return Document(source, Mapping((), source.whole()))
 
     @property
+    def shared(self) -> tuple[Span, ...]:
+        """Places of values that aliases use too, in every text of the tree."""
+        return tuple(span for source in (self.source, *self.others.values()) for span in source.shared)
+
+    @property
     def texts(self) -> dict[str, str]:
         """Every text of the tree by the name that spans carry."""
         return {self.source.name: self.source.text, **{name: source.text for name, source in self.others.items()}}

@@ -12,7 +12,7 @@ WIDTH = 120
 
 
 class _Dumper(yaml.SafeDumper):
-    """Never writes aliases, which are not read here; lists below a key are indented."""
+    """Never writes aliases; lists below a key are indented."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -52,7 +52,7 @@ class Environment:
         if text is None:
             return finding
         message = f"{CODES[finding.code]}: `{text[:80]}` is a value from the environment, which is not shown"
-        help_ = f"`placewright explain {finding.code}` says what is right"
+        help_ = f"set the variable to another value; `placewright explain {finding.code}` shows which are right"
         return replace(finding, message=message, label="", help=help_, edit=None, witnesses=(), notes=())
 
 

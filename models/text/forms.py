@@ -112,12 +112,10 @@ def _among(key: str, known: Sequence[str]) -> str:
     """What is advised where a key is none of these, and near to none."""
     if len(known) <= MANY:
         return f"known keys are {', '.join(known)}"
-    few = ", ".join(f"`{each}`" for each in nearest_few(key, known))
-    return (
-        f"the nearest keys are {few}; `placewright schema` has all"
-        if few
-        else f"no key is like it; `placewright schema` has all {len(known)}"
-    )
+    few = [f"`{each}`" for each in nearest_few(key, known)]
+    if not few:
+        return f"no key is like it; `placewright schema` has all {len(known)}"
+    return f"the nearest {'key is' if len(few) == 1 else 'keys are'} {', '.join(few)}; `placewright schema` has all"
 
 
 _ACCELERATORS = ("gpus", "gpu", "num_gpus", "n_gpus", "devices")

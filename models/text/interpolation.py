@@ -6,6 +6,7 @@ interpolation keeps both places: `span` is where `${...}` is written, `origin` w
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Iterable
 from typing import Mapping as MappingType
 
@@ -72,7 +73,7 @@ class Interpolator(Resolving):
         values = [self._tree(entry.value, (*path, entry.key.text), level + 1) for entry in value]
         if all(new is entry.value for new, entry in zip(values, value)):
             return value
-        return Mapping(tuple(Entry(entry.key, new) for new, entry in zip(values, value)), value.span, value.flow)
+        return replace(value, entries=tuple(Entry(entry.key, new) for new, entry in zip(values, value)))
 
     def _leaf(self, scalar: Scalar, path: Path, level: int) -> Value:
         subject = ".".join(path)

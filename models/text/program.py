@@ -1,10 +1,28 @@
-"""What a command line starts, where a configuration is one: the program, and which configuration it begins with."""
+"""What a command line starts: the program, the configuration it begins with, and what Ray is told of the machine."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ..findings.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a script tells Ray of the node that it runs on.
+
+    Attributes
+    ----------
+    accelerators : how many accelerators of this node Ray may use; None if unknown.
+    accelerators_span : where that is written, such as ``--num-gpus=2`` or ``CUDA_VISIBLE_DEVICES=0,1``.
+    cpus : how many CPUs Ray counts, as ``ray start --num-cpus`` says; None if unknown.
+    cpus_span : where that is written.
+    """
+
+    accelerators: int | None = None
+    accelerators_span: Span | None = None
+    cpus: int | None = None
+    cpus_span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +38,11 @@ class Program:
     options : its other options and those of its launcher, such as ``--nnodes`` -> ``2``; "" where the value is not known.
     command : the whole command; another setting can be added where it ends.
     number, count : which program of its script it is, from 1, and of how many.
-    found : was the configuration that it begins with found, so that the settings are made in it?
-    complete : are these all of its settings? Not where it takes the arguments of its script, or where some are lost or refused.
+    found : True if the configuration that it begins with was found, so that the settings are made in it.
+    complete : True if these are all of its settings. False where it takes the arguments of its script, or some are lost or refused.
+    is_hydra : True if it is known to read its configuration with Hydra: a framework's own program, or ``hydra.main`` is in its file.
+    machine : what its script tells Ray of the machine; None if nothing.
+    missing : what is missing of its configuration, and what helps; ("", "") if nothing is.
     """
 
     name: str
@@ -35,3 +56,6 @@ class Program:
     count: int = 1
     found: bool = False
     complete: bool = True
+    is_hydra: bool = True
+    machine: Machine | None = None
+    missing: tuple[str, str] = ("", "")

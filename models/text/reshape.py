@@ -1,7 +1,7 @@
 """Edits that take an entry out of a map or a list, put one in, or make a list of a map; the text around stays as it is.
 
 `text` is the text that the spans point into. There is no edit for a map whose entries stand in several texts, or came
-through an interpolation.
+through an interpolation, an alias or a merge.
 """
 
 from __future__ import annotations
@@ -13,14 +13,19 @@ from .tree import Entry, Mapping, Sequence, Value
 
 def without_entry(text: str, mapping: Mapping, entry: Entry) -> Edit | None:
     """The map without an entry; None if it is the only one."""
+    if not _in_one_place(mapping):
+        return None
     spans = [_whole(each) for each in mapping]
     return _without(text, spans, spans.index(_whole(entry)), mapping.flow)
 
 
 def without_item(text: str, sequence: Sequence, item: Value) -> Edit | None:
     """The list without an item; None if it is the only one."""
+    if sequence.span.via is not None or any(each.span.via is not None for each in sequence.items):
+        return None
     spans = [each.span for each in sequence.items]
-    return _without(text, spans, spans.index(item.span), is_flow(text, sequence))
+    position = [span.start for span in spans].index(item.span.start)  # whole numbers compare faster than spans
+    return _without(text, spans, position, is_flow(text, sequence))
 
 
 def with_entry(text: str, mapping: Mapping, key: str, value: str) -> Edit | None:
@@ -30,8 +35,8 @@ def with_entry(text: str, mapping: Mapping, key: str, value: str) -> Edit | None
     first, last = mapping.entries[0].key.span, mapping.entries[-1].value.span
     if mapping.flow:
         quote = '"' if text[first.start] == '"' else ""
-        return Edit(_at(text, last, last.end), f", {quote}{key}{quote}: {value}")
-    position = line_stop(text, last.end)
+        return Edit(_at(text, last, last.end_in_use), f", {quote}{key}{quote}: {value}")
+    position = line_stop(text, last.end_in_use)
     return Edit(_at(text, last, position), f"{line_end_of(text)}{' ' * (first.column - 1)}{key}: {value}")
 
 
@@ -81,12 +86,20 @@ def is_flow(text: str, sequence: Sequence) -> bool:
 
 
 def _of_one_text(mapping: Mapping) -> bool:
-    return len({span.file for entry in mapping for span in (entry.key.span, entry.value.span)} | {mapping.span.file}) == 1
+    return (
+        _in_one_place(mapping)
+        and len({span.file for entry in mapping for span in (entry.key.span, entry.value.span)} | {mapping.span.file}) == 1
+    )
+
+
+def _in_one_place(mapping: Mapping) -> bool:
+    """Do its entries stand in it, and not where an alias or a merge takes them from?"""
+    return not mapping.merged and all(entry.key.span.via is None for entry in mapping)
 
 
 def _whole(entry: Entry) -> Span:
     key, value = entry.key.span, entry.value.span
-    return Span(key.file, key.start, max(key.end, value.end), key.line, key.column)
+    return Span(key.file, key.start, max(key.end, value.end_in_use), key.line, key.column)
 
 
 def _without(text: str, spans: list[Span], position: int, flow: bool) -> Edit | None:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from ..findings.edits import meet
 from ..findings.finding import UnusableInput, error
-from ..findings.span import Span
+from ..findings.span import Edit, Span, apply_edits
 from .tree import Mapping, Value
-from .yaml_reader import read_yaml
+from .yaml_reader import YamlText, read_document
 
 MAX_BYTES = 1 << 20
 
@@ -48,7 +49,16 @@ class Source:
     @cached_property
     def value(self) -> Value:
         """The YAML value. Raises UnusableInput if the text is not YAML within the limits."""
-        return read_yaml(self.name, self.text)
+        return self._read.value
+
+    @cached_property
+    def _read(self) -> YamlText:
+        return read_document(self.name, self.text)
+
+    @property
+    def shared(self) -> tuple[Span, ...]:
+        """Places of values that aliases use too; none of a text that was not read as YAML."""
+        return self._read.shared if "_read" in self.__dict__ else ()
 
     @cached_property
     def root(self) -> Mapping:
@@ -63,6 +73,17 @@ class Source:
     def lines(self) -> list[str]:
         """The lines without their ends, as a YAML reader counts them."""
         return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+    def edited(self, edits: list[Edit]) -> Source:
+        """The text with edits made. Raises UnusableInput (PW603) where two of them change one text, or one what aliases use too."""
+        shared = next((its for edit in edits for its in self.shared if meet(edit.span, its)), None)
+        if shared is None:
+            try:
+                return Source(self.name, apply_edits(self.text, edits))
+            except ValueError:
+                shared = edits[0].span
+        message = f"the answer cannot be written into this file: line {shared.line} holds one value for several places"
+        raise UnusableInput([error("PW603", "", message, shared, help="write the value out where its alias is used")])
 
     def whole(self) -> Span:
         """The first character: the place of findings about the file as a whole."""

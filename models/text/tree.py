@@ -66,11 +66,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """A map, in the written order; its keys are unique."""
+    """A map, in the written order; its keys are unique. `merged`: some of its entries came through `<<`, and stand elsewhere."""
 
     entries: tuple[Entry, ...]
     span: Span
     flow: bool = False
+    merged: bool = False
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
@@ -98,6 +99,18 @@ def find(value: Value | None, path: str) -> Value | None:
         else:
             return None
     return value
+
+
+def used_at(value: Value, alias: Span) -> Value:
+    """A copy of a value for one alias of it: everything in it knows both places."""
+    span = value.span.used_at(alias)
+    if isinstance(value, Scalar):
+        return Scalar(value.text, value.tag, span, value.origin)
+    if isinstance(value, Sequence):
+        return Sequence(tuple(used_at(item, alias) for item in value.items), span)
+    keys = (Scalar(entry.key.text, entry.key.tag, entry.key.span.used_at(alias), entry.key.origin) for entry in value)
+    entries = tuple(Entry(key, used_at(entry.value, alias)) for key, entry in zip(keys, value))
+    return Mapping(entries, span, value.flow, value.merged)
 
 
 def leaves(value: Value) -> Iterator[Scalar]:

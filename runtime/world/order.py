@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from typing import Any, Iterator, Mapping, Sequence
 
-from ...models.dialects.rlinf.cluster.live_nodes import VARIABLE, LiveNode, ranked
+from ...models.dialects.rlinf.machines import VARIABLE, LiveNode
+from ...models.dialects.rlinf.machines import ranked_nodes as ranked
 from ...models.findings.finding import Finding, Severity, error
 from ...models.machines.topology import LEVELS
 from ..failure import LaunchFailed

@@ -13,7 +13,7 @@ from ...models.part import explicit
 from ...models.placements.in_turn import in_turn
 from ...models.placements.run import Run
 from ...models.problem import Problem
-from ..wording import listed
+from ..wording import nodes_called, some_of
 
 
 def lose(problem: Problem, lost: Collection[int]) -> Problem:
@@ -51,20 +51,28 @@ def _renumbered(runs: Sequence[Run], left: dict[int, int]) -> tuple[Run, ...]:
 
 
 def given_on(problem: Problem, lost: Collection[int]) -> Iterator[Finding]:
-    """The components whose given ranks are on these nodes: nobody may place them elsewhere. Those that one line places are told once.
+    """The components whose given ranks are on these nodes, in one finding: nobody may place them elsewhere.
 
     Nobody gave the ranks of those that the framework deals out.
     """
-    found: dict[tuple[object, int], list[Component]] = {}
-    for component in (each for each in explicit(problem).components if each.name not in problem.job.in_turn):
-        there = [run.node for run in component.runs or () if run.node in lost]
-        if there:
-            found.setdefault((component.span("placement") or component.name, there[0]), []).append(component)
-    for (_, node), components in found.items():
-        name, first, names = problem.cluster.name(node), components[0], listed([f"`{component.name}`" for component in components])
-        message = f"{names} {'has' if len(components) == 1 else 'have'} given ranks on `{name}`, which is lost"
-        key = "processes" if problem.kind(first) == NODE else "accelerators"
-        given = problem.given()
-        amount = given.world_size(first.name) if key == "processes" else given.amount(first.name)
-        advice = f"give hints such as `{key}: {amount}` in the place of given ranks, so that the places are searched"
-        yield error("PW607", first.name, message, first.span("placement"), label=f"on `{name}`", help=advice)
+    found, nodes = list[Component](), set[int]()
+    for component in explicit(problem).components:
+        there = {run.node for run in component.runs or () if run.node in lost}
+        if there and component.name not in problem.job.in_turn:
+            found.append(component)
+            nodes |= there
+    if not found:
+        return
+    first, where = found[0], nodes_called(problem.cluster, nodes)
+    message = f"{some_of([f'`{each.name}`' for each in found])} {'has' if len(found) == 1 else 'have'} given ranks on {where}, which "
+    message += "is lost" if len(nodes) == 1 else "are lost"
+    lines = sorted({span.line for each in found if (span := each.span("placement"))})
+    notes = (f"the ranks are given in lines {some_of([str(line) for line in lines])}",) if len(lines) > 1 else ()
+    key = "processes" if problem.kind(first) == NODE else "accelerators"
+    given = problem.given()
+    amount = given.world_size(first.name) if key == "processes" else given.amount(first.name)
+    advice = f"give hints such as `{key}: {amount}` in the place of given ranks, so that the places are searched"
+    yield error(
+        "PW607", first.name, message, first.span("placement"), label=f"on {where}", help=advice, notes=notes,
+        also=tuple(each.name for each in found[1:]),
+    )  # fmt: skip

@@ -9,7 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from placewright.models.dialects.rlinf.planning.tables import Batch, Table, generated, simulated, trained
+from placewright.models.dialects.rlinf.planning.tables import (
+    Batch,
+    Table,
+)
+from placewright.models.dialects.rlinf.planning.tables import (
+    generated_table as generated,
+)
+from placewright.models.dialects.rlinf.planning.tables import (
+    simulated_table as simulated,
+)
+from placewright.models.dialects.rlinf.planning.tables import (
+    trained_table as trained,
+)
 from placewright.models.parallel import UNDIVIDED
 from placewright.models.planning.kind import Kind
 from placewright.models.planning.measured import SECOND

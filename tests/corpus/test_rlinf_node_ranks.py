@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from placewright.models.dialects.rlinf.cluster.live_nodes import LiveNode, ranked
+from placewright.models.dialects.rlinf.machines import LiveNode
+from placewright.models.dialects.rlinf.machines import ranked_nodes as ranked
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.node import Node

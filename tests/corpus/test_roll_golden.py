@@ -29,6 +29,8 @@ pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not b
 
 Record = dict[str, Any]
 FILES = ("synthetic", "yaml_examples")
+RELEASE = ("roll==8eb27cc2",)
+"""The commit that answered."""
 
 DISTILLED = {"actor_train": "student_train", "actor_infer": "student_infer", "reference": "teacher"}
 """The blocks that become the parts of on-policy distillation; components have the names of the blocks."""
@@ -135,8 +137,9 @@ def machines(record: Record) -> Cluster | None:
 
 def reading_of(record: Record) -> Reading:
     if record["kind"] == "synthetic":
-        return read(Source("golden.yaml", yaml.safe_dump(record["input"], width=1 << 30)), machines(record), "roll")
-    return load(CORPUS / "yaml" / record["id"], None, "roll", composer=Composer((str(CORPUS / "yaml"),)))
+        text = yaml.safe_dump(record["input"], width=1 << 30)
+        return read(Source("golden.yaml", text), machines(record), "roll", composer=Composer(frameworks=RELEASE))
+    return load(CORPUS / "yaml" / record["id"], None, "roll", composer=Composer((str(CORPUS / "yaml"),), frameworks=RELEASE))
 
 
 def told(problem: Problem | None) -> dict[str, Record]:
@@ -215,14 +218,14 @@ def test_every_difference_is_met() -> None:
 def test_the_pipeline_is_told_by_the_keys_alone() -> None:
     from placewright.models.configuration.notes import Notes
     from placewright.models.configuration.settings import Settings
-    from placewright.models.dialects.roll.roles.defaults import Defaults
-    from placewright.models.dialects.roll.workers.pipeline_of import pipeline_of
+    from placewright.models.dialects.roll.blocks import pipeline_of
+    from placewright.models.dialects.roll.profile import Defaults, profile_of
     from placewright.models.text.interpolation import Interpolator
 
     close = {"opd_rlvr": "opd", "distill_vl": "distill", "rlvr_vl": "rlvr"}
     for record in records("yaml_examples"):
         document = Composer((str(CORPUS / "yaml"),)).compose(Source.read(CORPUS / "yaml" / record["id"]))
-        found = pipeline_of(notes := Notes(document, "ROLL"), Settings(notes, Interpolator.of(document), Defaults()), None)
+        found = pipeline_of(notes := Notes(document, "ROLL"), Settings(notes, Interpolator.of(document), Defaults(profile_of(None))), None)
         if found.name != "rlvr_rollout":  # tests of ROLL that build some clusters alone: the records take them for whole pipelines
             assert close.get(found.name, found.name) == record["pipeline"], record["id"]
 

@@ -12,9 +12,8 @@ from typing import Any, Iterator
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.findings.finding import Severity, UnusableInput
-from placewright.models.script.document import documents_of
+from placewright.models.script.document import documents_of, read_script
 from placewright.models.script.launch import launch_of
-from placewright.models.script.reading import read_script
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.models.text.tree import Mapping, Scalar, Sequence, Value, plain

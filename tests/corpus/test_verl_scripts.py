@@ -15,9 +15,8 @@ from typing import Any, Iterator
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.findings.finding import Severity
-from placewright.models.script.document import documents_of
+from placewright.models.script.document import documents_of, read_script
 from placewright.models.script.launch import Launch, launch_of
-from placewright.models.script.reading import read_script
 from placewright.models.text.source import Source
 from placewright.models.text.tree import Scalar, find
 from placewright.models.text.unresolved import UNRESOLVED

@@ -15,7 +15,7 @@ from ...notation.mapping import runs_of
 from ...notation.numbered import numbered
 from ...notation.placement_text import read_placement
 from ...placements.assignment import Run, Seat, compress, seats
-from ...text.scalar_text import plain_or_quoted
+from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.source import Source
 from ...text.tree import Scalar
 from .agreed import agreed
@@ -35,8 +35,11 @@ def placed(
     spans = {**component.spans, "placement": written.span}
     if found.faults or found.processes > MAX_PROCESSES:
         better = _better(written.text, cluster, labels)
-        edit = Edit(written.span, plain_or_quoted(better)) if better is not None and written.origin is None else None
-        advice = f"write `{edit.text}`" if edit else "write `ranks`, or `ranks:processes`, such as `0-3:0-7`"
+        quoted = source.text[written.span.start : written.span.start + 1] in ("'", '"')  # it may stand in a flow map
+        edit = None
+        if better is not None and written.origin is None:
+            edit = Edit(written.span, in_flow_map(better) if quoted else plain_or_quoted(better))
+        advice = f"write `{better}`" if edit else "write `ranks`, or `ranks:processes`, such as `0-3:0-7`"
         for fault in found.faults:
             span, message = _place(written, source, fault.start, fault.end), f"`{component.name}`: {fault.message}"
             findings.append(

@@ -6,7 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Sequence
 
-from .recognise import NAME, recognises
+from ...level import DEFAULT_LEVEL
+from ...text.interpolation import Interpolator
+from ...text.nearest import nearest
+from ...text.tree import Entry, Mapping, Scalar
+from ..signs import Signs
 
 if TYPE_CHECKING:
     from ...findings.span import Edit
@@ -17,7 +21,8 @@ if TYPE_CHECKING:
     from ...text.document import Document
     from ..dialect import Degrees, Machines, Rendering
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "recognises", "release_of", "render", "write"]
+
+__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "release_of", "render", "signs", "write"]
 
 PROGRAMS: tuple[str, ...] = ()
 """No program of a script is read by its name alone."""
@@ -31,11 +36,12 @@ RELEASES = Path(__file__).parent / "facts" / "releases.json"
 def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
     """See `Dialect.release_of`."""
     from ..released import found_release
+    from .known import shown_release
 
-    return found_release(RELEASES, document, roots)
+    return found_release(RELEASES, document, roots, shown_release)
 
 
-def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
+def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
     """See `Dialect.read`. What reads is not loaded for files of other dialects."""
     from .reader import read as found
 
@@ -46,13 +52,39 @@ def read(document: Document, machines: Machines, level: str = "placement") -> Re
 
 def render(problem: Problem) -> Rendering:
     """See `Dialect.render`. What writes is not loaded for those who only read."""
-    from .writing.render import render as rendered
+    from .rendering import render as rendered
 
     return rendered(problem)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:
     """See `Dialect.write`."""
-    from .writing.write import write as written
+    from .writing import write as written
 
     return written(reading, assignment, degrees or {})
+
+
+NAME = "rlinf"
+HINTS = "placewright"
+PLACEMENT = "component_placement"
+
+
+def signs(root: Mapping) -> Signs:
+    """A `cluster` map that places components, also under a misspelt key, or one that leaves them to hints."""
+    cluster = root.get("cluster")
+    if isinstance(cluster, Scalar):
+        cluster, _ = Interpolator(root, partial=True).target(cluster, ("cluster",))
+    if not isinstance(cluster, Mapping):
+        return Signs()
+    if cluster.get(PLACEMENT) is not None:
+        return Signs((f"cluster.{PLACEMENT}",))
+    if (entry := misspelt(cluster)) is not None:
+        return Signs((f"cluster.{entry.key.text}",))
+    return Signs(("cluster.num_nodes",)) if cluster.get("num_nodes") is not None and root.get(HINTS) is not None else Signs()
+
+
+def misspelt(cluster: Mapping) -> Entry | None:
+    """The key that was probably meant to be `component_placement`, in a map that has none."""
+    if cluster.get(PLACEMENT) is not None:
+        return None
+    return next((entry for entry in cluster if nearest(entry.key.text, (PLACEMENT,))), None)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Sequence
 
-from .recognise import HINTS, NAME, recognises
-from .roles.known_keys import ALL_BLOCKS, DEVICES, PER_WORKER, WORLD_SIZE
+from ...level import DEFAULT_LEVEL
+from .names import ALL_BLOCKS, DEVICES, PER_WORKER, RELEASES, WORLD_SIZE
+from .recognise import HINTS, NAME, signs
 
 if TYPE_CHECKING:
     from ...findings.span import Edit
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...text.document import Document
     from ..dialect import Degrees, Machines, Rendering
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "recognises", "release_of", "render", "write"]
+__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "release_of", "render", "signs", "write"]
 
 PROGRAMS: tuple[str, ...] = ("roll.",)
 """How ROLL's modules begin."""
@@ -26,17 +26,16 @@ PROGRAMS: tuple[str, ...] = ("roll.",)
 PLACES = ("num_nodes", "num_gpus_per_node", *(f"{block}.{key}" for block in ALL_BLOCKS for key in (DEVICES, PER_WORKER, WORLD_SIZE)), HINTS)
 """The keys whose content is all in the Problem that a file states."""
 
-RELEASES = Path(__file__).parent / "facts" / "releases.json"
-
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
     """See `Dialect.release_of`."""
     from ..released import found_release
+    from .profile import shown_release
 
-    return found_release(RELEASES, document, roots)
+    return found_release(RELEASES, document, roots, shown_release)
 
 
-def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
+def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
     """See `Dialect.read`. What reads is not loaded for files of other dialects."""
     from .reader import read as found
 
@@ -47,13 +46,13 @@ def read(document: Document, machines: Machines, level: str = "placement") -> Re
 
 def render(problem: Problem) -> Rendering:
     """See `Dialect.render`. What writes is not loaded for those who only read."""
-    from .writing.render import render as rendered
+    from .rendering import render as rendered
 
     return rendered(problem)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:
     """See `Dialect.write`."""
-    from .writing.write import write as written
+    from .writing import write as written
 
     return written(reading, assignment, degrees or {})

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from typing import Iterator
 
-from ...component import Component
+from ...component import UNBOUNDED, Component
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
-from ...derivation import Derivation
+from ...counts import times
+from ...findings.finding import Severity, UnusableInput
+from ...findings.span import Edit, apply_edits
 from ...hints.said import may_leave_degrees, timed_names
+from ...hints.without import without
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import MAX_NODES, AsDeclared
@@ -17,30 +21,89 @@ from ...problem import Problem
 from ...reading import Reading
 from ...said import Said
 from ...text.document import Document
-from ...text.interpolation import Interpolator
-from ...text.tree import Mapping
-from ..dialect import TRAINING
-from .capabilities import CAPABILITIES
-from .machines.counts import devices_per_node, nodes_reserved
-from .machines.reserved import Reserving
-from .modes import read_modes
-from .planning.anew import anew, choices_refused
-from .recognise import HINTS, NAME
-from .roles.defaults import Defaults
-from .roles.hinted import only_roles, with_workers
-from .roles.placed import opened, placed
-from .roles.role import Role
-from .roles.setup import Setup
-from .variables import ENVIRONMENT
-from .work import read_work
-from .workers.meant import as_meant
-from .workers.read_roles import read_roles
-from .workers.unused import unused
+from ...text.nearest import nearest
+from ...text.source import Source
+from ...text.tree import Mapping, Value
+from ..dialect import DEFAULT_LEVEL, TRAINING
+from ..skeleton import Reader
+from .batches import chains, preferences, prompts, taught
+from .job import Role, Setup
+from .logits_transfer import logits_transfer
+from .misspelt import as_meant
+from .model_update import model_update
+from .models import models
+from .modes import asynchronous, partial_gpu
+from .names import ENVIRONMENT_VARIABLES
+from .nodes import Reserving, devices_per_node, nodes_reserved, opened, placed
+from .planning import anew, choices_refused
+from .profile import Defaults, profile_of
+from .recognise import CAPABILITIES, HINTS, NAME
+from .roles import read_roles, strategies_together, unused
+from .strategies import backends, divided
+from .trajectories import trajectories
+
+# Roles whose place is left to hints: those that ROLL starts, with workers of the size that their strategy needs.
+
+
+def only_roles(notes: Notes, block: Value, roles: tuple[Role, ...]) -> Value | None:
+    """The block without hints about what ROLL does not start, a finding for each of these; None where nothing else is in it."""
+    inner = block.get("components") if isinstance(block, Mapping) else None
+    if not isinstance(inner, Mapping):
+        return block
+    started = [role.key for role in roles if role.created]
+    strange = [entry for entry in inner if entry.key.text not in started]
+    for entry in strange:
+        name = entry.key.text
+        close = nearest(name, [each for each in started if inner.get(each) is None])
+        why = next((f": {role.reason}" for role in roles if role.key == name), "")
+        message = f"the hints are about `{name}`, which ROLL does not start{why}"
+        edit = Edit(entry.key.span, close) if close else None
+        help = f"write `{close}`" if close else f"roles are {', '.join(f'`{each}`' for each in started)}"
+        notes.error("PW121", name, message, entry.key.span, "not started", help, edit)
+    return without(block, strange)
+
+
+def with_workers(component: Component, each: int) -> Component:
+    """The component with workers of as many devices as its strategy needs, where the hints say nothing else."""
+    spans = component.spans.keys()
+    if "accelerators_per_process" in spans or {"accelerators", "processes"} <= spans or each <= 1:
+        return component
+    if "processes" in spans:  # then the hints count workers
+        most = component.most if component.most >= UNBOUNDED else component.most * each
+        counts = times(component.counts, each)
+        return replace(component, per_process=each, least=component.least * each, most=most, counts=counts)
+    return replace(component, per_process=each)
+
+
+# How ROLL's roles lie to each other: what each pipeline demands of them.
+
+
+def read_modes(setup: Setup) -> None:
+    """Add to the setup what the pipeline demands of its roles: degrees of parallelism, relations, findings."""
+    for judge in (backends, model_update, asynchronous, partial_gpu, logits_transfer):
+        judge(setup)
+
+
+# The arithmetic of the work of ROLL's roles: batches dealt out to ranks, environments.
+
+
+def read_work(setup: Setup, training: bool) -> None:
+    """Add to the setup what is dealt out to the processes of its components, and their models; `training` judges the batches too."""
+    prompts(setup, training)
+    trajectories(setup, training)
+    preferences(setup)
+    if training:
+        taught(setup)
+    chains(setup)
+    models(setup)
+
+
+# A ROLL configuration as a Problem: its roles, the nodes that ROLL reserves for them, and every fault at once.
 
 FRAMEWORK = "ROLL"
 
 
-def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:
+def read(document: Document, machines: Cluster | AsDeclared | None, level: str = DEFAULT_LEVEL) -> Reading:
     """The problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
     found = read_with(document, machines, level)
     hints = document.root.get(HINTS)
@@ -48,59 +111,83 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
         return found
     return replace(
         found,
-        anew=lambda: anew(read_with, document, machines, level),
-        choices_refused=(lambda: choices_refused(read_with, document, machines, level)) if may_leave_degrees(hints) else None,
+        anew=lambda: anew(read_with, tried, document, machines, level),
+        choices_refused=(lambda: choices_refused(read_with, tried, document, machines, level)) if may_leave_degrees(hints) else None,
     )
 
 
-def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool = True) -> Reading:
-    """As `read`; without `hints` only what is explicit is read."""
-    reader = _Reader(document, level == TRAINING, hints)
-    problem = reader.problem(machines)
-    reader.notes.settle()
-    findings = (*document.findings, *reader.interpolator.findings, *reader.notes.findings)
-    unchecked = (*document.unchecked, *reader.interpolator.unchecked, *reader.notes.unchecked)
-    return Reading(document, NAME, problem, findings, unchecked, tuple(reader.derivations))
+def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool = True, trial: bool = False) -> Reading:
+    """As `read`; without `hints` only what is explicit is read. Of a `trial` no helps are tried."""
+    reader = _Reader(document, machines, level, hints)
+    reader.trial = trial
+    return reader.read()
 
 
-@dataclass
-class _Reader:
-    """One file while it is read."""
+tried = partial(read_with, trial=True)
 
-    document: Document
-    training: bool
-    hints: bool
-    derivations: list[Derivation] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self.notes = Notes(self.document, FRAMEWORK)
-        self.meant = as_meant(self.notes, self.document, frozenset(self._hinted()))
-        self.interpolator = Interpolator.of(self.meant, ENVIRONMENT)
-        self.notes.followed = self.interpolator.followed
-        self.settings = Settings(self.notes, self.interpolator, Defaults())
+class _Reader(Reader):
+    """One file while it is read. A `trial` is a change of a file that may become a help."""
 
-    def problem(self, machines: Cluster | AsDeclared | None) -> Problem | None:
+    NAME, FRAMEWORK, ENVIRONMENT = NAME, "ROLL", ENVIRONMENT_VARIABLES
+    trial = False
+
+    def as_meant(self) -> Document:
+        """See `Reader.as_meant`."""
+        self.meant = as_meant(self.notes, self.document, frozenset(self.hinted_names()))
+        return self.meant
+
+    def make_settings(self) -> Settings:
+        """See `Reader.make_settings`."""
+        return Settings(self.notes, self.interpolator, Defaults(profile_of(self.document.release)))
+
+    def verifies(self, edit: Edit | None = None, machines: Cluster | None = None) -> bool:
+        """True if the file with an edit, or on other machines, has no error that it has not now, and no too few nodes."""
+        document = self.document
+        if edit is not None and edit.span.file != document.source.name:
+            return False
+        try:
+            if edit is not None:
+                text = apply_edits(document.source.text, [edit])
+                document = replace(document.compose(Source(document.source.name, text)), release=document.release)
+            level = TRAINING if self.is_training else "placement"
+            found = tried(document, machines or self.machines, level, self.has_hints)
+            errors = {(each.code, each.subject) for each in found.findings if each.severity is Severity.ERROR}
+        except UnusableInput:
+            return False
+        return errors <= {(found.code, found.subject) for found in self.notes.findings if found.severity is Severity.ERROR}
+
+    def problem(self) -> Problem | None:
         """The problem; None where the roles need more nodes than are read."""
-        notes, settings = self.notes, self.settings
-        hinted = self._hinted()
+        notes, settings, machines = self.notes, self.settings, self.machines
+        hinted = self.hinted_names()
         pipeline, roles = read_roles(notes, settings, self.meant, frozenset(hinted), self.derivations)
         open_ = {role.key for role in roles if role.key in hinted and role.created and role.mapping is None and role.world_size is None}
         per_node = devices_per_node(notes, settings, machines)
-        nodes = nodes_reserved(notes, settings, roles, per_node, self.derivations, bool(open_))
+        nodes, rewritten = nodes_reserved(notes, settings, roles, per_node, self.derivations, bool(open_))
         unused(notes, roles, per_node.count)
         if nodes > MAX_NODES:
             role = max(roles, key=lambda role: role.ids.highest if role.ids else -1)
             message = f"`{role.key}` names device {role.ids.highest if role.ids else 0:,}; more than {MAX_NODES:,} nodes are not read"
             notes.error("PW102", role.key, message, role.place, "too high", "is this id meant?")
             return None
-        cluster = Reserving(notes, settings, roles, per_node, nodes).cluster(machines, bool(open_))
+        reserving = Reserving(notes, settings, roles, per_node, nodes)
+        cluster = reserving.cluster(machines, bool(open_))
+        beyond = reserving.beyond(machines)
+        if not beyond:
+            notes.findings += rewritten
         said = self._with_hints(tuple(self._components(roles, open_, cluster, per_node.count, nodes)), cluster, roles)
         setup = Setup(
             notes, settings, pipeline, roles, per_node.count, per_node.assumed, nodes, cluster, {each.name: each for each in said.components},
-            said.relations, dict(said.choices), derivations=self.derivations,
+            said.relations, dict(said.choices), derivations=self.derivations, short=frozenset(role.key for role in beyond),
         )  # fmt: skip
         read_modes(setup)
-        read_work(setup, self.training)
+        read_work(setup, self.is_training)
+        strategies_together(notes)
+        if beyond:
+            reserving.tell_of(beyond, machines, (lambda *_: False) if self.trial else self.verifies)
+        if not self.trial:
+            divided(setup, self.verifies)
         in_turn = {role.key for role in roles if open_ and role.ids is None and role.world_size}
         job = Job(
             tuple(setup.components.values()), (*said.relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares),
@@ -120,22 +207,10 @@ class _Reader:
                     why = "on which nodes its workers are follows from how many nodes are reserved, once all roles are placed"
                     self.notes.unsure("PW102", role.key, why)
 
-    def _hinted(self) -> tuple[str, ...]:
-        """The names of the components that the hints are about."""
-        block = self.document.root.get(HINTS) if self.hints else None
-        inner = block.get("components") if isinstance(block, Mapping) else None
-        return tuple(entry.key.text for entry in inner) if isinstance(inner, Mapping) else ()
-
     def _with_hints(self, components: tuple[Component, ...], cluster: Cluster, roles: tuple[Role, ...]) -> Said:
         """The components with what the hints say of them."""
-        block = self.document.root.get(HINTS) if self.hints else None
-        if block is None:
-            return Said(components)
-        from ...hints.block import add_block
-
-        found = only_roles(self.notes, self.interpolator.tree(block, (HINTS,)), roles)
-        if found is None:
-            return Said(components)
-        said = add_block(found, cluster, components, self.notes.findings)
+        block = self.hints()
+        found = only_roles(self.notes, block, roles) if block is not None else None
+        said = self.with_hints(found, cluster, components)
         each = {role.key: role.num_gpus_per_worker for role in roles}
         return replace(said, components=tuple(with_workers(component, each.get(component.name, 0)) for component in said.components))

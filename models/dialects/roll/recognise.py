@@ -1,27 +1,31 @@
-"""Is this a ROLL configuration?"""
+"""Signs of a ROLL configuration, and what its placement can say."""
 
 from __future__ import annotations
 
+from ...job import Capabilities
 from ...text.nearest import nearest
 from ...text.tree import Entry, Mapping, Value
-from .roles.known_keys import ALL_BLOCKS, DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
-from .roles.parts import REWARDS, TEACHERS
+from ..signs import Signs
+from .ids import range_text
+from .names import ALL_BLOCKS, DEVICES, PER_WORKER, REWARDS, STRATEGY, TEACHERS, WORLD_SIZE
+from .notices import NOTICES
+
+# Is this a ROLL configuration?
 
 NAME = "roll"
 HINTS = "placewright"
 _SIGNS = (DEVICES, PER_WORKER, STRATEGY)
 
 
-def recognises(root: Mapping) -> bool:
-    """Has it a block of workers with `device_mapping`, also misspelt, or one that ROLL knows and that is left to hints?"""
-    if any(is_worker(entry.value, DEVICES) for entry in root):
-        return True
+def signs(root: Mapping) -> Signs:
+    """Blocks of workers with `device_mapping`, also misspelt, or blocks that ROLL knows and that are left to hints."""
+    blocks = [entry.key.text for entry in root if is_worker(entry.value, DEVICES)]
     for group in (REWARDS, TEACHERS):
         inner = root.get(group)
-        if isinstance(inner, Mapping) and any(is_worker(entry.value, DEVICES) for entry in inner):
-            return True
-    known = [entry for entry in root if entry.key.text in ALL_BLOCKS]
-    return any(_has_strategy(entry.value) for entry in known) and (root.get(HINTS) is not None or bool(dotted(root)))
+        blocks += [f"{group}.{entry.key.text}" for entry in inner if is_worker(entry.value, DEVICES)] if isinstance(inner, Mapping) else []
+    if not blocks and (root.get(HINTS) is not None or dotted(root)):
+        blocks = [entry.key.text for entry in root if entry.key.text in ALL_BLOCKS and _has_strategy(entry.value)]
+    return Signs(tuple(blocks))
 
 
 def _has_strategy(value: Value) -> bool:
@@ -46,3 +50,12 @@ def dotted(root: Mapping) -> list[Entry]:
     """Keys such as `actor_train.device_mapping` at the top level, as they are written on a command line; ROLL drops them."""
     ends = (DEVICES, WORLD_SIZE, PER_WORKER)
     return [entry for entry in root if "." in entry.key.text and entry.key.text.rsplit(".", 1)[1] in ends]
+
+
+# What ROLL's placement can say, and when ROLL itself notices what is wrong with it.
+
+CAPABILITIES = Capabilities(
+    shares_accelerators=True, groups_may_cross=True, processes_may_cross=True, reserves_nodes=True, range_text=range_text, notices=NOTICES
+)
+"""Overlapping `device_mapping`s are how ROLL says colocation; there is no order of nodes, and nothing keeps a group or a worker on
+one node. Source: ROLL, roll/distributed/scheduler/resource_manager.py, roll/distributed/executor/cluster.py."""

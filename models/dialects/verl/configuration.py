@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Mapping, Sequence
 
 from ...configuration.notes import Notes
-from ...configuration.settings import Amount, Settings
+from ...configuration.settings import PLACING, Amount, Settings
 from ...findings.finding import Finding
 from ...findings.span import Span
 from ...text.interpolation import Interpolator
@@ -29,7 +29,6 @@ class Configuration(Settings):
         self.instead = instead or {}
         self.anew = anew
         self._interpolates = interpolator
-        self._has_said_so = False
 
     @property
     def top(self) -> Span:
@@ -91,21 +90,20 @@ class Configuration(Settings):
         if self.at(path) is not None:
             return super().is_open(path, rule)
         if self.table is None:
-            if not self._has_said_so:
-                self._has_said_so = True
-                why = "the defaults of its configuration are not known: of what is not written, nothing was checked"
-                self.notes.unsure("PW122", "", f"{why} (first `{path}`)")
+            why = "what is not written was not checked: the defaults of the configuration are not known"
+            self._say("", "PW122", why, True, f"Pass `--set {path}=VALUE`")
             return True
         if path not in self.table.defaults and (path in self.table.keys or self.table.is_open(path)):
             self._say(path, rule, f"`{path}` is not written, and its default is not known")
             return True
         return super().is_open(path, rule)
 
-    def _say(self, path: str, rule: str, why: str) -> None:
+    def _say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
         """Note once that something is not known."""
         if (path, rule) not in self._said:
             self._said.add((path, rule))
-            self.notes.unsure(rule, path, why)
+            add = add or (f"Pass `--set {path}=VALUE`" if path else "")
+            self.notes.unsure(rule, path, why, decides or (bool(path) and rule in PLACING), add)
 
     def whole(
         self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False

@@ -12,7 +12,7 @@ from typing import Callable, Iterable, Mapping
 
 from ...findings.finding import Finding, Severity
 from ...findings.span import Edit
-from .job.setup import Setup
+from .job import Setup
 from .pools.room import ROOM
 
 Changes = Mapping[str, int]

@@ -25,7 +25,7 @@ def with_given(problem: Problem, name: str, holding: Sequence[Component], findin
         part = among(problem, {each.name for each in problem.components if each.name not in names})
         space = room(part, [each for each in holding if each.name not in names])
         if can := [option.amount for option in options(part, part[name], part[name].timed, space, 1)]:
-            told, held = listed([f"`{each}`" for each in names]), sum(problem.given().held(each) for each in names)
+            told, held = listed([f"`{each}`" for each in names]), problem.given().held_together(names)
             alone = replace(part[name], parallel=Parallel(), stride=1)
             has_room = min(can) + held <= max(space.most(part, alone, kind) for kind in range(len(space.kinds)))
             message = f"{finding.message}; without the ranks that are given to {told} it could be run"

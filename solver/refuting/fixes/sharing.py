@@ -7,8 +7,8 @@ from typing import Iterator
 
 from ....models.component import COLOCATED, SUBSET, Component, Relation
 from ....models.demand import Clause
-from ....models.findings.wording import plural
-from ....models.machines.node_group import NODE
+from ....models.findings.wording import with_noun
+from ....models.machines.node_group import ACCELERATOR, NODE
 from ....models.part import explicit
 from ....models.problem import Problem
 from ...wording import listed
@@ -24,11 +24,12 @@ def holders_of_room(problem: Problem, row: Row) -> Iterator[Clause]:
     """What given components hold that the components of the row cannot have."""
     given = _given(problem, row)
     if given:
-        held = sum(problem.given().held(component.name, problem.kind(component)) for component in given)
-        verb, names = "holds" if len(given) == 1 else "hold", listed([component.name for component in given])
-        yield Clause(
-            f"{names} {verb} {held} {plural('accelerator', held)}; what is given is shared only as `colocate_with` or `within` says"
-        )
+        names = [component.name for component in given]
+        kinds = dict.fromkeys(problem.kind(component) for component in given)
+        counts = [(problem.given().held_together(names, kind), "accelerator" if kind == ACCELERATOR else kind) for kind in kinds]
+        held = listed([with_noun(count, unit) for count, unit in counts])
+        verb = "holds" if len(given) == 1 else "hold"
+        yield Clause(f"{listed(names)} {verb} {held}; placed components are shared only if you add `colocate_with:` or `within:`")
 
 
 def shared_room(trial: Trial, row: Row) -> Iterator[Change]:

@@ -60,6 +60,9 @@ class ModelDivides:
         if not torn:
             return
         split = torn[0]
+        if split.among:
+            yield _of_stages(problem, component, card, split)
+            return
         amount, degree = getattr(card, split.what), split.of(component.parallel)
         most = max(problem.cluster.total(problem.kind(component)), degree)
         legal = [size for size in range(1, most + 1) if not any(_left(card, each, size) for each in splits)]
@@ -98,6 +101,28 @@ class ModelDivides:
         return Clause(text, (Demand(component.name, "parallel", component.span("parallel")),))
 
 
+def _of_stages(problem: Problem, component: Component, card: ModelCard, split: Split) -> Finding:
+    """Layers that do not come out even among stages of which some are given."""
+    amount, size = getattr(card, split.what), split.of(component.parallel)
+    words, rest = WORDS[split.what], amount - split.less
+    left = f"less {split.less} = {rest} {words}" if split.less > 0 else f"and {-split.less} more = {rest}"
+    message = f"the {amount} {words} of `{card.name}` {left} do not divide among {split.among} of {component.name}"
+    if split.exact or rest < 0:
+        message = f"`{card.name}` has {amount} {words}, but {split.among} of {component.name} hold {split.less}"
+    fitting = [] if split.exact else [each for each in range(1, amount + 1) if split.given and (rest + split.given - each) % size == 0]
+    fitting = [each for each in fitting if rest + split.given - each >= 0]
+    best = min(fitting, key=lambda each: abs(each - split.given)) if fitting else 0
+    help_ = f"set `{split.key}` to {best}" if best else f"make `{split.key}` fit {amount} {words}"
+    notes = [f"the model is taken for `{card.name}`, by the last part of its path"] if card.assumed else []
+    notes += [split.when] if split.when else []
+    tell = error if split.proved and not card.assumed else warning
+    use_of = problem.job.models[component.name]
+    return tell(
+        ModelDivides.code, component.name, message, split.span or use_of.span or component.span("parallel"), label=f"{rest} % {size}" * (size > 1),
+        help=help_, edit=Edit(split.span, str(best)) if best and split.span else None, notes=tuple(notes), witnesses=(amount, size),
+    )  # fmt: skip
+
+
 def is_open(problem: Problem, component: Component, split: Split) -> bool:
     """Is the degree that divides this left to choose? Others may be where it is not."""
     return len({split.of(parallel) for parallel in problem.job.choices.get(component.name, ())}) > 1
@@ -127,7 +152,10 @@ def in_no_choice(problem: Problem, use: Use) -> Iterator[Finding]:
 
 def _left(card: ModelCard, split: Split, degree: int) -> int:
     """How much would be left over; 0 if it divides or the number is not known."""
-    whole, beyond = divmod(getattr(card, split.what), split.within)
+    amount = getattr(card, split.what)
+    if amount and (split.exact or split.less > amount):
+        return abs(int(amount - split.less))
+    whole, beyond = divmod(amount - split.less if amount else 0, split.within)
     if not whole or beyond or (split.either_way and degree % whole == 0):
         return 0
     return int(whole % degree)

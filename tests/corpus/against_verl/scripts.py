@@ -10,8 +10,8 @@ from placewright.models.composition import Composer
 from placewright.models.dialects.load import read_all
 from placewright.models.dialects.verl.defaults import KNOWN
 from placewright.models.reading import Reading
+from placewright.models.script.document import read_script
 from placewright.models.script.launch import Launch, launch_of
-from placewright.models.script.reading import read_script
 from placewright.models.text.source import Source
 
 from .configurations import PROGRAMS

@@ -155,9 +155,16 @@ def test_a_part_that_is_no_yaml_is_unusable_at_its_own_line(compose: Compose) ->
 
 
 def test_a_part_beyond_our_own_limits_is_unchecked(compose: Compose) -> None:
-    document = compose({"main.yaml": "defaults: [part]\nname: main\n", "part.yaml": "a: &x 1\nb: *x\n"})
+    document = compose({"main.yaml": "defaults: [part]\nname: main\n", "part.yaml": f"a: {'[' * 65}{']' * 65}\n"})
     assert (document.findings, document.partial) == ((), True)
-    assert [(each.subject, each.why) for each in document.unchecked] == [("part.yaml", "`*x` is an alias; aliases are not read")]
+    assert [(each.subject, each.why) for each in document.unchecked] == [("part.yaml", "values are nested more than 64 levels deep")]
+
+
+def test_aliases_of_every_part_are_expanded(compose: Compose) -> None:
+    texts = {"main.yaml": "defaults: [part]\nx: &x {a: 1}\ny: {<<: *x}\n", "part.yaml": "b: &x 2\nc: *x\ny: {d: *x}\n"}
+    document = compose(texts)
+    assert plain(document.root) == {"b": 2, "c": 2, "y": {"d": 2, "a": 1}, "x": {"a": 1}}
+    assert [span.file for span in document.shared] == ["main.yaml", "part.yaml"]
 
 
 def test_a_part_may_be_empty_or_a_list(compose: Compose) -> None:

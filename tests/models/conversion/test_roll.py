@@ -146,3 +146,30 @@ placewright: {{components: {{actor_train: {{accelerators: {amount}}}, actor_infe
     found = convert(read(Source("job.yaml", text), MACHINES, "roll"), target)
     assert found.verdict == LOSSY
     assert any("whole groups of 8 shards" in loss.message for loss in found.losses) == told
+
+
+ONE_BY_ONE = """\
+adv_estimator: reinforce
+init_kl_coef: 0
+actor_train:
+  strategy_args: {strategy_name: STRATEGY, strategy_config: {SIZE: 1}}
+  device_mapping: list(range(0,8))
+actor_infer:
+  strategy_args: {strategy_name: vllm}
+  device_mapping: list(range(0,8))
+"""
+
+
+@pytest.mark.parametrize(("strategy", "kept"), [("megatron_train", "strategy: megatron"), ("fsdp2_train", "strategy: fsdp")])
+def test_what_trains_is_kept_without_degrees_too(strategy: str, kept: str) -> None:
+    text = ONE_BY_ONE.replace("STRATEGY", strategy).replace("SIZE", "tensor_model_parallel_size")
+    done = convert(read(Source("train.yaml", text), read_shorthand("1x8"), "roll"), "verl")
+    assert kept in done.text
+    back = convert(read(Source("verl.yaml", done.text), read_shorthand("1x8"), "verl"), "roll")
+    assert f"strategy_name: {strategy}" in back.text
+
+
+def test_what_trains_otherwise_is_listed() -> None:
+    text = ONE_BY_ONE.replace("STRATEGY", "deepspeed_train").replace("SIZE", "stage3_max_live_parameters")
+    done = convert(read(Source("train.yaml", text), read_shorthand("1x8"), "roll"), "verl")
+    assert any("deepspeed" in loss.message for loss in done.losses) and "strategy: fsdp" in done.text

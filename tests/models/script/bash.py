@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 
-from placewright.models.script.reading import read_script
+from placewright.models.script.document import read_script
 from placewright.models.text.source import Source
 
 BASH = shutil.which("bash")

@@ -47,8 +47,13 @@ def test_both_parsers_of_pyyaml_give_the_same(pure: bool, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("text", "code", "part"),
     [
-        ("a: &x 1\nb: *x", "PW004", "alias"),
-        ("a: {<<: {b: 1}}", "PW004", "merges"),
+        ("b: *x", "PW003", "does not stand before it"),
+        ("a: &x [*x]", "PW003", "never ends"),
+        ("a: &x 1\nb: &x 2", "PW003", "stands twice"),
+        ("a: {<<: 3}", "PW003", "a map or a list of maps"),
+        ("a: &x [1]\nb: {<<: [*x]}", "PW003", "a map or a list of maps"),
+        ("a: &x {b: 1}\nb: {<<: *x, c: 1, c: 2}", "PW006", "twice"),
+        ("a: &x " + "[" * 40 + "]" * 40 + "\nb: " + "[" * 30 + "*x" + "]" * 30, "PW005", "64 levels"),
         ("a: 1\na: 2", "PW006", "twice"),
         ("a: !!python/object:os.system 1", "PW007", "tag"),
         ("a: !!python/object/apply:os.system [x]", "PW007", "tag"),

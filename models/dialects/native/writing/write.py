@@ -8,7 +8,7 @@ from typing import Sequence
 
 from ....component import Component
 from ....findings.finding import UnusableInput, error
-from ....findings.span import Edit, apply_edits
+from ....findings.span import Edit
 from ....hints.degrees import KEY, degrees_of
 from ....notation.runs_list import placement_list
 from ....notation.runs_text import placement_text
@@ -120,7 +120,7 @@ def _in_flow(value: object) -> str:
 def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> None:
     """The edited text must say exactly this Assignment with these degrees, of the same cluster."""
     problem = reading.problem
-    edited = Source(reading.source.name, apply_edits(reading.source.text, edits))
+    edited = reading.source.edited(edits)
     for name in [component.name for component in problem.hinted] if problem else ():
         if find(edited.root, f"components.{name}.placement") is None and "." not in name:
             raise _refused(name, f"the place of `{name}` would not be found in the text")
@@ -129,7 +129,7 @@ def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: li
         added.setdefault(name, set()).add(KEY)
     if _without(plain(edited.root), plain(reading.source.root), problem, added) != plain(reading.source.root):
         raise _refused("", "another value of it would change")
-    again = read(reading.document.compose(edited), problem.cluster if problem else None).problem
+    again = read(reading.document.compose(edited), problem.cluster if problem else None, reading.level).problem
     found = {component.name: component for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
         its = found[name].runs if name in found else None

@@ -1,19 +1,212 @@
-"""How long RLinf's placement tool takes a component to run on fewer accelerators than it was measured on, as tables in whole ns.
+"""Times that somebody measured, as tables: `profile_data`, RLinf's formulas, and curves through measurements.
 
-Source: RLinf, toolkits/auto_placement/node.py and util.py (get_valid_gpu_num_list). The tables hold the time of an iteration; the tool
-divides it by the number of batches where it needs that of one.
+Sources in RLinf:
+
+- docs (guides/auto_placement) and toolkits/auto_placement/util.py. Any `<component>_cost` is read, not only those of
+  RLinf's tool.
+- toolkits/auto_placement/fitter.py, which fits by scipy. A fit there begins at a guess and may end at a poor one;
+  here every family has its best, which is as good or better.
+- toolkits/auto_placement/node.py and util.py (get_valid_gpu_num_list). The tables hold the time of an iteration; the
+  tool divides it by the number of batches where it needs that of one.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Iterator, Mapping, NamedTuple
+from functools import lru_cache
+from typing import Callable, Iterator, NamedTuple, Sequence
+from typing import Mapping as MappingType
 
+from ....configuration.notes import Notes, is_unknown
+from ....configuration.settings import Settings
+from ....findings.span import Span
+from ....hints.seconds.duration import duration
 from ....planning.measured import SECOND
-from .curves import fitted
+from ....quantity import Advised
+from ....text.tree import Mapping, Scalar
+from ..known import COST, KEY
+
+BY_ENVIRONMENTS = {"env": "env_profile_data", "rollout": "rollout_profile_data"}
+"""Component -> where its seconds stand by the number of environments on one accelerator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Nanoseconds of an iteration, and where they stand."""
+
+    nanoseconds: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Seconds of an iteration by the number of environments on one accelerator, and where they stand."""
+
+    seconds: MappingType[int, Fraction]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What the section says; `costs` by component."""
+
+    costs: MappingType[str, Cost]
+    shares: MappingType[str, Shares]
+
+
+def read_profile(notes: Notes, settings: Settings) -> Profile:
+    """The section, empty where there is none; a finding for each value that is no number of seconds."""
+    section = settings.at(KEY)
+    costs: dict[str, Cost] = {}
+    shares: dict[str, Shares] = {}
+    for entry in section if isinstance(section, Mapping) else ():
+        key = entry.key.text
+        if key.endswith(COST) and (found := _seconds(notes, settings, f"{KEY}.{key}")) is not None:
+            costs[key.removesuffix(COST)] = found
+    for name, key in BY_ENVIRONMENTS.items():
+        table = settings.at(f"{KEY}.{key}")
+        if isinstance(table, Mapping) and (rows := _rows(notes, settings, key, table)):
+            shares[name] = Shares(rows, table.span)
+    return Profile(costs, shares)
+
+
+def _rows(notes: Notes, settings: Settings, key: str, table: Mapping) -> dict[int, Fraction]:
+    rows: dict[int, Fraction] = {}
+    for entry in table:
+        count = entry.key.text
+        if not (count.isascii() and count.isdecimal() and len(count) < 10 and int(count)):
+            message = f"`{key}` has seconds by how many environments there are on one accelerator, and `{count[:40]}` is no such number"
+            notes.error("PW105", KEY, message, entry.key, "no number", "write whole numbers such as `16: 2.46`")
+        elif (found := _seconds(notes, settings, f"{KEY}.{key}.{count}")) is not None:
+            rows[int(count)] = Fraction(found.nanoseconds, SECOND)
+    return rows
+
+
+def _seconds(notes: Notes, settings: Settings, path: str) -> Cost | None:
+    value = settings.at(path)
+    if value is None or is_unknown(value) or (isinstance(value, Scalar) and value.is_null):
+        return None
+    try:
+        return Cost(duration(value.value if isinstance(value, Scalar) else value), value.span)
+    except ValueError as wrong:
+        advice = wrong.advice if isinstance(wrong, Advised) else "write the seconds of an iteration, such as `59.9`"
+        notes.error("PW105", path, f"`{path}`: {wrong}", value, "no seconds", advice)
+        return None
+
+
+Curve = Callable[[int], float]
+Shape = Callable[[float, float], float]
+STEPS = 400
+"""How finely the exponent is looked for before it is narrowed down."""
+
+
+class Fitted(NamedTuple):
+    """A curve, the name of its family, and how much of the points' variance it explains (1: all)."""
+
+    curve: Curve
+    family: str
+    explained: float
+
+
+def fitted(points: MappingType[int, Fraction]) -> Fitted | None:
+    """The curve that explains most, the first of equals in the order power, exponential, logarithm, parabola; None for a single point."""
+    return _fitted(tuple(points.items()))
+
+
+@lru_cache(maxsize=64)
+def _fitted(pairs: tuple[tuple[int, Fraction], ...]) -> Fitted | None:
+    """The same; a file is read many times while it is planned, each time with the same points."""
+    points = dict(pairs)
+    xs, ys = list(points), [float(value) for value in points.values()]
+    found: list[Fitted] = []
+    if len(xs) > 1:
+        found += [_scaled(xs, ys, family, shape, reach) for family, shape, reach in _exponents(xs)]
+        if min(xs) > 0:
+            found.append(_logarithm(xs, ys))
+    if len(xs) > 2:
+        found.append(_parabola(points))
+    return max(found, key=lambda each: each.explained, default=None)
+
+
+def _explained(xs: Sequence[int], ys: Sequence[float], curve: Curve) -> float:
+    mean = math.fsum(ys) / len(ys)
+    whole = math.fsum((y - mean) ** 2 for y in ys)
+    left = math.fsum((y - curve(x)) ** 2 for x, y in zip(xs, ys))
+    return 1 - left / whole if whole else 1.0
+
+
+def _exponents(xs: Sequence[int]) -> list[tuple[str, Shape, float]]:
+    """The families a f(x, b): name, f, and how far b is looked for."""
+    middle, width = sum(xs) / len(xs), max(xs) - min(xs)
+    found: list[tuple[str, Shape, float]] = []
+    if min(xs) > 0:
+        centre = math.exp(math.fsum(map(math.log, xs)) / len(xs))
+        found.append(("a x^b", lambda x, b: (x / centre) ** b, 10.0))
+    return [*found, ("a e^(b x)", lambda x, b: math.exp(b * (x - middle)), 20.0 / width)]
+
+
+def _scaled(xs: Sequence[int], ys: Sequence[float], family: str, shape: Shape, reach: float) -> Fitted:
+    """The least squares of a f(x, b): for each b the best a is a quotient, so that b alone is looked for."""
+
+    def factor(b: float) -> float:
+        values = [shape(x, b) for x in xs]
+        return math.fsum(y * value for y, value in zip(ys, values)) / math.fsum(value * value for value in values)
+
+    def left(b: float) -> float:
+        a = factor(b)
+        return math.fsum((y - a * shape(x, b)) ** 2 for x, y in zip(xs, ys))
+
+    grid = [reach * step / STEPS for step in range(-STEPS, STEPS + 1)]
+    place = min(range(len(grid)), key=lambda index: left(grid[index]))
+    low, high = grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)]
+    for _ in range(100):  # thirds, until the two cannot be told apart
+        one, other = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, other) if left(one) <= left(other) else (one, high)
+    b = (low + high) / 2
+    a = factor(b)
+
+    def curve(x: int) -> float:
+        return a * shape(x, b)
+
+    return Fitted(curve, family, _explained(xs, ys, curve))
+
+
+def _logarithm(xs: Sequence[int], ys: Sequence[float]) -> Fitted:
+    logs = [math.log(x) for x in xs]
+    mean, height = math.fsum(logs) / len(logs), math.fsum(ys) / len(ys)
+    slope = math.fsum((log - mean) * (y - height) for log, y in zip(logs, ys)) / math.fsum((log - mean) ** 2 for log in logs)
+
+    def curve(x: int) -> float:
+        return height + slope * (math.log(x) - mean)
+
+    return Fitted(curve, "a + b ln x", _explained(xs, ys, curve))
+
+
+def _parabola(points: MappingType[int, Fraction]) -> Fitted:
+    """Solved exactly: the equations of least squares in whole fractions."""
+    powers = [sum(Fraction(x) ** power for x in points) for power in range(5)]
+    sums = [sum((value * x**power for x, value in points.items()), Fraction()) for power in range(3)]
+    rows = [[powers[row + column] for column in range(3)] + [sums[row]] for row in range(3)]
+    for pivot in range(3):
+        at = next(row for row in range(pivot, 3) if rows[row][pivot])
+        rows[pivot], rows[at] = rows[at], rows[pivot]
+        for row in range(3):
+            if row != pivot:
+                times = rows[row][pivot] / rows[pivot][pivot]
+                rows[row] = [mine - times * its for mine, its in zip(rows[row], rows[pivot])]
+    factors = [rows[row][3] / rows[row][row] for row in range(3)]
+
+    def curve(x: int) -> float:
+        return float(sum((factor * x**power for power, factor in enumerate(factors)), Fraction()))
+
+    xs, ys = list(points), [float(value) for value in points.values()]
+    return Fitted(curve, "a x^2 + b x + c", _explained(xs, ys, curve))
+
 
 MEASURED = ""
-MEGATRON = "RLinf's formula for Megatron"
+MEGATRON_FORMULA = "RLinf's formula for Megatron"
 """By name, as RLinf's tool has it; it takes the same for whatever else trains or computes probabilities (see `formula_of`)."""
 
 
@@ -24,7 +217,7 @@ class Row(NamedTuple):
     formula: str = MEASURED
 
 
-Table = Mapping[int, Row]
+Table = MappingType[int, Row]
 """Accelerators -> the time on them; other counts are not possible."""
 
 
@@ -43,10 +236,10 @@ class Batch(NamedTuple):
 
 def formula_of(backend: str | None) -> str:
     """How it is told that a time follows by `trained` of what `backend` trains: it is no formula for that, unless that is Megatron."""
-    return MEGATRON if backend == "megatron" else f"{MEGATRON}, taken for {'FSDP' if backend == 'fsdp' else 'this'} too"
+    return MEGATRON_FORMULA if backend == "megatron" else f"{MEGATRON_FORMULA}, taken for {'FSDP' if backend == 'fsdp' else 'this'} too"
 
 
-def trained(nanoseconds: int, measured: int, replica: int, total: int, batch: Batch, formula: str = MEGATRON) -> Table:
+def trained_table(nanoseconds: int, measured: int, replica: int, total: int, batch: Batch, formula: str = MEGATRON_FORMULA) -> Table:
     """What trains or computes probabilities, in replicas of so many accelerators, measured on `measured` of `total`.
 
     As many replicas as divide the groups of an update. A fewer accelerators take s times as long, divided by 1 + s / 10 (at least
@@ -64,7 +257,7 @@ def trained(nanoseconds: int, measured: int, replica: int, total: int, batch: Ba
     return {**found, measured: Row(nanoseconds)}
 
 
-def generated(nanoseconds: int, measured: int, engine: int, running: int, batch: Batch) -> Table:
+def generated_table(nanoseconds: int, measured: int, engine: int, running: int, batch: Batch) -> Table:
     """Rollout in engines of so many accelerators, each with at most `running` requests at once.
 
     As fast as measured while its engines hold all samples at once, nine tenths of 128 requests or more counting as full; else the
@@ -79,7 +272,7 @@ def generated(nanoseconds: int, measured: int, engine: int, running: int, batch:
     return {**found, measured: Row(nanoseconds)}
 
 
-def simulated(profile: Mapping[int, Fraction], environments: int, total: int, even: bool) -> Table:
+def simulated_table(profile: MappingType[int, Fraction], environments: int, total: int, even: bool) -> Table:
     """Environments dealt out to so many processes, an accelerator each, where the time for a number of them on one was measured.
 
     `profile` is in seconds. `even`: every process must have as many; else the time of the smaller share is taken. More on one
@@ -88,7 +281,7 @@ def simulated(profile: Mapping[int, Fraction], environments: int, total: int, ev
     return dict(_simulated(profile, environments, total, even))
 
 
-def _simulated(profile: Mapping[int, Fraction], environments: int, total: int, even: bool) -> Iterator[tuple[int, Row]]:
+def _simulated(profile: MappingType[int, Fraction], environments: int, total: int, even: bool) -> Iterator[tuple[int, Row]]:
     most, curve = max(profile), None
     for count in range(1, min(total, environments) + 1):
         share = environments // count

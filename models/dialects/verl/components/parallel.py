@@ -17,6 +17,9 @@ are made in a process. Source: verl, verl/trainer/ppo/ray_trainer.py (init_worke
 _MEGATRON = {
     "tp": "tensor_model_parallel_size", "pp": "pipeline_model_parallel_size", "cp": "context_parallel_size", "ep": "expert_model_parallel_size",
 }  # fmt: skip
+_TITAN = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "cp": "context_parallel_size", "ep": "expert_parallel_size"}
+STRATEGIES = {"megatron": _MEGATRON, "mindspeed": _MEGATRON, "torchtitan": _TITAN}
+"""Strategy, which is also the section of its degrees -> the keys of these."""
 _ENGINE = {
     "tp": "tensor_model_parallel_size", "pp": "pipeline_model_parallel_size", "dp": "data_parallel_size", "ep": "expert_parallel_size",
 }  # fmt: skip
@@ -30,7 +33,8 @@ def trained(settings: Configuration, owner: str, section: str) -> tuple[Parallel
     strategy = settings.word(f"{owner}.strategy", DEGREES)
     if strategy is None:
         return None
-    return _degrees(settings, f"{section}.megatron", _MEGATRON) if strategy == "megatron" else (Parallel(), {})
+    known = STRATEGIES.get(strategy)
+    return _degrees(settings, f"{section}.{strategy}", known) if known else (Parallel(), {})
 
 
 def section_of(components: Sequence[str], parts: Mapping[str, tuple[int, int]], name: str) -> str:

@@ -6,6 +6,7 @@ Source: verl, verl/trainer/ppo/utils.py (need_critic, need_reference_policy); ve
 from __future__ import annotations
 
 from ..configuration import Configuration
+from ..releases import reward_key, until
 
 ROLES = "PW122"
 
@@ -22,6 +23,8 @@ def has_critic(settings: Configuration) -> bool | None:
 
 def has_reference(settings: Configuration) -> bool | None:
     """Is there a reference policy of its own? With LoRA the actor without its adapter is one."""
+    if until(settings, "0.4.0"):
+        return True  # main_ppo of 0.3.0 starts it in any case
     uses = uses_reference(settings)
     return None if uses is None else uses and not _in_actor(settings)
 
@@ -45,4 +48,4 @@ def _in_actor(settings: Configuration) -> bool:
 
 def has_reward_model(settings: Configuration) -> bool | None:
     """Is there a reward model?"""
-    return settings.flag("reward_model.enable", ROLES)
+    return settings.flag(reward_key(settings, "enable"), ROLES)

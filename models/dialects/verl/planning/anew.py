@@ -17,10 +17,9 @@ from ...all_refused import Chosen, all_refused
 from ...following import following
 from ..entries.which import SPEC, TOPOLOGY
 from ..pools.declared import FIT
-from .following import leaders, opened, with_degrees
-from .opening import PLANNED, Own
+from .degrees import leaders, opened, with_degrees
+from .opening import PLANNED, Own, with_sizes
 from .refused import MOST_READ, Known
-from .together import with_sizes
 
 HINTS = "placewright"
 Read = Callable[[Union[Cluster, AsDeclared, None], bool, Union[Mapping, None], Union[Known, None]], Reading]

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .declared import FIT, Declared
-from .of_entry import pools_of
+from .programs import pools_of
 
 __all__ = ["FIT", "Declared", "pools_of"]

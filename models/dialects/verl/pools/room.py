@@ -1,7 +1,7 @@
-"""Why the parts of pools have no room on the nodes, and which other sizes would have.
+"""Pools on nodes: the machines they are laid out on, why their parts have no room, and which other sizes would have.
 
 Source: verl, verl/single_controller/ray/base.py: the sum of all accelerators is checked at once (_check_resource_available), and
-nothing else; a placement group that no node can hold is waited for without a limit (RayResourcePool.get_placement_groups).
+nothing else since 0.6.0; a placement group that no node can hold is waited for without a limit (RayResourcePool.get_placement_groups).
 """
 
 from __future__ import annotations
@@ -10,13 +10,19 @@ from typing import Callable, Iterator, Mapping, Sequence
 
 from ....findings.span import Edit
 from ....findings.wording import with_noun
-from ....machines.cluster import Cluster
+from ....machines.accelerators import GENERIC, accelerators
+from ....machines.cluster import Cluster, Node, Nodes
+from ....machines.nodes import numbered_nodes
+from ....machines.shorthand import AsDeclared
+from ....placements.assignment import Runs
 from ....pools.fit import can_fit
-from ....pools.layout import UNLIMITED, Layout, Room, Short, lay_out, machines_for, rooms_of
-from ....pools.pool import Pool
+from ....pools.layout import UNLIMITED, Layout, Room, Short, apart, cut, lay_out, machines_for, rooms_of
+from ....pools.pool import Parts, Pool
 from ..configuration import Configuration
 from ..entries import Entry
+from ..releases import until
 from .declared import FIT, Declared
+from .programs import in_pieces
 
 CPUS = "PW502"
 ROOM = (FIT, CPUS)
@@ -28,6 +34,7 @@ LATER = {
 }
 """What programs do instead that do not compare the sum of all pools."""
 NEVER = "verl checks only the sum of all accelerators; Ray waits for this part without a limit and without a word"
+PER_NODE = "verl compares the parts of each pool with the nodes as soon as Ray is up (dropped in 0.6.0)"
 MOST_OFFERED, MOST_TRIED = 2, 24
 Changes = Mapping[str, int]
 Suits = Callable[[Changes], bool]
@@ -42,8 +49,9 @@ def judge_room(settings: Configuration, entry: Entry, declared: Declared, cluste
         other = lay_out(pools, rooms)
         if possible is None or other.short is not None:
             settings.notes.unsure(
-                FIT, layout.short.pool.name if layout.short else "", "whether its parts fit onto the nodes was not decided"
-            )
+                FIT, layout.short.pool.name if layout.short else "", "whether its parts fit onto the nodes was not decided", True,
+                "Write parts of fewer sizes",
+            )  # fmt: skip
             return layout
         _by_chance(settings, layout)
         return other
@@ -51,6 +59,8 @@ def judge_room(settings: Configuration, entry: Entry, declared: Declared, cluste
     if short is not None:
         pool = short.pool
         code, message, note = _fault(declared, entry, cluster, rooms, short)
+        if code == FIT and note == NEVER and until(settings, "0.6.0"):
+            note = PER_NODE
         offers = list(_offers(settings, len(declared.pools) == 1, pool, rooms, suits))
         help_ = "; or ".join(" and ".join(settings.assigned(key, value) for key, value in offer.items()) for offer in offers)
         at = pool.span("size" if short.part < len(cluster.nodes) else "count") or settings.top
@@ -170,3 +180,74 @@ def _edit(settings: Configuration, offers: Sequence[Changes]) -> Edit | None:
         return None
     (key, value) = next(iter(offers[0].items()))
     return settings.becomes(key, str(value))
+
+
+def assumed(declared: Declared, per_node: AsDeclared | None = None) -> tuple[Cluster, Layout]:
+    """The machines that the file speaks of, and the pools on them; where it speaks of none, one node for each part.
+
+    `per_node`: all machines have so many accelerators.
+    """
+    if per_node is not None and per_node.count:
+        stated = sum(parts.count for parts in declared.nodes)
+        count = max(machines_for(declared.pools, per_node.count), stated, *(pool.count for pool in declared.pools), 0)
+        return _on(declared, nodes_of((Parts(per_node.count, count),), per_node.model))
+    return _on(declared, nodes_of(declared.nodes)) if declared.nodes else one_each(declared)
+
+
+def one_each(declared: Declared) -> tuple[Cluster, Layout]:
+    """A node for every part, and the pools on them."""
+    nodes, layout = apart(declared.pools)
+    return nodes_of(nodes), layout
+
+
+def _on(declared: Declared, cluster: Cluster) -> tuple[Cluster, Layout]:
+    return cluster, lay_out(declared.pools, rooms_of(cluster))
+
+
+def nodes_of(stretches: Sequence[Parts], model: str = GENERIC) -> Cluster:
+    """A cluster of nodes with so many accelerators each; one without nodes is one of which nobody said how many it has."""
+    found, rank = [], 0
+    for parts in stretches:
+        if parts.count:
+            found.append(numbered_nodes(Node(rank, "", accelerators(parts.size, model)), parts.count))
+            rank += parts.count
+    return Cluster(Nodes(found), counted=bool(found))
+
+
+def placed(
+    settings: Configuration, entry: Entry, declared: Declared, machines: Cluster | AsDeclared | None, suits: Suits
+) -> tuple[Cluster, Mapping[str, Runs]]:
+    """The cluster, and the ranks of every component of the pools.
+
+    `suits` tells whether other values of keys are right in all respects. Where the parts have no room on the given machines, that is said, and the rest is judged on those that the file speaks of.
+    """
+    if isinstance(machines, Cluster):
+        given, layout = machines, lay_out(declared.pools, rooms_of(machines), entry.reserves)
+    else:
+        given, layout = assumed(declared, machines)
+    if machines is None and declared.pools and not declared.nodes:
+        most = max((parts.size for pool in declared.pools for parts in pool.parts), default=8)
+        why = "machines unknown; a node for each part of a pool is assumed"
+        settings.notes.unsure(FIT, "", why, True, f"Pass `--cluster x{most}`")
+    if layout.short is not None and (pieces := in_pieces(settings, entry, declared)) is not declared:
+        on = (
+            (machines, lay_out(pieces.pools, rooms_of(machines), entry.reserves))
+            if isinstance(machines, Cluster)
+            else assumed(pieces, machines)
+        )
+        if on[1].short is None:
+            return on[0], _runs(pieces, on[1])
+    if layout.short is not None:
+        layout = judge_room(settings, entry, declared, given, layout, suits)
+        if layout.short is not None:
+            given, layout = one_each(declared)
+    return given, _runs(declared, layout)
+
+
+def _runs(declared: Declared, layout: Layout) -> dict[str, Runs]:
+    found = {}
+    for pool in declared.pools:
+        runs = layout.runs(pool.name)
+        for name in pool.components:
+            found[name] = cut(runs, *declared.ranges[name]) if name in declared.ranges else runs
+    return found

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from ...dialect import TRAINING
-from ..job.setup import Setup
-from .degrees import mend_degrees
-from .engine import judge_engines
-from .meshes import judge_meshes
+from ..job import Setup
+from .batches import judge_batches, judge_start
+from .engines import judge_engines, mend_degrees
+from .machine import judge_machine
+from .megatron import judge_meshes
 from .models import read_models
-from .training.batches import judge_batches
-from .training.chain import derive_batches
-from .training.modes import judge_modes
-from .training.start import judge_start
-from .training.streamed import judge_streams
-from .training.tuning import judge_ranks_of_tuning, judge_tuning
-from .training.updates import judge_updates
+from .modes import judge_modes
+from .updates import derive_batches, judge_ranks_of_tuning, judge_streams, judge_tuning, judge_updates
 from .work import Work
 
 
@@ -31,6 +27,7 @@ def judge(setup: Setup, level: str, models: bool = True) -> None:
     if models:
         derive_batches(work)
         read_models(work)
+        judge_machine(work)
     if level == TRAINING:
         judge_modes(work)
         judge_start(work)

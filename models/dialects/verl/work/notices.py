@@ -16,3 +16,5 @@ FIRST_UPDATE = "verl notices this only at its first update, after everything was
 NEVER = "verl never notices this"
 OWN_TRAINER = "this program has a trainer of its own, which may do otherwise"
 UNCHECKED_AT_START = "verl's own check at the start is skipped with `use_dynamic_bsz`; Megatron fails in the workers"
+HANGS = "verl never notices this: it waits without a limit"
+WITH_TRAINER = "verl refuses this when it makes its trainer, before any worker is started"

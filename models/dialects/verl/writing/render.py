@@ -6,9 +6,11 @@ can be said only in the block `topology:`, which is proposed for verl and read b
 
 from __future__ import annotations
 
-from typing import Sequence
+from dataclasses import dataclass, field
+from math import gcd
+from typing import Mapping, Sequence
 
-from ....component import Component
+from ....component import Component, Parallel
 from ....conversion.hints import asked, shape
 from ....conversion.losses import dropped, moved, refusal, unsaid_demands
 from ....conversion.names import renamed, said_of_names
@@ -17,15 +19,155 @@ from ....findings.finding import Finding, UnusableInput
 from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ....placements.assignment import Run, seats
 from ....pools.layout import cut, lay_out, rooms_of
+from ....pools.pool import Parts, Pool
 from ....problem import Problem
 from ....roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT
 from ....text.dump import to_yaml
 from ...dialect import Rendering
-from ..entries.entry import Entry
+from ..entries.entry import SLOTS, Entry
 from ..entries.programs import DECLARED, MAIN_PPO, ONE_STEP_OFF, VLA
-from .degrees import Data
-from .pooled import Pooled, pooled
-from .sections import sections
+
+Data = dict[str, object]
+
+
+def engine(component: Component, losses: list[Finding]) -> Data:
+    """Those of an inference engine; tp is written always, as verl's default is 2."""
+    its = component.parallel
+    data: Data = {"tensor_model_parallel_size": its.tp}
+    data |= {
+        key: degree
+        for key, degree in (("pipeline_model_parallel_size", its.pp), ("data_parallel_size", its.dp), ("expert_parallel_size", its.ep))
+        if degree > 1
+    }
+    _tell(component, Parallel(its.tp, its.pp, 1, its.ep, its.dp), losses)
+    return data
+
+
+def trained(component: Component, losses: list[Finding]) -> Data:
+    """Those of something that is trained, or computes as what is trained does: Megatron's, or FSDP without any."""
+    its = component.parallel
+    degrees = {"tensor_model": its.tp, "pipeline_model": its.pp, "context": its.cp, "expert_model": its.ep}
+    kept = Parallel(its.tp, its.pp, its.cp, its.ep)
+    _tell(component, kept, losses)
+    backend = "fsdp" if kept == Parallel() and component.backend != "megatron" else "megatron"
+    if component.backend not in ("", backend):
+        losses.append(dropped(component.name, f"`{component.name}` is trained by {component.backend}, in verl by {backend}"))
+    if backend == "fsdp":
+        return {"strategy": "fsdp"}
+    megatron: Data = {f"{name}_parallel_size": degree for name, degree in degrees.items()}
+    if its.ep > 1:
+        megatron["expert_tensor_parallel_size"] = 1  # verl's default is tp, which fewer numbers of ranks divide by
+    return {"strategy": "megatron", "megatron": megatron}
+
+
+def _tell(component: Component, kept: Parallel, losses: list[Finding]) -> None:
+    if kept != component.parallel:
+        message = f"`{component.name}` has {component.parallel}; verl gives it {kept}"
+        losses.append(moved(component.name, message) if component.runs is None else dropped(component.name, message))
+
+
+Seats = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Components on one pool: all of them, and of those that are on a part of it the first and the last rank.
+
+    `parts` are the accelerators that the pool has on each of its nodes; None where that is left to solve.
+    """
+
+    components: tuple[Component, ...]
+    parts: Parts | None
+    ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
+    on_nodes: tuple[tuple[int, int], ...] = ()
+    """(node, how many of its accelerators the pool has)."""
+
+    @property
+    def uneven(self) -> str:
+        """What it has on its nodes, if that differs: then only smaller parts, several on a node, can be said."""
+        if len({count for _, count in self.on_nodes}) < 2:
+            return ""
+        return ", ".join(f"{count} on node {node}" for node, count in self.on_nodes[:4])
+
+    def named(self, name: str, names: dict[str, str]) -> Pool:
+        """The same as a pool of this name; with no parts where they are left to solve."""
+        return Pool(name, (self.parts,) if self.parts else (), SLOTS, tuple(names[each.name] for each in self.components))
+
+
+def pooled(problem: Problem, components: tuple[Component, ...], reasons: list[Finding]) -> list[Pooled]:
+    """The pools of these components. `reasons` (PW606) gets what no pools can say."""
+    held = {each.name: _seats(each) for each in components}
+    groups: list[list[Component]] = []
+    for each in components:
+        near = [group for group in groups if any(_together(problem, each, other, held) for other in group)]
+        groups = [group for group in groups if group not in near] + [[*(one for group in near for one in group), each]]
+    order = {each.name: position for position, each in enumerate(components)}
+    return [_pool(sorted(group, key=lambda each: order[each.name]), held, reasons) for group in groups]
+
+
+def _seats(component: Component) -> Seats:
+    """Its accelerators in the order of its ranks."""
+    return tuple(seat for _, its in seats(component.runs or ()) for seat, _, _ in its)
+
+
+def _together(problem: Problem, one: Component, other: Component, held: dict[str, Seats]) -> bool:
+    if one.runs is not None and other.runs is not None:
+        return bool(set(held[one.name]) & set(held[other.name]))
+    return any(one in members and other in members for members in problem.colocated_sets)
+
+
+def _pool(group: list[Component], held: dict[str, Seats], reasons: list[Finding]) -> Pooled:
+    given = [each for each in group if each.runs is not None]
+    if len(given) < len(group):
+        if given:
+            names = ", ".join(f"`{each.name}`" for each in group)
+            reasons.append(
+                refusal(group[0].name, f"of {names}, which share a pool, some are given and some left to solve", "give all or none")
+            )
+        return Pooled(tuple(group), None)
+    all_of_them = sorted({seat for each in group for seat in held[each.name]})
+    counts = {node: sum(its == node for its, _ in all_of_them) for node, _ in all_of_them}
+    names = ", ".join(f"`{each.name}`" for each in group)
+    position = {seat: rank for rank, seat in enumerate(all_of_them)}
+    ranges = {}
+    for each in group:
+        ranks = sorted({position[seat] for seat in held[each.name]})
+        if len(set(held[each.name])) < len(held[each.name]):
+            message = f"processes of `{each.name}` share accelerators; in verl each has one of its own"
+            reasons.append(refusal(each.name, message, "give every process its own"))
+        if len(ranks) < len(all_of_them):
+            if ranks[-1] - ranks[0] + 1 != len(ranks):
+                message = f"`{each.name}` is on a part of the pool of {names} that is not one solid range of its ranks"
+                reasons.append(refusal(each.name, message, "give it all of the pool, or none"))
+            ranges[each.name] = ranks[0], ranks[-1]
+    size = gcd(*counts.values())
+    return Pooled(tuple(group), Parts(size, len(all_of_them) // size), ranges, tuple(counts.items()))
+
+
+def sections(by_name: Mapping[str, Component], pools: Sequence[Pooled], losses: list[Finding]) -> Data:
+    """What stands in the file besides the sizes of its pools, of components by verl's names; `losses` gets what it says less."""
+    actor = trained(by_name["actor"], losses) | {"use_kl_loss": "ref" in by_name}
+    section: Data = {"actor": actor, "rollout": engine(by_name["rollout"], losses)}
+    if "ref" in by_name:
+        section["ref"] = trained(by_name["ref"], losses)
+    data: Data = {
+        "algorithm": {"adv_estimator": "gae" if "critic" in by_name else "grpo"},
+        "actor_rollout_ref": section,
+    }
+    if "critic" in by_name:
+        data["critic"] = trained(by_name["critic"], losses)
+    if "reward_model" in by_name:
+        own = next(pool for pool in pools if by_name["reward_model"] in pool.components)
+        data["reward_model"] = _reward(by_name["reward_model"], by_name["actor"] not in own.components, losses)
+    return data
+
+
+def _reward(component: Component, apart: bool, losses: list[Finding]) -> Data:
+    """A reward model that is served by an engine where it has its degrees and shares the pool of the actor, else a worker."""
+    served = not apart and component.parallel.tp * component.parallel.dp > 1
+    data: Data = {"enable": True, "enable_resource_pool": apart, "use_reward_loop": served}
+    return data | ({"rollout": engine(component, losses)} if served else trained(component, losses))
+
 
 NAMES = {ACTOR: "actor", ROLLOUT: "rollout", REFERENCE: "ref", CRITIC: "critic", REWARD: "reward_model", ENVIRONMENT: "env"}
 """What verl calls the components of these roles. Source: verl, verl/trainer/ppo/utils.py, Role."""

@@ -1,29 +1,132 @@
-"""An answer into a verl file: how many nodes a pool has, and how many accelerators on each.
+"""An answer into a verl file: how many nodes a pool has, and how many accelerators on each; keys that stand nowhere yet are added.
 
-verl names no node, so an answer can be written where the pools, laid out again, lie where the answer says.
+verl names no node, so an answer can be written where the pools, laid out again, lie where the answer says. Of many ways to write one each
+number is tried by itself first, as a wrong one is wrong whatever the others are.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
 from math import gcd
+from typing import Callable, Sequence, Union
+from typing import Mapping as MappingType
 
-from ....configuration.notes import Notes
-from ....findings.finding import Severity, UnusableInput
-from ....findings.span import Edit, Span, apply_edits
+from ....findings.finding import Severity, UnusableInput, error
+from ....findings.span import Edit, Span
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment, seats
 from ....pools.pool import Pool
 from ....reading import Reading
-from ....text.interpolation import Interpolator
+from ....text.reshape import with_entry
 from ....text.source import Source
-from ....text.tree import Scalar
+from ....text.splice import at_line_end, line_end
+from ....text.tree import Mapping, Scalar
 from ...dialect import TRAINING, Degrees
 from ..configuration import Configuration
 from ..hinted import is_open, says_degrees
 from ..planning.degrees import amounts_of, changed, numbers
-from ..reader import FRAMEWORK, declared_in, read
-from .entries import added, instead, refused
-from .tried import Choice, fewest_doubts
+from ..reader import VerlReader, read
+
+Tree = dict[str, Union[int, "Tree"]]
+
+
+def instead(key: str, here: Scalar, value: int) -> list[Edit]:
+    """The edit of a number that is written; none where it is that one. Raises UnusableInput where it comes through an interpolation."""
+    if here.value == value:
+        return []
+    if here.origin is not None:
+        raise refused(key, f"`{key}` is written through an interpolation")
+    return [Edit(here.span, str(value))]
+
+
+def added(source: Source, numbers: MappingType[str, int]) -> list[Edit]:
+    """The edits that put keys where they belong: into the sections that the text has, and sections of their own for the others.
+
+    Raises UnusableInput where a section is none, or has no place for more.
+    """
+    return _into(source, source.root, _tree(numbers), "")
+
+
+def _tree(numbers: MappingType[str, int]) -> Tree:
+    """Dotted keys as maps in maps; none of them lies below another."""
+    found: Tree = {}
+    below: dict[str, dict[str, int]] = {}
+    for key, value in numbers.items():
+        name, _, rest = key.partition(".")
+        if rest:
+            below.setdefault(name, {})[rest] = value
+            found.setdefault(name, {})
+        else:
+            found[name] = value
+    return {name: _tree(below[name]) if name in below else value for name, value in found.items()}
+
+
+def _into(source: Source, section: Mapping, tree: Tree, path: str) -> list[Edit]:
+    edits, new = list[Edit](), list[str]()
+    for name, value in tree.items():
+        key, here = f"{path}{name}", section.get(name)
+        if isinstance(here, Mapping) and isinstance(value, dict):
+            edits += _into(source, here, value, f"{key}.")
+        elif here is not None:
+            raise refused(key, f"`{key}` is no section that could be added to")
+        elif section is source.root and not section.flow:
+            new.append(f"{name}: {_text(value)}")
+        else:
+            edit = with_entry(source.text, section, name, _text(value))
+            if edit is None:
+                raise refused(key, f"`{key}` has no place in its section")
+            edits.append(edit)
+    end = line_end(source)
+    return edits + ([at_line_end(source, len(source.text), "".join(f"{end}{line}" for line in new))] if new else [])
+
+
+def _text(value: int | Tree) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return "{" + ", ".join(f"{name}: {_text(inner)}" for name, inner in value.items()) + "}"
+
+
+def refused(name: str, why: str) -> UnusableInput:
+    """Why the answer cannot be written (PW603)."""
+    return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help="use the plan itself")])
+
+
+Choice = tuple[int, ...]
+
+
+def fewest_doubts(lengths: Sequence[int], doubts: Callable[[Choice], int | None], most: int) -> Choice | None:
+    """One of each of some lists, by its place, without doubts; else the first with fewest of those that were tried; None where each is impossible.
+
+    `doubts` are those of a choice, None of an impossible one. At most so many are tried: of the last list each with the first of the
+    others, then of the one before it each with the best of the last, and so on; then every choice in order.
+    """
+    known: dict[Choice, int | None] = {}
+
+    def rank(choice: Choice) -> tuple[bool, int, Choice]:
+        its = known.get(choice)
+        return its is None, its or 0, choice
+
+    def is_right(choice: Choice) -> bool:
+        if choice not in known and len(known) < most:
+            known[choice] = doubts(choice)
+        return known.get(choice) == 0
+
+    best: Choice = (0,) * len(lengths)
+    for place in reversed(range(len(lengths))):
+        for number in range(lengths[place]):
+            choice = (*best[:place], number, *best[place + 1 :])
+            if is_right(choice):
+                return choice
+            best = min(best, choice, key=rank)
+    for choice in product(*map(range, lengths)):
+        if is_right(choice):
+            return choice
+        if len(known) >= most:
+            break
+    possible = [choice for choice, its in known.items() if its is not None]
+    return min(possible, key=rank, default=None)
+
 
 MOST_TRIED = 64
 """Combinations of sizes that are tried until one is laid out as the answer says."""
@@ -36,9 +139,9 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
 
     Raises UnusableInput (PW603) where verl cannot say the answer: in parts of one size it would take other nodes.
     """
-    notes = Notes(reading.document, FRAMEWORK)
     planned = reading.problem is not None and reading.problem.job.laying is not None
-    entry, settings, declared = declared_in(notes, Interpolator.of(reading.document), None, planned)
+    reader = VerlReader(reading.document, None, TRAINING, open_=planned)
+    entry, settings, declared = reader.entry, reader.settings, reader.declared
     chosen, through = dict[str, int](), dict[str, int]()
     for name, parallel in degrees.items():
         # What nobody opened follows from other numbers, and stays as it is written.
@@ -131,8 +234,10 @@ def _doubts(written: Reading) -> int:
 
 def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> Reading:
     """The edited text must say exactly this Assignment, of the same cluster, with these degrees, and all others as they are; as it is read."""
-    problem, source = reading.problem, Source(reading.source.name, apply_edits(reading.source.text, edits))
-    written = read(reading.document.compose(source), problem.cluster if problem else None, TRAINING)
+    problem, source = reading.problem, reading.source.edited(edits)
+    written = read(
+        replace(reading.document.compose(source), release=reading.document.release), problem.cluster if problem else None, TRAINING
+    )
     again = written.problem
     found = {component.name: component.runs or () for component in again.components} if again else {}
     for name, runs in assignment.runs.items():

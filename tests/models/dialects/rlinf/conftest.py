@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Callable
 
 import pytest
@@ -10,11 +11,15 @@ from placewright.models.findings.finding import Severity
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import AsDeclared, read_shorthand
 from placewright.models.reading import Reading
+from placewright.models.releases.choice import stated
+from placewright.models.releases.release import read_releases
 from placewright.models.report import Report
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify
 
+NEWEST = stated(read_releases(rlinf.RELEASES), read_releases(rlinf.RELEASES).newest)
+"""Release of these tests; those of older ones state theirs (see test_releases.py)."""
 Read = Callable[..., Reading]
 Judge = Callable[..., Report]
 Codes = Callable[..., str]
@@ -25,7 +30,8 @@ def read() -> Read:
     """Read a text, with machines in shorthand (default: 8 accelerators on each node) or None."""
 
     def reading(text: str, machines: str | Cluster | AsDeclared | None = "x8") -> Reading:
-        return rlinf.read(Document.of(Source("run.yaml", text)), read_shorthand(machines) if isinstance(machines, str) else machines)
+        document = replace(Document.of(Source("run.yaml", text)), release=NEWEST)
+        return rlinf.read(document, read_shorthand(machines) if isinstance(machines, str) else machines)
 
     return reading
 

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import yaml
+from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
 from placewright.models.findings.finding import Finding
 from placewright.models.findings.span import apply_edits
@@ -29,10 +30,11 @@ ENVIRONMENT = {"num_env_groups": 6, "group_size": 4, "max_env_num_per_worker": 8
 AGENTIC: Config = {**{key: RLVR[key] for key in RLVR if key != "rewards"}, "train_env_manager": ENVIRONMENT, "val_env_manager": ENVIRONMENT}
 
 
-def of(config: Config | str, cluster: str | Cluster | None = None, level: str = "placement") -> Reading:
+def of(config: Config | str, cluster: str | Cluster | None = None, level: str = "placement", release: str = "") -> Reading:
     text = config if isinstance(config, str) else yaml.safe_dump(json.loads(json.dumps(config)), sort_keys=False, width=1 << 20)
     machines = read_shorthand(cluster) if isinstance(cluster, str) else cluster
-    return read(Source("train.yaml", text), machines, "roll", level)
+    composer = Composer(frameworks=(f"roll=={release}",) if release else ())
+    return read(Source("train.yaml", text), machines, "roll", level, composer)
 
 
 def changed(config: Config, **blocks: Any) -> Config:

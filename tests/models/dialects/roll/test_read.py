@@ -18,8 +18,9 @@ def test_an_unknown_value_is_not_judged() -> None:
 
 
 def test_strategies_that_roll_had_once_are_named() -> None:
-    reading = of(changed(RLVR, actor_train={"strategy_args": {"strategy_name": "deepspeed_train"}}))
+    reading = of(changed(RLVR, actor_train={"strategy_args": {"strategy_name": "deepspeed_train"}}), release="0.3.0")
     assert the(reading, "PW105").help == "write `megatron_train`"
+    assert "removed in 0.3.0" in the(reading, "PW105").message
     assert said(mended(reading, "PW105")) == []
 
 

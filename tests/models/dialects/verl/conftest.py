@@ -42,7 +42,7 @@ def read() -> Read:
         named = table.named(release)
         assert named is not None
         document = Document(source, source.root, program=started, release=stated(table, named))
-        return verl.read(document, read_shorthand(machines) if machines else None)
+        return verl.read(document, read_shorthand(machines) if machines else None, "placement")
 
     return reading
 

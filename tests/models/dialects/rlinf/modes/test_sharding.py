@@ -38,4 +38,7 @@ def test_the_edit_shards_over_all(job: Job) -> None:
     reading = job(TOGETHER, actor__training_backend="fsdp", actor__fsdp_config={"sharding_strategy": "hybrid_shard"})
     (error,) = found(reading, Severity.ERROR)
     assert error.edit is not None and error.edit.text == "full_shard"
-    assert error.message.startswith("`actor.fsdp_config.sharding_strategy: hybrid_shard` needs ranks in two dimensions")
+    assert (
+        error.message
+        == "`actor.fsdp_config.sharding_strategy` is `hybrid_shard`, but RLinf gives FSDP one dimension of ranks, all of `actor`"
+    )

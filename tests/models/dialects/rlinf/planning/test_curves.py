@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from placewright.models.dialects.rlinf.planning.curves import fitted
+from placewright.models.dialects.rlinf.planning.tables import fitted
 
 
 @pytest.mark.parametrize(

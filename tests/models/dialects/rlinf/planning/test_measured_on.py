@@ -50,11 +50,11 @@ def test_the_written_file_is_read_as_it_was_planned(block: str) -> None:
 
 def test_the_count_is_that_of_costs_alone(tmp_path: Path) -> None:
     (tmp_path / "run.yaml").write_text(TEXT + "placewright: {components: {env: {measured_on: 16}}}\n")
-    (told,) = pw.verify(tmp_path / "run.yaml", cluster="2x8xH100").errors
+    (told,) = pw.verify(tmp_path / "run.yaml", cluster="2x8xH100", level="placement").errors
     assert (told.code, told.message) == (
         "PW121", "`measured_on` of `env` is about a cost of it in RLinf's `profile_data`, and this file has none",
     )  # fmt: skip
     (tmp_path / "run.yaml").write_text(TEXT + "placewright: {components: {actor: {measured_on: 0}}}\n")
-    assert [each.code for each in pw.verify(tmp_path / "run.yaml", cluster="2x8xH100").errors] == ["PW105"]
+    assert [each.code for each in pw.verify(tmp_path / "run.yaml", cluster="2x8xH100", level="placement").errors] == ["PW105"]
     (tmp_path / "run.yaml").write_text(TEXT + "placewright: {components: {actor: {measured_on: 8}}}\n")
-    assert not pw.verify(tmp_path / "run.yaml", cluster="2x8xH100").errors
+    assert not pw.verify(tmp_path / "run.yaml", cluster="2x8xH100", level="placement").errors

@@ -5,7 +5,19 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from placewright.models.dialects.rlinf.planning.tables import MEASURED, Batch, generated, simulated, trained
+from placewright.models.dialects.rlinf.planning.tables import (
+    MEASURED,
+    Batch,
+)
+from placewright.models.dialects.rlinf.planning.tables import (
+    generated_table as generated,
+)
+from placewright.models.dialects.rlinf.planning.tables import (
+    simulated_table as simulated,
+)
+from placewright.models.dialects.rlinf.planning.tables import (
+    trained_table as trained,
+)
 from placewright.models.planning.measured import SECOND
 
 BATCH = Batch(prompts=512, group=16, updates=4)

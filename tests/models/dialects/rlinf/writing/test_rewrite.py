@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Sequence
 
 import pytest
-from placewright.models.dialects.rlinf.writing.insert import Line
-from placewright.models.dialects.rlinf.writing.rewrite import rewrite_lines
+from placewright.models.dialects.rlinf.lines import Line, rewrite_lines
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import apply_edits
 from placewright.models.text.source import Source

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Mapping
 
 import pytest
-from placewright.models.dialects.roll.planning import chosen
+from placewright.models.dialects.roll import planning as chosen
 from placewright.models.parallel import Parallel
 from placewright.models.reading import Reading
 from placewright.solving import solve

@@ -9,8 +9,8 @@ import pytest
 from placewright.cli.written import edits_of
 from placewright.models.answer import UNDECIDED
 from placewright.models.dialects.load import read
-from placewright.models.dialects.verl.planning import accepted
-from placewright.models.dialects.verl.planning.referring import following_keys
+from placewright.models.dialects.verl.planning import opening
+from placewright.models.dialects.verl.planning.refused import following_keys
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
@@ -104,7 +104,7 @@ def test_what_is_not_read_is_told_and_nothing_is_proved(monkeypatch: pytest.Monk
     text = written((1, 2), "", f"${{int_div:{EACH},2}}", times)
     whole = solve(of(text, "2x4"), sandbox=False)
     assert whole.planned is not None and whole.planned.proved
-    monkeypatch.setattr(accepted, "MOST_TRIED", 6)
+    monkeypatch.setattr(opening, "MOST_TRIED", 6)
     reading = of(text, "2x4").to_solve
     answer = solve(reading, sandbox=False)
     assert reading.problem is not None and reading.problem.job.workload is not None and answer.planned is not None

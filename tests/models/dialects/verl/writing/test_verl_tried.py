@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import placewright as pw
 from placewright.cli.written import edits_of
+from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
-from placewright.models.dialects.verl.writing.tried import Choice, fewest_doubts
+from placewright.models.dialects.verl.writing.write import Choice, fewest_doubts
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source
 
+PIN = Composer(frameworks=("verl==b178a3cd",))
+"""In later releases no worker asks for whole micro batches."""
 SCRIPT = """\
 #!/bin/bash
 python3 -m verl.experimental.one_step_off_policy.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=840 \\
@@ -25,13 +28,13 @@ python3 -m verl.experimental.one_step_off_policy.main_ppo algorithm.adv_estimato
 
 def test_a_size_that_more_than_a_hundred_choices_come_before_is_written() -> None:
     """Sixty are of twelve sizes in either pool, and the 14 samples of a rank are a multiple of two alone: it was told to be refused in whatever parts."""
-    reading = read(Source("run.sh", SCRIPT), read_shorthand("1x120"), "verl", "training")
+    reading = read(Source("run.sh", SCRIPT), read_shorthand("1x120"), "verl", "training", PIN)
     answer = pw.solve(reading, sandbox=False)
     assert answer.planned is not None and answer.planned.proved
     edits, refused = edits_of(reading.to_solve, answer)
     text = apply_edits(SCRIPT, edits)
     assert not refused and "trainer.n_gpus_per_node=2 trainer.nnodes=30" in text
-    assert not pw.verify(read(Source("run.sh", text), read_shorthand("1x120"), "verl", "training")).errors
+    assert not pw.verify(read(Source("run.sh", text), read_shorthand("1x120"), "verl", "training", PIN)).errors
 
 
 def test_each_is_tried_by_itself_before_all_together() -> None:

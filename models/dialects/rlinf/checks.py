@@ -1,0 +1,189 @@
+"""Demands of RLinf on the settings of a job, as data: what is required, refused, or must divide.
+
+Each check names the code of RLinf that demands it. Those of `SETTINGS` are judged always, those of `BATCHES` at the level ``training``.
+"""
+
+from __future__ import annotations
+
+from typing import Callable, Iterable
+
+from ...configuration.notes import Notes
+from ...configuration.settings import Settings
+from ...findings.finding import Severity
+from ...findings.span import Span
+from ...findings.wording import with_noun
+from ...releases.release import Range
+from ..checks import AtLeast, Check, Condition, Divides, Equals, Excludes, Facts, Number, OneOf, Requires, run_checks
+from .known import CHECKED, DEGREE, FSDP, LATE, SETTING
+from .modes.parts import Placer
+
+REASONING = ("reasoning", "coding_online_rl")
+GROUPED = ("grpo", "grpo_dynamic", "reinpp_baseline")
+"""Values of `algorithm.adv_type` that compare the samples of a group with each other."""
+DEMANDS = "PW403"
+AGAIN, RETURNED, FIXED = "algorithm.recompute_logprobs", "rollout.return_logprobs", "algorithm.importance_sampling_fix"
+SHARDING, WHOLE = "actor.fsdp_config.sharding_strategy", ("full_shard", "shard_grad_op", "no_shard")
+STAGES = "rollout.pipeline_stage_num"
+
+
+class JobFacts(Facts):
+    """Settings of a job with its task, its placement class and its components; `place` is where nothing better can be pointed at."""
+
+    def __init__(
+        self, notes: Notes, settings: Settings, task: str, placer: Placer, has: Callable[[str], bool], place: Span, phases: Iterable[str] = ()
+    ) -> None:  # fmt: skip
+        super().__init__(notes, settings)
+        self.task, self.placer, self.has, self.place, self.phases = task, placer, has, place, tuple(phases)
+
+    @property
+    def top(self) -> Span:
+        """See `Facts.top`."""
+        return self.place
+
+    def about(self, subject: str) -> JobFacts:
+        """The same facts for checks about another component."""
+        facts = JobFacts(self.notes, self.settings, self.task, self.placer, self.has, self.place, self.phases)
+        facts.subject = subject
+        return facts
+
+
+def _job(condition: Callable[[JobFacts], bool | None]) -> Condition:
+    return lambda facts: condition(facts) if isinstance(facts, JobFacts) else None
+
+
+def _packs(facts: JobFacts) -> bool:
+    """True for jobs that train and pack their processes: only they compute probabilities of an old policy."""
+    return facts.placer in (Placer.MODEL_PARALLEL, Placer.MULTI_AGENT)
+
+
+def _flag(facts: Facts, path: str, default: bool = False) -> bool | None:
+    return facts.settings.flag(path, SETTING, default)
+
+
+def _says(facts: Facts, path: str) -> bool:
+    """True if the flag `AGAIN` is written, so that what depends on it is known."""
+    return facts.settings.at(path) is not None
+
+
+def _is_whole_fsdp(facts: JobFacts) -> bool | None:
+    """True if FSDP's first version shards what trains: the second does not look at the way."""
+    settings = facts.settings
+    if facts.task.endswith("_eval") or not settings.has(SHARDING) or not facts.has("actor") or _flag(facts, "runner.only_eval"):
+        return False
+    version = settings.word("actor.fsdp_config.strategy", SETTING)
+    return settings.word("actor.training_backend", SETTING) == FSDP and version is not None and version.lower() in ("", FSDP)
+
+
+def _is_staged(key: str) -> Condition:
+    """True where a flag of environments asks for a single stage of the pipeline."""
+    return _job(lambda facts: bool(facts.phases) and facts.has("env") and facts.task != "offline" and bool(_flag(facts, key)))
+
+
+def _has_rewards(facts: JobFacts) -> bool | None:
+    used = facts.has("env") and "train" in facts.phases and _flag(facts, "reward.use_reward_model")
+    return bool(used) and _flag(facts, "reward.standalone_realworld") is False
+
+
+def _is_grouped(facts: JobFacts) -> bool:
+    kind, choice = facts.settings.word("algorithm.adv_type", DEMANDS), facts.notes.choice
+    if kind not in GROUPED or not facts.task or facts.task.endswith("_eval"):
+        return False
+    if choice is not None and choice.until("0.3"):  # RLinf 0.1 and 0.2 look at it whatever the job does
+        return kind != "grpo_dynamic" or choice.since("0.2")
+    return facts.task != "sft" and _flag(facts, "runner.only_eval") is False
+
+
+def _chunk(facts: Facts) -> Number | None:
+    """Actions of a chunk: of what trains, or of what only generates."""
+    trains = isinstance(facts, JobFacts) and ("train" in facts.phases or facts.task == "offline")
+    return facts.number(f"{'actor' if trains else 'rollout'}.model.num_action_chunks", DEMANDS)
+
+
+def _samples(facts: Facts) -> Number | None:
+    """Samples of a step of a reasoning job."""
+    prompts, group = (facts.number(path, DEMANDS) for path in ("data.rollout_batch_size", "algorithm.group_size"))
+    if prompts is None or group is None:
+        return None
+    samples = prompts.value * group.value
+    return Number(samples, f"{with_noun(samples, 'sample')} (data.rollout_batch_size x algorithm.group_size)")
+
+
+_CONFIG = "RLinf, rlinf/config.py"
+
+SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
+    ("algorithm", (
+        Requires(
+            code="PW101", source=f"{_CONFIG}, validate_reasoning_cfg", key=AGAIN, help="say `algorithm: {recompute_logprobs: true}`, or `false`",
+            only_if=_job(lambda facts: _packs(facts) and not _says(facts, AGAIN)),
+            message=f"there is no `{AGAIN}`, which RLinf reads before anything else of the job",
+        ),
+        Requires(
+            code=SETTING, source=f"{_CONFIG}, validate_coding_online_rl_cfg", key=AGAIN, value=True, message=f"online coding needs `{AGAIN}: true`",
+            only_if=_job(lambda facts: _packs(facts) and facts.task == "coding_online_rl" and _says(facts, AGAIN)),
+        ),
+        Requires(
+            code=SETTING, source=f"{_CONFIG}, validate_reasoning_cfg", key=AGAIN, value=True, help="set one of them to `true`",
+            only_if=_job(lambda facts: _packs(facts) and facts.task == "reasoning" and _says(facts, AGAIN) and _flag(facts, RETURNED) is False),
+            message=f"neither `{AGAIN}` nor `{RETURNED}` is true, so the old policy's probabilities are missing",
+        ),
+        Excludes(
+            code=SETTING, source=f"{_CONFIG}, validate_reasoning_cfg of v0.2", keys=(AGAIN, RETURNED), releases=Range(until="0.3"),
+            only_if=_job(lambda facts: _packs(facts) and facts.task == "reasoning" and _flag(facts, FIXED) is False),
+            message=f"`{AGAIN}` and `{RETURNED}` are both true without `{FIXED}`",
+        ),
+    )),
+    ("actor", (
+        OneOf(
+            code=SETTING, source=f"{_CONFIG}, validate_coding_online_rl_cfg", key="actor.training_backend", values=("megatron",),
+            only_if=_job(lambda facts: _packs(facts) and facts.task == "coding_online_rl"),
+            message="online coding trains with megatron alone, but {left} is `{right}`",
+        ),
+        OneOf(
+            code=SETTING, source="RLinf, rlinf/hybrid_engines/fsdp/utils.py (create_device_mesh), strategy/fsdp.py (wrap_model)", when=LATE,
+            key=SHARDING, values=WHOLE, renamed=(("hybrid_shard", WHOLE[0]),), only_if=_job(_is_whole_fsdp),
+            message="{left} is `{right}`, but RLinf gives FSDP one dimension of ranks, all of `actor`",
+        ),
+    )),
+    ("rollout", (
+        Equals(
+            code=DEGREE, source="RLinf, examples/agent (the agents are as many as processes of rollout)", when=LATE,
+            left="rollout.pipeline_parallel_size", right=1,
+            only_if=_job(lambda facts: facts.placer not in (Placer.HYBRID, Placer.MODEL_PARALLEL) and facts.has("rollout")),
+            message="rollout is packed by tp alone, so {left} makes no replicas that RLinf's agents need: it must be 1",
+        ),
+        Equals(
+            code=SETTING, source=f"{_CONFIG}, validate_embodied_cfg", releases=Range(since="0.3"), left=STAGES, right=1,
+            only_if=_is_staged("runner.enable_decoupled_mode"), message="`runner.enable_decoupled_mode` needs `rollout.pipeline_stage_num: 1`",
+        ),
+        Equals(
+            code=SETTING, source=f"{_CONFIG}, validate_embodied_cfg", releases=Range(since="0.3"), left=STAGES, right=1,
+            only_if=_job(_has_rewards), message="`reward.use_reward_model` needs `rollout.pipeline_stage_num: 1`",
+        ),
+    )),
+)  # fmt: skip
+
+BATCHES: tuple[tuple[str, tuple[Check, ...]], ...] = (
+    ("actor", (
+        AtLeast(
+            code=DEMANDS, source=f"{_CONFIG}, validate_cfg", when=CHECKED, left="algorithm.group_size", right=2, only_if=_job(_is_grouped),
+            message="`algorithm.adv_type` compares the samples of a group: {left} is too small",
+        ),
+        Divides(
+            code=DEMANDS, source=f"{_CONFIG}, validate_reasoning_cfg", severity=Severity.WARNING, left=_samples,
+            right="algorithm.n_minibatches", change="right", only_if=_job(lambda facts: facts.task in REASONING and _says(facts, "algorithm.n_minibatches")),
+        ),
+    )),
+    ("env", tuple(
+        Divides(
+            code=DEMANDS, source=f"{_CONFIG}, validate_embodied_cfg", when=CHECKED, left=f"env.{phase}.max_steps_per_rollout_epoch", right=_chunk,
+            only_if=_job(lambda facts, phase=phase: phase in facts.phases),  # type: ignore[misc]
+        )
+        for phase in ("train", "eval")
+    )),
+)  # fmt: skip
+
+
+def check_settings(facts: JobFacts, checks: Iterable[tuple[str, tuple[Check, ...]]] = SETTINGS) -> None:
+    """Findings of checks by the component that they are about."""
+    for subject, each in checks:
+        run_checks(each, facts.about(subject))

@@ -1,0 +1,257 @@
+"""Hardware of a node group: robots, one configuration each.
+
+Source: RLinf, rlinf/scheduler/cluster/config.py (NodeHardwareConfig) and rlinf/scheduler/hardware/robots/*.py; the types with their
+fields are data, facts/hardware.json.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+from typing import Mapping as MappingType
+
+from ...configuration.notes import Notes, is_unknown
+from ...findings.finding import Severity
+from ...machines.cluster import Hardware
+from ...ranks import Ranks
+from ...text.nearest import nearest
+from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of, plain
+from .known import FACTS, before, releases_of
+from .section import Structure, is_absent
+
+CODE = "PW116"
+
+
+@dataclass(frozen=True)
+class HardwareType:
+    """A type of hardware that RLinf can configure.
+
+    Attributes
+    ----------
+    fields : keys of a configuration besides the required `node_rank`.
+    addresses : those that must be IP addresses.
+    strict, known : values of a field: RLinf refuses another one of `strict` when it reads the file, of `known` at the earliest on the node.
+    controllers : fields that name a node.
+    counted_by : where the file configures none for a node, RLinf makes one for every value that the node's environment variables of these
+        fields hold (auto_config.py, RobotAutoConfig).
+    """
+
+    fields: tuple[str, ...]
+    addresses: tuple[str, ...] = ()
+    strict: MappingType[str, tuple[str, ...]] = field(default_factory=dict)
+    known: MappingType[str, tuple[str, ...]] = field(default_factory=dict)
+    controllers: tuple[str, ...] = ()
+    counted_by: tuple[str, ...] = ()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that count them."""
+        return tuple(name.upper() for name in self.counted_by)
+
+
+@cache
+def hardware_types() -> MappingType[str, HardwareType]:
+    """Types of hardware of all releases, by name."""
+    return {name: HardwareType(**each) for name, each in json.loads((FACTS / "hardware.json").read_text(encoding="utf-8")).items()}
+
+
+@dataclass(frozen=True)
+class GroupHardware:
+    """The hardware of a group: its type, and (node rank, device) in the written order.
+
+    `complete` is False where a device could not be read, so that their number is not known; `open` is True where RLinf may
+    find more of them, on nodes that the file configures none for.
+    """
+
+    type: str
+    devices: tuple[tuple[int, Hardware], ...]
+    complete: bool = True
+    open: bool = False
+
+
+def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks, size: int | None) -> GroupHardware | None:
+    """The hardware, or None if its type cannot be told (the reason is noted). `size`: how many nodes there are."""
+    part = Structure(notes, CODE, group)
+    section = part.mapping(value, f"`hardware` of group `{group}`", "write `type:` and `configs:`")
+    if section is None:
+        return None
+    section = notes.unknown_keys(section, group, ("type", "configs"), True, "`hardware`")
+    for key in ("type", "configs"):
+        if section.get(key) is None:
+            part.missing(section, key, f"`hardware` of group `{group}` has no `{key}`", f"add `{key}:`")
+    named, configs = section.get("type"), section.get("configs")
+    if named is None:
+        return None
+    others = f"types are {', '.join(hardware_types())}"
+    kind = part.word(named, hardware_types(), "`{}` is no hardware type that RLinf can configure", "not a type", others)
+    if kind is None:
+        return None
+    if older := before("hardware", kind):
+        message = f"RLinf before {older.until} cannot configure a {kind}"
+        notes.judge(older, Severity.ERROR, CODE, group, message, named, "not a type yet", f"run RLinf {older.until}")
+    nothing = GroupHardware(kind, (), False)
+    if configs is None:
+        return nothing
+    devices = _Devices(part, kind, hardware_types()[kind], nodes, size)
+    if isinstance(configs, Mapping) and not configs.entries:
+        return devices.read(Sequence((), configs.span))
+    return part.items(configs, f"`configs` of group `{group}`", "start each item with `- `: is a `-` missing?", devices.read, nothing)
+
+
+@dataclass(frozen=True)
+class _Devices:
+    """Configurations of one type of hardware on the nodes of a group."""
+
+    part: Structure
+    kind: str
+    table: HardwareType
+    nodes: Ranks
+    size: int | None
+
+    def read(self, configs: Sequence) -> GroupHardware:
+        """All of them, each checked by itself and against those before it."""
+        devices: list[tuple[int, Hardware]] = []
+        every = [_written(item) for item in configs.items]
+        for position, item in enumerate(configs.items):
+            device = self._device(item, every)
+            if every[position] in every[:position]:
+                message, edit = f"the same {self.kind} is listed twice in group `{self.part.subject}`", self.part.without(configs, item)
+                self.part.error(message, item, "again here", "remove one of the two", edit)
+            devices += [device] if device else []
+        complete = len(devices) == len(configs.items)
+        return GroupHardware(self.kind, tuple(devices), complete, complete and self._is_open(configs, devices))
+
+    def _is_open(self, configs: Value, devices: list[tuple[int, Hardware]]) -> bool:
+        """True if RLinf may find more than the file configures, through the variables of nodes that have none. That is noted."""
+        kind, table, group, notes = self.kind, self.table, self.part.subject, self.part.notes
+        configured = {rank for rank, _ in devices}
+        bare = next((rank for rank in self.nodes if rank not in configured), None)
+        if bare is not None and table.counted_by:
+            listed = " and ".join(f"`{name}`" for name in table.variables)
+            notes.unsure(
+                CODE, group, f"node {bare} has no {kind} in the file; if {listed} is set there, RLinf makes one for each of its values"
+            )
+        elif not devices:
+            message = f"group `{group}` has no {kind}: every placement on it fails (RLinf: IndexError)"
+            notes.warn(CODE, group, message, configs, "empty", f"list each {kind} with its `node_rank`")
+        without = sum(any(not dict(device.config).get(name) for name in table.addresses) for _, device in devices)
+        if without:
+            names = " and ".join(f"`{name.upper()}`" for name in table.addresses)
+            why = f"{without} {kind}{'s' * (without > 1)} without an address: RLinf takes it from {names} of the node"
+            notes.unsure(CODE, group, why)
+        return bare is not None and bool(table.counted_by)
+
+    def _device(self, item: Value, every: list[str]) -> tuple[int, Hardware] | None:
+        group, kind, part = self.part.subject, self.kind, self.part
+        device = part.mapping(item, f"an item of `configs` of group `{group}`", "write `- node_rank: ...`")
+        if device is None:
+            return None
+        device = part.notes.unknown_keys(device, group, ("node_rank", *self.table.fields), True, f"a {kind} configuration")
+        for entry in device:
+            if not is_unknown(entry.value):
+                self._check_field(entry.key.text, entry.value)
+        self._check_release(device)
+        rank = device.get("node_rank")
+        if rank is None:
+            only = str(self.nodes.first) if len(self.nodes) == 1 and _written(device, node_rank=self.nodes.first) not in every else ""
+            message = f"a {kind} of group `{group}` has no `node_rank`"
+            part.missing(device, "node_rank", message, f"add `node_rank: {only or '...'}`", only)
+            return None
+        number = None if is_unknown(rank) else self._node(rank)
+        if number is None:
+            return None
+        return number, Hardware(kind, tuple((entry.key.text, _shown(entry.value)) for entry in device if entry.key.text != "node_rank"))
+
+    def _node(self, rank: Value) -> int | None:
+        """Node of a device, also one that was meant; None where it cannot be told."""
+        part, nodes = self.part, self.nodes
+        number = rank.value if isinstance(rank, Scalar) else None
+        if isinstance(number, bool) and isinstance(rank, Scalar):
+            message, text = f"RLinf takes `node_rank: {rank.text}` for {int(number)}", str(int(number))
+            part.notes.warn("PW118", part.subject, message, rank, f"this is {text}", f"write `{text}`", part.notes.instead(rank, text))
+            number = int(number)
+        if not isinstance(number, int):
+            quoted = isinstance(rank, Scalar) and rank.text.isascii() and rank.text.isdecimal()
+            edit = part.notes.instead(rank, rank.text) if isinstance(rank, Scalar) and quoted else None
+            help = f"write `{edit.text}` without quotes" if edit else "write a node rank such as `0`"
+            part.wrong("`node_rank`", "a whole number", rank, help, edit)
+            if edit is None:
+                return None
+            number = int(edit.text)
+        if any(number in ranks for ranks in nodes.ranges):
+            return number
+        known, only = ", ".join(map(str, islice(nodes, 8))) or "none", str(nodes.first) if len(nodes) == 1 else ""
+        message = f"node {number} of this {self.kind} is not in group `{part.subject}`, which has the nodes {known}"
+        help = f"name one of {known}, or add node {number} to `node_ranks`"
+        part.error(message, rank, "outside the group", help, part.notes.instead(rank, only) if only else None)
+        return nodes.first if only else None
+
+    def _check_field(self, key: str, value: Value) -> None:
+        """Note a value that RLinf refuses, or will stumble over later."""
+        table, part = self.table, self.part
+        if key in table.strict:
+            self._check_word(key, value, table.strict[key], True)
+        if is_absent(value):
+            return  # RLinf fills it from a variable of the node, or leaves it
+        if key in table.addresses and not _is_address(value):
+            message = f"`{key}` must be an IP address, but it is `{value.text if isinstance(value, Scalar) else kind_of(value)}`"
+            part.error(message, value, "not an address", "write an address such as `10.0.0.2`")
+        if key in table.known:
+            self._check_word(key, value, table.known[key], False)
+        number, size = value.value if isinstance(value, Scalar) else None, self.size
+        if key in table.controllers and size is not None and isinstance(number, int) and not 0 <= number < size:
+            message = f"`{key}` is {number}, but the nodes are 0-{size - 1}; RLinf notices only when it starts the controller"
+            edit = part.notes.instead(value, "0") if size == 1 else None
+            part.notes.warn(CODE, part.subject, message, value, "no such node", f"name a node from 0 to {size - 1}", edit)
+
+    def _check_word(self, key: str, value: Value, names: tuple[str, ...], refused: bool) -> None:
+        text = ("" if value.is_null else value.text) if isinstance(value, Scalar) else kind_of(value)
+        if text in names:
+            return
+        listed, close = " or ".join(f"`{name}`" for name in names), nearest(text, names)
+        message = f"`{key}` is `{text}`; for a {self.kind} RLinf knows {listed}"
+        if refused:
+            message = f"`{key}` must be {listed}, but it is {f'`{text}`' if text else 'nothing'}"
+        report, edit = self.part.notes.error if refused else self.part.notes.warn, self.part.notes.instead(value, close) if close else None
+        report(CODE, self.part.subject, message, value, "not one of them", f"write `{close}`" if close else f"write {listed}", edit)
+
+    def _check_release(self, device: Mapping) -> None:
+        """Note fields that a release does not know yet, and those without which it cannot do."""
+        notes, kind, group, typed = self.part.notes, self.kind, self.part.subject, before("hardware", self.kind)
+        for entry in device:
+            older = before("hardware_field", f"{kind}.{entry.key.text}")
+            if older and older != typed:
+                message = f"a {kind} configuration has no key `{entry.key.text}` before RLinf {older.until}"
+                help, edit = f"remove it, or run RLinf {older.until}", notes.removed(device, entry)
+                notes.judge(older, Severity.ERROR, "PW104", group, message, entry.key.span, "not a key yet", help, edit)
+        for name in self.table.fields:
+            for needed in releases_of("hardware_required", f"{kind}.{name}"):
+                if device.get(name) is None and notes.choice is not None and notes.choice.has(needed):
+                    message = f"a {kind} of group `{group}` has no `{name}`, which RLinf before {needed.until} needs"
+                    self.part.missing(device, name, message, f"add `{name}:`")
+
+
+def _is_address(value: Value) -> bool:
+    from ipaddress import ip_address
+
+    number = value.value if isinstance(value, Scalar) else None
+    text = value.text if isinstance(value, Scalar) else kind_of(value)
+    try:
+        ip_address(number if isinstance(number, int) else text)  # Python takes a whole number for an address, and so does RLinf
+    except ValueError:
+        return False
+    return True
+
+
+def _written(item: Value, **more: int) -> str:
+    """What is the same for two of the same configuration; `more`: with these fields."""
+    found = plain(item)
+    return json.dumps({**found, **more} if isinstance(found, dict) else found, sort_keys=True, default=str)
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, Scalar):
+        return "" if value.is_null else value.text
+    return str(plain(value))

@@ -1,0 +1,231 @@
+"""Cluster that a file is judged on, and the rank that each live node gets when RLinf starts.
+
+Source: RLinf, rlinf/scheduler/cluster/node.py (NodeProbe._sort_nodes and _RemoteNodeProbe).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Callable, Sequence
+
+from ...configuration.notes import Notes
+from ...findings.finding import Finding, error, warning
+from ...findings.wording import with_noun
+from ...machines.accelerators import NO_ACCELERATOR, accelerators
+from ...machines.cluster import Cluster, Hardware, Node, Nodes
+from ...machines.node_group import NODE, NodeGroup
+from ...machines.nodes import Alike, numbered_nodes
+from ...machines.shorthand import AsDeclared
+from ...ranks import merge, without
+from ...text.tree import Scalar, Value
+from .node_groups import DeclaredGroup
+
+
+def machines_of(
+    notes: Notes,
+    count: int,
+    at: Value,
+    groups: list[DeclaredGroup],
+    machines: Cluster | AsDeclared | None,
+    fits: Callable[[Cluster, Cluster], bool] = lambda cluster, judged: False,
+) -> Cluster:
+    """`count` nodes in rank order; where nobody described them, their accelerators are not counted.
+
+    A given cluster with fewer nodes is an error (RLinf waits for more forever), the rest is then judged on nodes like its own; of one
+    with more, the first `count` are used, as RLinf does. `fits` tells whether all that the file places has room in a
+    cluster, and what mends it there is what mends it in the one that it is judged on.
+    """
+    if isinstance(machines, Cluster) and len(machines.nodes) < count:
+        judged = machines_of(notes, count, at, groups, _alike(machines))
+        _too_few(notes, count, at, groups, machines, lambda cluster: fits(cluster, judged))
+        return judged
+    if isinstance(machines, Cluster):
+        if len(machines.nodes) > count:
+            message = f"the cluster has {len(machines.nodes)} nodes, of which {f'the first {count} are' if count > 1 else 'only the first is'} used: `num_nodes` is {count}"
+            notes.info("PW114", "", message, at, f"the first {'ones are' if count > 1 else 'one is'} used")
+        nodes, counted = machines.nodes[:count], machines.counted
+    elif isinstance(machines, AsDeclared):
+        nodes, counted = _declared(machines, count, groups), True
+    else:
+        nodes, counted = Nodes([numbered_nodes(Node(0, ""), count)]), False
+    return _with_groups(nodes, counted, groups)
+
+
+def _alike(machines: Cluster) -> AsDeclared | None:
+    """What every node of a cluster has, so that missing nodes are taken to be like it; None where nodes differ."""
+    kinds = {tuple((device.model, len(its.node.accelerators)) for device in its.node.accelerators[:1]) for its in machines.alike}
+    kind = kinds.pop() if len(kinds) == 1 else ()
+    return AsDeclared(kind[0][1], kind[0][0]) if kind else None
+
+
+def _too_few(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster, fits: Callable[[Cluster], bool]) -> None:
+    has = len(machines.nodes)
+    message = f"`num_nodes` is {count}, but the cluster has {with_noun(has, 'node')}; RLinf would wait for more forever"
+    help, edit = f"give a cluster of {with_noun(count, 'node')}", None
+    if all(not group.ranks or group.ranks.last < has for group in groups) and fits(_with_groups(machines.nodes, machines.counted, groups)):
+        help = f"set `num_nodes: {has}`, or {help}"
+        edit = notes.instead(at, str(has)) if isinstance(at, Scalar) else None
+    notes.error("PW114", "", message, at, f"{has} exist{'s' * (has == 1)}", help, edit)
+
+
+def _declared(machines: AsDeclared, count: int, groups: list[DeclaredGroup]) -> Nodes:
+    """As many nodes as declared, each with accelerators unless it is in groups with other hardware alone."""
+    devices = accelerators(machines.count, machines.model)
+    special = merge([ranks for group in groups if group.hardware for ranks in group.ranks.ranges])
+    bare = without(special, merge([ranks for group in groups if not group.hardware for ranks in group.ranks.ranges]))
+    found: list[Alike] = []
+    for ranks, has in sorted(
+        [*((each, ()) for each in bare), *((each, devices) for each in without((range(count),), bare))], key=lambda pair: pair[0].start
+    ):
+        found.append(numbered_nodes(Node(ranks.start, "", has), len(ranks)))
+    return Nodes(found)
+
+
+def _with_groups(nodes: Sequence[Node], counted: bool, groups: list[DeclaredGroup]) -> Cluster:
+    cluster = Cluster(_equipped(nodes, groups), counted=counted)
+    return cluster.with_groups(_group(cluster, group) for group in groups if group.ranks)
+
+
+def _equipped(nodes: Sequence[Node], groups: list[DeclaredGroup]) -> Nodes:
+    """The nodes with the hardware that the file configures; it replaces what was known of the same type."""
+    types = {group.hardware.type for group in groups if group.hardware}
+    found: dict[int, list[Hardware]] = {}
+    for group in groups:
+        for rank, device in group.hardware.devices if group.hardware else ():
+            found.setdefault(rank, []).append(device)
+    plain = nodes if isinstance(nodes, Nodes) else Nodes(map(Alike, nodes))
+    known = [alike for alike in plain.alike if any(device.type in types for device in alike.node.hardware)]
+    ranks = found.keys() | {rank for alike in known for rank in range(alike.node.rank, alike.stop)}
+    return plain.changed(_with(plain[rank], types, found.get(rank, [])) for rank in ranks) if ranks else plain
+
+
+def _with(node: Node, types: set[str], devices: list[Hardware]) -> Node:
+    return replace(node, hardware=(*(device for device in node.hardware if device.type not in types), *devices))
+
+
+def _group(cluster: Cluster, group: DeclaredGroup) -> NodeGroup:
+    kind = group.kind or (NODE if group.ignores_hardware else cluster.default_kind(group.ranks.members))
+    return NodeGroup(group.label, group.ranks.members, kind, group.env_configs)
+
+
+VARIABLE = "RLINF_NODE_RANK"
+UNSET = -1
+CODE = "PW114"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveNode:
+    """A node that has joined: its address, the vendor of its accelerators, and what it was started with.
+
+    `rank` is the value of RLINF_NODE_RANK when Ray was started there, None without one; `head` is the node that the job is
+    started on.
+    """
+
+    address: str
+    vendor: str = NO_ACCELERATOR
+    rank: str | int | None = None
+    head: bool = False
+
+
+@dataclass(frozen=True)
+class RankedNodes:
+    """`order`: position of each node in the given list, by node rank; None where RLinf does not start, and `findings` say why."""
+
+    order: tuple[int, ...] | None
+    findings: tuple[Finding, ...] = ()
+
+
+def ranked_nodes(nodes: Sequence[LiveNode], num_nodes: int, has_groups: bool) -> RankedNodes:
+    """The nodes that a job of `num_nodes` nodes is given, in the order of their ranks.
+
+    With RLINF_NODE_RANK on all nodes these are the ranks. Without it on any, nodes come by the vendor of their accelerators,
+    vendors as they were first seen, each by address as text, the head before all; a file with node groups (`has_groups`)
+    is then refused. Of more nodes than `num_nodes` the first are taken. A single node has the rank 0 whatever it says.
+    """
+    faults: list[Finding] = []
+    if len(nodes) < num_nodes:
+        message = f"{_count(len(nodes))} joined, but `num_nodes` is {num_nodes}: RLinf waits for the others forever"
+        faults.append(error(CODE, "cluster", message, help=f"start Ray on {num_nodes - len(nodes)} more, or lower `num_nodes`"))
+    ranks = [UNSET if node.rank is None else _number(node, faults) for node in nodes]
+    if len(nodes) == 1:
+        ranks = [0]
+    if faults:
+        return RankedNodes(None, tuple(faults))
+    unset = [node.address for node, rank in zip(nodes, ranks) if rank == UNSET]
+    if unset:
+        _without_ranks(nodes, unset, has_groups, faults)
+        order = _by_vendor_and_address(nodes)
+    else:
+        _given_ranks(nodes, ranks, num_nodes, faults)
+        order = sorted(range(len(nodes)), key=lambda position: ranks[position])
+    if not faults and not unset:
+        _one_after_the_other([ranks[position] for position in order[:num_nodes]], faults)
+    if faults:
+        return RankedNodes(None, tuple(faults))
+    left = [nodes[position].address for position in order[num_nodes:]]
+    notes = []
+    if left:
+        message = f"{_count(len(nodes))} joined, but `num_nodes` is {num_nodes}: {', '.join(left[:8])} {_are(len(left))} not used"
+        notes.append(warning(CODE, "cluster", message, help=f"set `num_nodes: {len(nodes)}`"))
+    return RankedNodes(tuple(order[:num_nodes]), tuple(notes))
+
+
+def _number(node: LiveNode, faults: list[Finding]) -> int:
+    try:
+        return int(node.rank) if node.rank is not None else UNSET
+    except ValueError:
+        message = f"`{VARIABLE}` of node {node.address} is `{node.rank}`, which is no whole number"
+        faults.append(error(CODE, node.address, message, help=f"start Ray there with `{VARIABLE}` set to the node's rank"))
+        return UNSET
+
+
+def _without_ranks(nodes: Sequence[LiveNode], unset: list[str], has_groups: bool, faults: list[Finding]) -> None:
+    shown = ", ".join(unset[:8])
+    if has_groups:
+        message = f"the file has node groups, but {shown} {'was' if len(unset) == 1 else 'were'} started without `{VARIABLE}`"
+        faults.append(error(CODE, "cluster", message, help=f"start Ray on every node with `{VARIABLE}` set to its rank"))
+    elif len(unset) < len(nodes):
+        message = f"{len(nodes) - len(unset)} of {_count(len(nodes))} have `{VARIABLE}`, {shown} {'has' if len(unset) == 1 else 'have'} not"
+        faults.append(error(CODE, "cluster", message, help=f"set `{VARIABLE}` on all nodes, or on none"))
+    elif not any(node.head for node in nodes):
+        faults.append(
+            error(CODE, "cluster", "no live node is the one that the job is started on", help="start the job on a node of the cluster")
+        )
+
+
+def _given_ranks(nodes: Sequence[LiveNode], ranks: list[int], num_nodes: int, faults: list[Finding]) -> None:
+    for node, rank in zip(nodes, ranks):
+        if not 0 <= rank < len(nodes):
+            message = f"`{VARIABLE}` of node {node.address} is {rank}, but {_count(len(nodes))} joined, so ranks are 0-{len(nodes) - 1}"
+            faults.append(error(CODE, node.address, message, help=f"give the nodes the ranks 0-{len(nodes) - 1}"))
+    head = next((rank for node, rank in zip(nodes, ranks) if node.head), None)
+    if not faults and len(nodes) > num_nodes and head is not None and head >= num_nodes:
+        message = f"the job is started on node rank {head}, but of {_count(len(nodes))} only the first {num_nodes} are used"
+        faults.append(
+            error(CODE, "cluster", message, help=f"start it on a node of rank 0-{num_nodes - 1}, or set `num_nodes: {len(nodes)}`")
+        )
+
+
+def _one_after_the_other(used: list[int], faults: list[Finding]) -> None:
+    twice = sorted(rank for rank, count in Counter(used).items() if count > 1)
+    missing = sorted(set(range(len(used))) - set(used))
+    if missing:
+        why = [f"{', '.join(map(str, twice[:8]))} {_are(len(twice))} given twice"] if twice else []
+        why.append(f"{', '.join(map(str, missing[:8]))} {_are(len(missing))} missing")
+        message = f"the ranks of the {with_noun(len(used), 'node')} must be 0-{len(used) - 1}, but {' and '.join(why)}"
+        faults.append(error(CODE, "cluster", message, help=f"give every node a `{VARIABLE}` of its own"))
+
+
+def _by_vendor_and_address(nodes: Sequence[LiveNode]) -> list[int]:
+    vendors = list(dict.fromkeys(node.vendor for node in nodes))
+    order = sorted(range(len(nodes)), key=lambda position: (vendors.index(nodes[position].vendor), nodes[position].address))
+    return sorted(order, key=lambda position: not nodes[position].head)
+
+
+def _count(nodes: int) -> str:
+    return with_noun(nodes, "node")
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

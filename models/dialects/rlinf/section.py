@@ -1,0 +1,319 @@
+"""Section `cluster`: kinds of its values, its own keys, `num_nodes` and `profiling`; and keys that no release knows.
+
+Source: RLinf, rlinf/scheduler/cluster/config.py, ClusterConfig (unknown keys are not checked) and its profiling backends in
+hardware/accelerators; other keys are read where they are used.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Callable, Iterable, Iterator, TypeVar
+
+from ...configuration.notes import Notes, is_unknown
+from ...configuration.settings import Settings
+from ...findings.finding import Severity, error
+from ...findings.span import Edit, Span
+from ...machines.shorthand import MAX_NODES
+from ...text.interpolation import Interpolator
+from ...text.nearest import nearest
+from ...text.reshape import as_list, without_item
+from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
+from .known import before, names
+
+Read = TypeVar("Read")
+
+
+def is_absent(value: Value | None) -> bool:
+    """True if nothing is written here, or nothing that is known."""
+    return value is None or is_unknown(value) or (isinstance(value, Scalar) and value.is_null)
+
+
+@dataclass(frozen=True)
+class Structure:
+    """One part of the section: its findings have this code and this subject."""
+
+    notes: Notes
+    code: str
+    subject: str
+
+    def error(self, message: str, at: Span | Value, label: str, help: str, edit: Edit | None = None) -> None:
+        """Add an error of this part."""
+        self.notes.error(self.code, self.subject, message, at, label, help, edit)
+
+    def wrong(self, what: str, wanted: str, value: Value, help: str, edit: Edit | None = None) -> None:
+        """Add an error for a value of another kind."""
+        kind = kind_of(value)
+        self.error(f"{what} must be {wanted}, but it is {kind}", value, kind, help, edit)
+
+    def mapping(self, value: Value, what: str, help: str) -> Mapping | None:
+        """Map that stands here; None, and a finding, where something else does."""
+        if isinstance(value, Mapping):
+            return value
+        if not is_unknown(value):
+            self.wrong(what, "a map", value, help)
+        return None
+
+    def items(self, value: Value, what: str, help: str, read: Callable[[Sequence], Read], empty: Read) -> Read:
+        """What is read of a list. A map without a `-` is read as the list of one that was meant, with its mend."""
+        if isinstance(value, Sequence):
+            return read(value)
+        if is_absent(value):
+            return empty
+        edit = as_list(self.text(value), value, each=False) if isinstance(value, Mapping) else None
+        self.wrong(what, "a list", value, help, edit)
+        if edit is None:
+            return empty
+        first = len(self.notes.findings)
+        meant = read(Sequence((value,), value.span))
+        self.notes.in_new_form(first)
+        return meant
+
+    def word(self, value: Value, names: Iterable[str], message: str, label: str, others: str) -> str | None:
+        """One of some names; the one that was meant, and a finding, where another is written. `message` has a place for that."""
+        written, known = (value.text if isinstance(value, Scalar) else kind_of(value)), tuple(names)
+        if is_unknown(value):
+            return None
+        if isinstance(value, Scalar) and written in known:
+            return written
+        close = nearest(written, known)
+        help, edit = (f"write `{close}`", self.notes.instead(value, close)) if close else (others, None)
+        self.error(message.format(written), value, label, help, edit)
+        return close
+
+    def missing(self, owner: Mapping, key: str, message: str, help: str, value: str = "") -> None:
+        """Add an error for a key without which RLinf cannot do; `value` mends it."""
+        edit = self.notes.added(owner, key, value) if value else None
+        self.notes.error("PW101", self.subject, message, owner.span, "here", help, edit)
+
+    def without(self, owner: Value, item: Value) -> Edit | None:
+        """Edit that takes an item out of a list."""
+        return without_item(self.text(owner), owner, item) if isinstance(owner, Sequence) else None
+
+    def text(self, value: Value) -> str:
+        """Text of the file in which a value stands."""
+        return self.notes.document.text_of(value.span.file)
+
+
+_REQUIRED = ("num_nodes", "component_placement")
+_READ = (*_REQUIRED, "node_groups", "profiling")
+_ELSEWHERE = ("auto_scheduler", "use_pre_process_policy", "use_wait_before_last_iter_policy", "net_emulation", "tracer")
+
+
+def as_meant(notes: Notes, section: Mapping) -> Mapping:
+    """The section with each misspelt key that RLinf needs as the one that was meant.
+
+    A misspelt one that it can do without, or that is set too, is noted, and left as ignored as it is; other unknown keys may be the
+    user's own.
+    """
+    open_ = [key for key in (*_READ, *_ELSEWHERE) if section.get(key) is None]
+    entries = []
+    for entry in section:
+        name = entry.key.text
+        unknown = name not in (*_READ, *_ELSEWHERE)
+        close = nearest(name, open_) if unknown else None
+        if close is not None:
+            open_.remove(close)
+            _misspelt(notes, entry, close)
+            if close in _REQUIRED:
+                entry = Entry(replace(entry.key, text=close), entry.value)
+        elif unknown and (close := nearest(name, (*_READ, *_ELSEWHERE))):
+            message, help = f"`cluster` has no key `{name}`; RLinf ignores it silently", f"remove it: `{close}` is set too"
+            notes.warn("PW104", "cluster", message, entry.key.span, "not a key", help, notes.removed(section, entry))
+        entries.append(entry)
+    return replace(section, entries=tuple(entries))
+
+
+def _misspelt(notes: Notes, entry: Entry, meant: str) -> None:
+    name, edit = entry.key.text, notes.renamed(entry, meant)
+    if meant in _REQUIRED and not notes.partial:
+        message = f"`cluster` has no `{meant}`, but `{name}`, which RLinf does not know"
+        notes.error("PW101", "cluster", message, entry.key.span, "not a key", f"write `{meant}`", edit)
+    else:
+        message = f"`cluster` has no key `{name}`; RLinf ignores it silently"
+        notes.warn("PW104", "cluster", message, entry.key.span, "not a key", f"write `{meant}`", edit)
+
+
+def check_keys(notes: Notes, settings: Settings, root: Mapping) -> None:
+    """Keys that no release knows: a warning where one that is read was probably meant, else unchecked where they name machines."""
+    asked, known = settings.asked, frozenset(names("key"))
+    _check_map(notes, root, "", asked, known)
+
+
+def _check_map(notes: Notes, owner: Mapping, before: str, asked: frozenset[str], known: frozenset[str]) -> None:
+    mine = [path.removeprefix(before) for path in asked if path.startswith(before) and "." not in path.removeprefix(before)]
+    for entry in owner:
+        name = entry.key.text
+        path = before + name
+        if not before and name in _APART:
+            continue
+        is_known = path in asked or path in known
+        if is_known and isinstance(entry.value, Mapping) and path.count(".") < _DEPTH - 1:
+            _check_map(notes, entry.value, f"{path}.", asked, known)
+        elif not is_known and (close := _meant(name, mine)):
+            there = owner.get(close) is not None
+            help = f"remove it: `{close}` is set too" if there else f"write `{close}`"
+            edit = notes.removed(owner, entry) if there else notes.renamed(entry, close)
+            message = f"no release of RLinf has `{path}`; it is ignored silently"
+            notes.warn("PW104", path, message, entry.key.span, "not a key", help, edit)
+        elif (not is_known or path.count(".") == _DEPTH - 1) and path not in asked:
+            for machines in _machines(entry, path):
+                add = f"Remove `{machines}`, or place what it starts in `cluster.component_placement`"
+                notes.unsure("PW104", machines, f"`{machines}` counts machines or processes, and is not read", True, add)
+
+
+def _meant(name: str, known: list[str]) -> str:
+    """Key that is read of which a typing error or two make the name; "" if there is none."""
+    from difflib import SequenceMatcher
+
+    close = nearest(name, [each for each in known if abs(len(each) - len(name)) <= _TYPING_ERROR])
+    return close if close and SequenceMatcher(None, name, close).ratio() >= _ALIKE else ""
+
+
+def _machines(entry: Entry, path: str) -> Iterator[str]:
+    """Keys at a place and below that say how many GPUs, nodes or processes there are."""
+    if isinstance(entry.value, Mapping):
+        for inner in entry.value:
+            yield from _machines(inner, f"{path}.{inner.key.text}")
+    elif isinstance(entry.value, Scalar) and _MACHINES.fullmatch(entry.key.text):
+        value = entry.value.value
+        if (type(value) is int and value > 0) or entry.key.text in _RANKS:
+            yield path
+
+
+def section_of(notes: Notes, interpolator: Interpolator, root: Mapping) -> Mapping | None:
+    """What stands below `cluster`, its keys as RLinf takes them; None, and a finding, where that is no map."""
+    section = root.get("cluster")
+    if isinstance(section, Scalar):
+        section = interpolator.tree(section, ("cluster",))
+    if isinstance(section, Mapping):
+        return as_meant(notes, section)
+    if section is None:
+        notes.missing("the file", "cluster", notes.document.source.whole(), "add `cluster:` with `num_nodes` and `component_placement`")
+    elif not is_unknown(section):
+        notes.wrong_type("cluster", "cluster", section, "a map", "write `num_nodes:` and `component_placement:` below it")
+    return None
+
+
+def read_num_nodes(notes: Notes, section: Mapping, value: Value | None) -> int | None:
+    """How many nodes `cluster` has, or was meant to have; None where that is not known (the reason is noted)."""
+    if value is None:
+        notes.missing("cluster", "num_nodes", section.span, "add `num_nodes: 1`")
+        return None
+    if is_unknown(value):
+        return None
+    number = value.value if isinstance(value, Scalar) else None
+    if not isinstance(value, Scalar) or not isinstance(number, int) or isinstance(number, bool):
+        meant = _whole(value)
+        edit = notes.instead(value, str(meant)) if meant is not None else None
+        help = f"write `{meant}`, without quotes" if edit else "write a whole number such as `2`"
+        notes.wrong_type("cluster", "num_nodes", value, "a whole number", help, edit)
+        return meant
+    if number < 1:
+        message = f"`num_nodes` is {number}, but there must be at least 1 node"
+        meant = min(-number, MAX_NODES) or 1
+        notes.error("PW105", "cluster", message, value, "too few", f"write `{meant}`", notes.instead(value, str(meant)))
+        return meant
+    if number > MAX_NODES:
+        message = f"`num_nodes` is {number:,}; more than {MAX_NODES:,} nodes are not read"
+        notes.findings.append(error("PW002", "cluster", message, value.span, label="too many", help="is this number meant?"))
+        return None
+    notes.text(value, "cluster", quoted=False)
+    return number
+
+
+def _whole(value: Value) -> int | None:
+    """The number of nodes that `"2"` or `2.0` was meant to be."""
+    text = (value.text[:-2] if value.text.endswith(".0") else value.text) if isinstance(value, Scalar) else ""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 8 and 1 <= int(text) <= MAX_NODES else None
+
+
+_APART = ("cluster", "placewright", "profile_data", "hydra", "defaults")
+"""Sections whose keys are judged elsewhere."""
+_DEPTH, _TYPING_ERROR, _ALIKE = 3, 2, 0.85
+_RANKS = ("placement", "device_mapping")
+_MACHINES = re.compile(
+    r"(n_?|num_|total_)?(gpus?|nodes?|nnodes|accelerators?|processes|devices?)(_per_node)?|world_size|nproc_per_node|" + "|".join(_RANKS)
+)
+
+_COMMON = ("backend", "enabled", "worker_groups", "steps", "output_dir")
+_BACKENDS = {"nsight": ("options", "flags"), "rocprof_sys": ("args", "env")}
+_EXCLUSIVE = (("stop-on-range-end", "capture-range-end"), ("o", "output"))
+_CODE = "PW117"
+
+
+def read_profiling(notes: Notes, value: Value | None) -> None:
+    """Note every fault of the section."""
+    if value is None or is_absent(value):
+        return
+    part = Structure(notes, _CODE, "profiling")
+    if older := before("cluster_key", "profiling"):
+        message = f"RLinf before {older.until} ignores `profiling`"
+        notes.judge(older, Severity.WARNING, _CODE, part.subject, message, value, "ignored", f"run RLinf {older.until}, or remove it")
+        if notes.choice is not None and notes.choice.has(older):
+            return
+    section = part.mapping(value, "`profiling`", "write `backend: nsight` below it")
+    if section is None:
+        return
+    backend, known = section.get("backend"), " or ".join(f"`{name}`" for name in _BACKENDS)
+    if backend is None:
+        only = [name for name, keys in _BACKENDS.items() if any(section.get(key) is not None for key in keys)]
+        added = (section, "backend", only[0]) if len(only) == 1 else None
+        notes.missing(part.subject, "backend", section.span, f"add `backend:` with {known}", added=added)
+        return
+    name = part.word(backend, _BACKENDS, "`{}` is no profiling backend", "not known", f"write {known}")
+    if name is None or not isinstance(backend, Scalar) or name != backend.text:
+        return
+    section = notes.unknown_keys(section, part.subject, (*_COMMON, *_BACKENDS[name]), True, f"`profiling` with {name}")
+    _steps(part, section.get("steps"))
+    for key in ("worker_groups", "flags"):
+        _names(part, key, section.get(key))
+    for key in ("options", "args", "env"):
+        inner = section.get(key)
+        if inner is not None and not is_absent(inner):
+            part.mapping(inner, f"`{key}`", "write `name: value` lines")
+    if name == "nsight":
+        _nsight(part, section)
+
+
+def _names(part: Structure, key: str, value: Value | None) -> None:
+    if value is None or is_absent(value) or isinstance(value, Sequence) or (isinstance(value, Scalar) and isinstance(value.value, str)):
+        return
+    edit = part.notes.instead(value, f"[{value.text}]") if isinstance(value, Scalar) else None
+    part.wrong(
+        f"`{key}`", "a name or a list of names", value, f"write `{edit.text}`" if edit else "write names such as `[ActorGroup]`", edit
+    )
+
+
+def _steps(part: Structure, value: Value | None) -> None:
+    """A list of whole numbers; RLinf takes what Python's int() takes."""
+    if value is None or is_absent(value):
+        return
+    if not isinstance(value, Sequence):
+        edit = part.notes.instead(value, f"[{value.text}]") if isinstance(value, Scalar) and isinstance(value.value, int) else None
+        part.wrong("`steps`", "a list", value, f"write `{edit.text}`" if edit else "write numbers such as `[5, 10]`", edit)
+        return
+    for item in value.items:
+        try:
+            number = int(item.value) if isinstance(item, Scalar) and isinstance(item.value, (int, float, str)) else -1
+        except (ValueError, OverflowError):
+            number = -1
+        if number < 0 and not is_unknown(item):
+            message, edit = "`steps` must be whole numbers from 0", part.without(value, item)
+            part.error(message, item, kind_of(item), "write numbers such as `5`", edit)
+
+
+def _nsight(part: Structure, value: Mapping) -> None:
+    options = value.get("options")
+    if not isinstance(options, Mapping):
+        return
+    for one, other in _EXCLUSIVE:
+        entry = options.entry(other)
+        if options.entry(one) and entry:
+            message, edit = f"nsight's options `{one}` and `{other}` exclude each other", part.notes.removed(options, entry)
+            part.error(message, entry.key.span, f"with `{one}`", "remove one of the two", edit)
+    flags = value.get("flags")
+    for item in flags.items if isinstance(flags, Sequence) else (flags,) if isinstance(flags, Scalar) else ():
+        if flags is not None and isinstance(item, Scalar) and options.entry(item.text):
+            message = f"`{item.text}` is both a flag and an option of nsight"
+            part.error(message, item, "also an option", "remove one of the two", part.without(flags, item))

@@ -1,0 +1,191 @@
+"""A role of a ROLL configuration, and the job while it is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Callable, Iterator
+
+from ...component import Component, Parallel, Relation
+from ...configuration.notes import Notes
+from ...configuration.settings import Settings
+from ...derivation import Derivation
+from ...findings.span import Span
+from ...machines.cluster import Cluster
+from ...model_cards import ModelUse
+from ...share import Share
+from ...text.tree import Scalar, Value
+from ..checks import Facts, Number
+from .ids import Ids
+from .profile import Pipeline
+
+# A role of a ROLL configuration: a block that describes workers, and what ROLL makes of it.
+
+
+@dataclass(frozen=True)
+class Role:
+    """One block of workers, or one that the pipeline creates without a block.
+
+    Attributes
+    ----------
+    key : its path in the file, such as ``actor_train``, ``rewards.math``, ``teacher.large``; also the name of its component.
+    part : what the pipeline uses it as: one of the names in `parts.py`, such as ``actor_train`` (also for the block `student_train`).
+    cluster : ROLL's own name of its workers, such as ``reward-math``; "" where ROLL has none (it is called `None` there).
+    created : whether the pipeline starts it; None if that is not known.
+    reason : why the pipeline starts it, or why not: part of a sentence.
+    ids : its device ids; None for a role on CPUs, and where they could not be read.
+    readable : whether its devices are known; where not, a finding or an Unchecked says why.
+    num_gpus_per_worker : how many devices one worker gets, as ROLL makes of it; 0 on CPUs.
+    world_size : how many workers there are; None where that is not known or ROLL has none.
+    strategy : the name of its strategy; "" without `strategy_args`, None where it is not known.
+    span : where its key stands; where the reason for it stands if it has no block.
+    mapping : what is written as `device_mapping`; None if nothing is.
+    counts : whether its devices count for the number of nodes that ROLL reserves; those of a role that is not started do too.
+    per_worker_span, world_span : where the number of devices per worker and the number of workers come from.
+    """
+
+    key: str
+    part: str
+    cluster: str
+    created: bool | None
+    reason: str
+    span: Span
+    ids: Ids | None = None
+    readable: bool = True
+    num_gpus_per_worker: int = 0
+    world_size: int | None = None
+    strategy: str | None = ""
+    mapping: Value | None = None
+    per_worker_span: Span | None = None
+    world_span: Span | None = None
+    counts: bool = True
+
+    @property
+    def backend(self) -> str:
+        """What trains it, or computes as what is trained does; "" for engines."""
+        return next((name for name in ("megatron", "fsdp", "deepspeed") if (self.strategy or "").startswith(name)), "")
+
+    @property
+    def on_devices(self) -> bool:
+        """Has it devices that are known?"""
+        return self.ids is not None and self.ids.count > 0
+
+    @property
+    def place(self) -> Span:
+        """Where its devices are written; its key where they are not."""
+        return self.mapping.span if self.mapping is not None else self.span
+
+    def path(self, inner: str) -> str:
+        """The path of something in its block, such as ``strategy_args.strategy_config.tensor_parallel_size``."""
+        return f"{self.key}.{inner}"
+
+    def config(self, name: str) -> str:
+        """The path of a key of its `strategy_config`."""
+        return self.path(f"strategy_args.strategy_config.{name}")
+
+
+# A ROLL job while it is read: what the later steps look at, and what they add to.
+
+
+@dataclass
+class Setup:
+    """The roles of one file and what is known about them.
+
+    Attributes
+    ----------
+    pipeline : which of ROLL's pipelines it is.
+    roles : every role that is declared or created, in ROLL's order of creation.
+    per_node : how many devices ROLL counts on a node; `assumed` tells that nobody described the machines.
+    num_nodes : how many nodes ROLL reserves.
+    cluster : these nodes, or all that could be reserved where something is left to solve.
+    components : by name what is placed; modes may replace them, but not take one away.
+    hinted : relations that hints state.
+    choices : degrees that hints leave open, by the name of the component; where a strategy fixes them they are taken out.
+    relations, shares, derivations : what is found out besides, by anyone.
+    in_step : pairs of which the first shares whole workers of the second, where they share devices.
+    models : by name of the component, which model it runs and what of it its ranks divide.
+    short : roles that name devices which do not exist: how many ranks they get is open, so that no batch is judged by them.
+    """
+
+    notes: Notes
+    settings: Settings
+    pipeline: Pipeline
+    roles: tuple[Role, ...]
+    per_node: int
+    assumed: bool
+    num_nodes: int
+    cluster: Cluster
+    components: dict[str, Component]
+    hinted: tuple[Relation, ...] = ()
+    choices: dict[str, tuple[Parallel, ...]] = field(default_factory=dict)
+    relations: list[Relation] = field(default_factory=list)
+    shares: list[Share] = field(default_factory=list)
+    derivations: list[Derivation] = field(default_factory=list)
+    in_step: list[tuple[str, str]] = field(default_factory=list)
+    models: dict[str, ModelUse] = field(default_factory=dict)
+    short: frozenset[str] = frozenset()
+
+    def role(self, part: str) -> Role | None:
+        """The first role of a part that the pipeline creates; None if there is none, or none whose creation is known."""
+        return next(self.all(part), None)
+
+    def all(self, part: str) -> Iterator[Role]:
+        """The roles of a part that the pipeline creates."""
+        return (role for role in self.roles if role.part == part and role.created)
+
+    def declared(self, part: str) -> Iterator[Role]:
+        """The roles of a part, whether the pipeline creates them or not."""
+        return (role for role in self.roles if role.part == part)
+
+    def since(self, release: str) -> bool:
+        """True if the release at hand is this one or newer."""
+        return self.notes.choice is None or self.notes.choice.since(release)
+
+    @property
+    def top(self) -> Span:
+        """Where nothing better can be pointed at."""
+        return self.settings.top
+
+
+class RoleFacts(Facts):
+    """Facts of one role of a job."""
+
+    def __init__(self, setup: Setup, role: Role) -> None:
+        super().__init__(setup.notes, setup.settings, role.key)
+        self.setup, self.role = setup, role
+
+    @property
+    def top(self) -> Span:
+        """See `Facts.top`."""
+        return self.role.place
+
+
+CONFIG = "strategy_args.strategy_config."
+
+
+def whole_of(path: str, code: str, least: int, below: str = "") -> Callable[[Facts], Number | None]:
+    """A whole number of at least `least`; `below` the subject of the facts where that is given."""
+
+    def term(facts: Facts) -> Number | None:
+        amount = facts.settings.whole(f"{facts.subject}.{below}{path}" if below else path, code, least=least, exact=True)
+        return None if amount is None else Number(amount.value, facts.text(amount), amount)
+
+    return term
+
+
+# Numbers that need not be whole, as ROLL reads them.
+
+
+def number(settings: Settings, path: str, rule: str, default: float) -> float | None:
+    """What is written at a path; the default where nothing is; None where it is not known, or no number."""
+    if settings.is_open(path, rule):
+        return None
+    value = settings.at(path)
+    if value is None:
+        return default
+    found = value.value if isinstance(value, Scalar) else None
+    return float(found) if isinstance(found, (int, float)) and not isinstance(found, bool) else None
+
+
+def shown(value: float) -> str:
+    """`1` for 1.0."""
+    return str(int(value)) if value.is_integer() else str(value)

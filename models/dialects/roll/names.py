@@ -1,0 +1,46 @@
+"""Names of ROLL: parts that pipelines use their roles as, keys that decide where things run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT, STUDENT, TEACHER
+
+FACTS = Path(__file__).parent / "facts"
+RELEASES = FACTS / "releases.json"
+
+ACTOR_TRAIN, ACTOR_INFER, REFERENCES, CRITICS = "actor_train", "actor_infer", "reference", "critic"
+REWARDS, AGENTIC_REWARD, REWARD_MODEL = "rewards", "reward", "reward_model"
+TRAIN_ENV, VAL_ENV = "train_env_manager", "val_env_manager"
+STUDENTS, TEACHERS, SFT_TRAIN, VALIDATION = "student", "teacher", "sft_train", "validation"
+STUDENT_TRAIN, STUDENT_INFER = "student_train", "student_infer"
+
+ROLE_OF = {
+    ACTOR_TRAIN: ACTOR, ACTOR_INFER: ROLLOUT, REFERENCES: REFERENCE, CRITICS: CRITIC, REWARDS: REWARD, AGENTIC_REWARD: REWARD,
+    REWARD_MODEL: REWARD, TRAIN_ENV: ENVIRONMENT, VAL_ENV: ENVIRONMENT, STUDENTS: STUDENT, TEACHERS: TEACHER, SFT_TRAIN: ACTOR,
+}  # fmt: skip
+"""Part -> what it does, in the words of models/roles.py."""
+
+ALL_BLOCKS = (
+    ACTOR_TRAIN, ACTOR_INFER, REFERENCES, CRITICS, AGENTIC_REWARD, TEACHERS, STUDENT_TRAIN, STUDENT_INFER, VALIDATION,
+    REWARD_MODEL, REWARDS, TRAIN_ENV, VAL_ENV, STUDENTS, SFT_TRAIN,
+)  # fmt: skip
+"""Every block of workers of any release, in the order of messages."""
+
+RLVR, AGENTIC, DISTILL, DPO, SFT = (
+    "rlvr.RLVRConfig", "agentic.AgenticConfig", "distill.DistillConfig", "dpo.DPOConfig", "sft.SFTConfig",
+)  # fmt: skip
+"""Classes that configurations become."""
+
+DEVICES, WORLD_SIZE, PER_WORKER, STRATEGY = "device_mapping", "world_size", "num_gpus_per_worker", "strategy_args"
+GROUPS, SIZE, REDUNDANCY, MOST = "num_env_groups", "group_size", "group_size_redundancy", "max_env_num_per_worker"
+"""Keys of environment managers: how many environments, and how many of them a worker has."""
+
+JOB_KEYS = (
+    "num_nodes", "num_gpus_per_node", "rollout_batch_size", "val_batch_size", "adv_estimator", "enable_reference", "use_kl_loss",
+    "init_kl_coef", "async_generation_ratio", "partial_gpu_mode", "generate_opt_level", "is_pure_opd", "use_opd", "pure_opd_pipeline_type",
+)  # fmt: skip
+"""Keys of the job as a whole that decide where things run."""
+
+ENVIRONMENT_VARIABLES = ("NUM_NODES", "NNODES", "WORLD_SIZE", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
+"""Environment variables that an interpolation may read: the size of the job, nothing secret."""

@@ -1,1 +1,0 @@
-"""Roles whose devices and degrees are chosen by their times."""

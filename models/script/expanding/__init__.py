@@ -1,1 +1,0 @@
-"""Expansions: what words come to, with what is known of the variables of a script."""

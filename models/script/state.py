@@ -1,0 +1,192 @@
+"""What is known at one point of a script: its variables, functions and arguments."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Mapping
+
+from .pieces import Held, Piece, Place, Text, alike, merged
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from .syntax import Script
+
+MAX_STEPS = 20_000
+MAX_CALLS = 24
+_ALWAYS_SET = {
+    "HOME", "USER", "LOGNAME", "PATH", "PWD", "OLDPWD", "SHELL", "TERM", "LANG", "HOSTNAME", "RANDOM", "SRANDOM", "SECONDS",
+    "UID", "EUID", "PPID", "LINENO", "EPOCHSECONDS", "EPOCHREALTIME", "OSTYPE", "MACHTYPE", "HOSTTYPE", "GROUPS", "DIRSTACK",
+    "FUNCNAME", "SHLVL", "PIPESTATUS", "REPLY", "COLUMNS", "LINES",
+}  # fmt: skip
+"""Variables that bash or the login always sets: never taken as not set."""
+_ONLY_THERE = "is known only where the script runs"
+
+
+class TooMuch(Exception):
+    """Following the script takes more than is done; the message is a sentence for a person."""
+
+
+@dataclass
+class Budget:
+    """Number of steps that the script may still take, all of its branches together."""
+
+    steps: int = MAX_STEPS
+
+    def spend(self, amount: int = 1) -> None:
+        """Take steps. Raises TooMuch if none are left."""
+        self.steps -= amount
+        if self.steps < 0:
+            raise TooMuch(f"the script takes more than {MAX_STEPS:,} steps")
+
+
+@dataclass
+class State:
+    """Variables by name, functions, the arguments of the script or of the function that is called.
+
+    Attributes
+    ----------
+    script : the path of the script itself.
+    environment : the variables of the environment that may be read.
+    arguments : `$1` and so on; `open_arguments` says why each is unknown, if the script needs some that were not given.
+    removed, exported : variables that were unset, and those that programs see.
+    outer : what the local variables of the function were before its call; None for those that were not set.
+    folder : the folder that the script went to; "" if unknown.
+    files : the texts that the script itself writes into files, by their names.
+    ended : why the statements that follow are not reached: ``exit``, ``return``, ``break``, ``continue``; "" if they are.
+    """
+
+    script: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    variables: dict[str, Held] = field(default_factory=dict)
+    functions: dict[str, tuple[Script, Node]] = field(default_factory=dict)
+    arguments: tuple[Text, ...] = ()
+    open_arguments: str = ""
+    removed: set[str] = field(default_factory=set)
+    exported: set[str] = field(default_factory=set)
+    outer: dict[str, Held | None] = field(default_factory=dict)
+    folder: str = ""
+    files: dict[str, Text] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
+    calls: int = 0
+    ended: str = ""
+
+    def copy(self) -> State:
+        """Another state that begins the same; the budget is shared."""
+        self.budget.spend(1 + len(self.variables) // 16)
+        return replace(
+            self,
+            variables=dict(self.variables),
+            functions=dict(self.functions),
+            removed=set(self.removed),
+            exported=set(self.exported),
+            outer=dict(self.outer),
+            files=dict(self.files),
+        )
+
+    def held(self, name: str) -> Held | None:
+        """What a variable of the script holds; None if the script sets none of this name."""
+        return self.variables.get(name)
+
+    def scalar(self, name: str, place: Place) -> Text | None:
+        """The text of a variable or argument where it is named; None if it is not set."""
+        if name.isdecimal() or name in "@*#?$!-":
+            return self._special(name, place)
+        held = self.variables.get(name)
+        if isinstance(held, list):
+            return held[0].used_at(place) if held else None
+        if held is not None:
+            return held.used_at(place)
+        if name in self.removed:
+            return None
+        if name in self.environment:
+            return Text((Piece(self.environment[name], (place,), secret=True),))
+        if name == "BASH_SOURCE":
+            return self._special("0", place)
+        if name in _ALWAYS_SET or name.startswith("BASH"):
+            path = self.folder if name == "PWD" else ""
+            return Text.unknown(f"${name}", place, f"`{name}` is what it is where the script runs", path)
+        return Text((Piece(" \t\n", (place,)),)) if name == "IFS" else None
+
+    def _special(self, name: str, place: Place) -> Text | None:
+        if name == "#":
+            if self.open_arguments:
+                return Text.unknown("$#", place, self.open_arguments)
+            return Text((Piece(str(len(self.arguments)), (place,), assumed=frozenset({"$#"})),))
+        if name in ("?", "$", "!", "-", "0"):
+            path = self.script if name == "0" else ""
+            return Text.unknown(f"${name}", place, f"`${name}` {_ONLY_THERE}", path)
+        if not name.isdecimal():
+            return None
+        if self.open_arguments:
+            return Text.unknown(f"${name}", place, self.open_arguments)
+        position = int(name[:6]) - 1
+        return self.arguments[position].used_at(place) if position < len(self.arguments) else None
+
+    def elements(self, name: str, place: Place) -> list[Text]:
+        """The elements of an array where it is named, or all arguments."""
+        if name in "@*":
+            return [] if self.open_arguments else [text.used_at(place) for text in self.arguments]
+        held = self.variables.get(name)
+        if isinstance(held, list):
+            return [text.used_at(place) for text in held]
+        text = self.scalar(name, place)
+        return [] if text is None else [text]
+
+    def assign(self, name: str, value: Held) -> None:
+        """Give a variable a value; the first element, if it is an array and the value is none."""
+        old = self.variables.get(name)
+        if isinstance(old, list) and isinstance(value, Text):
+            value = [value, *old[1:]]
+        self.variables[name] = value
+        self.removed.discard(name)
+
+    def absolute(self, path: str) -> str:
+        """A path, seen from the folder that the script went to."""
+        return os.path.normpath(os.path.join(self.folder, path)) if path else ""
+
+    def localise(self, name: str) -> None:
+        """Make a variable one of the function that is called."""
+        if self.calls:
+            self.outer.setdefault(name, self.variables.get(name))
+
+    def leave(self) -> None:
+        """End the function: its own variables are what they were before it."""
+        for name, held in self.outer.items():
+            if held is None:
+                self.variables.pop(name, None)
+            else:
+                self.variables[name] = held
+
+    def unset(self, name: str) -> None:
+        """Remove a variable."""
+        self.variables.pop(name, None)
+        self.removed.add(name)
+
+    def unsure(self, names: set[str], place: Place, why: str) -> None:
+        """Make variables unknown."""
+        for name in names:
+            self.variables[name] = Text.unknown(f"${name}", place, why)
+
+    def merge(self, other: State, place: Place, why: str) -> None:
+        """Keep what is known after one of two ways: what differs is unknown, beginnings of arrays stay."""
+        self.budget.spend(1 + len(self.variables) // 16)
+        for name in self.variables.keys() | other.variables.keys():
+            held, others = self.variables.get(name), other.variables.get(name)
+            if not alike(held, others):
+                self.variables[name] = merged(others, held, name, place, why)
+        self.unsure((self.removed ^ other.removed) - self.variables.keys(), place, why)
+        self.removed &= other.removed
+        self.exported &= other.exported
+        self.outer = {**other.outer, **self.outer}
+        self.functions = {**other.functions, **self.functions}
+        self.folder = self.folder if self.folder == other.folder else ""
+        if self.arguments != other.arguments or self.open_arguments != other.open_arguments:
+            self.open_arguments = self.open_arguments or other.open_arguments or why
+
+    def become(self, other: State) -> None:
+        """Take over everything from another state."""
+        self.variables, self.functions, self.removed = other.variables, other.functions, other.removed
+        self.arguments, self.open_arguments, self.ended = other.arguments, other.open_arguments, other.ended
+        self.exported, self.folder, self.files = other.exported, other.folder, other.files

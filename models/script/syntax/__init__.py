@@ -1,1 +1,0 @@
-"""The grammar of bash: a text becomes commands and words, each with its place."""

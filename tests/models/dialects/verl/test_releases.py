@@ -1,0 +1,251 @@
+"""What releases of verl do differently: each case is accepted by some and refused by others, or takes other accelerators."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from placewright.models.composition import Composer
+from placewright.models.dialects import verl
+from placewright.models.dialects.load import read
+from placewright.models.findings.finding import Severity
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.reading import Reading
+from placewright.models.report import Report
+from placewright.models.text.program import Machine
+from placewright.models.text.source import Source
+from placewright.solver.verify import verify
+
+GOOD = {
+    "algorithm.adv_estimator": "grpo",
+    "data.train_batch_size": 64,
+    "actor_rollout_ref.model.path": "/models/policy",
+    "actor_rollout_ref.actor.ppo_mini_batch_size": 64,
+    "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu": 1,
+    "actor_rollout_ref.rollout.name": "vllm",
+    "actor_rollout_ref.rollout.tensor_model_parallel_size": 2,
+    "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu": 1,
+    "trainer.nnodes": 1,
+    "trainer.n_gpus_per_node": 8,
+}
+A, R = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
+MAIN = "verl.trainer.main_ppo"
+ON_MEGATRON = f"{MAIN} --config-name=ppo_megatron_trainer"
+ONE_STEP = "verl.experimental.one_step_off_policy.main_ppo"
+APART = {"actor_rollout_ref.hybrid_engine": False}
+NEWEST = "1dda039b"
+
+
+def reading(release: str, changes: dict[str, object], program: str = MAIN, machines: str = "2x8") -> Reading:
+    """The good configuration after these changes; None removes a key."""
+    settings = {key: value for key, value in {**GOOD, **changes}.items() if value is not None}
+    text = " \\\n  ".join([f"python3 -m {program}", *(f"{key}={value}" for key, value in settings.items())])
+    composer = Composer(frameworks=(f"verl=={release}",))
+    return read(Source("run.sh", f"{text}\n"), read_shorthand(machines), level="training", composer=composer)
+
+
+def judged(release: str, changes: dict[str, object], program: str = MAIN, machines: str = "2x8") -> Report:
+    return verify(reading(release, changes, program, machines))
+
+
+def said(report: Report, severity: Severity = Severity.ERROR) -> list[str]:
+    return [finding.message for finding in report.findings if finding.severity is severity]
+
+
+DP = {f"{R}.data_parallel_size": 2}
+TEACHER = {"distillation.enabled": True, "distillation.nnodes": 1, "distillation.n_gpus_per_node": 4,
+           "distillation.teacher_models.teacher_model.model_path": "/models/teacher"}  # fmt: skip
+TAUGHT = {**TEACHER, "distillation.teacher_models.teacher_model.inference.tensor_model_parallel_size": 4}
+REWARD = {"reward.reward_model.enable": True, "reward.reward_model.enable_resource_pool": True, "reward.reward_model.nnodes": 1,
+          "reward.reward_model.n_gpus_per_node": 8, "reward.reward_model.rollout.name": "vllm"}  # fmt: skip
+OLD_REWARD = {key.removeprefix("reward."): value for key, value in REWARD.items()}
+V1_APART = {"trainer.v1.trainer_mode": "separate_async", f"{R}.nnodes": 1, f"{R}.n_gpus_per_node": 4, "data.train_batch_size": 256,
+            f"{R}.checkpoint_engine.backend": "nccl"}  # fmt: skip
+OWN_POOL = {**APART, "trainer.n_gpus_per_node": 4, "rollout.nnodes": 1, "data.train_batch_size": 48, f"{A}.ppo_mini_batch_size": 48}
+DYNAMIC = {f"{A}.use_dynamic_bsz": True, f"{A}.ppo_micro_batch_size_per_gpu": None}
+SYNC = {f"{R}.mode": "sync"}
+TRTLLM = {f"{R}.name": "trtllm"}
+LAYERS = f"+{A}.megatron.override_transformer_config"
+BIG = {"actor_rollout_ref.model.path": "Qwen/Qwen3-235B-A22B", f"{A}.megatron.pipeline_model_parallel_size": 8, "trainer.nnodes": 8,
+       f"{R}.tensor_model_parallel_size": 8}  # fmt: skip
+ENDS = {f"{LAYERS}.num_layers_in_first_pipeline_stage": 11, f"{LAYERS}.num_layers_in_last_pipeline_stage": 12}
+
+REFUSED = {  # name -> (releases, program, changes, words of the error, machines)
+    "K1 data parallel ranks without experts": ("0.6.1 0.7.0 b178a3cd 0.7.1", MAIN, {**DP, f"{R}.mode": "async"}, "vLLM gets", "1x8"),
+    "K2 a teacher's pool beside the trainer": (f"0.8.0 0.9.0 {NEWEST}", MAIN, TAUGHT, "need 12 accelerators in all, the cluster has 8", "1x8"),
+    "K2 a teacher that does not divide its pool": (f"0.8.0 {NEWEST}", MAIN, {**TAUGHT, "distillation.n_gpus_per_node": 6}, "must divide", "2x8"),
+    "K2 a teacher's pool without nodes": ("0.9.0", MAIN, {**TAUGHT, "distillation.nnodes": None}, "`distillation.nnodes` is 0 (its default)", "2x8"),
+    "K2 teachers that do not fill their pool": (
+        "0.8.0 0.9.0", MAIN, {**TEACHER, "+distillation.teacher_models.a.key": "a", "+distillation.teacher_models.a.model_path": "/m",
+                              "+distillation.teacher_models.a.num_replicas": 1}, "the teachers need 2 accelerators", "2x8",
+    ),
+    "K2 the reward model's pool": (f"0.7.1 0.8.0 0.9.0 {NEWEST}", MAIN, REWARD, "need 16 accelerators in all", "1x8"),
+    "K2 the reward model's replicas": (
+        f"0.7.1 0.8.0 0.9.0 {NEWEST}", MAIN, {**REWARD, "reward.reward_model.rollout.tensor_model_parallel_size": 3},
+        "of reward_model cannot be divided", "2x8",
+    ),
+    "K2 the reward model under its old name": ("0.7.1 0.8.0", MAIN, OLD_REWARD, "need 16 accelerators in all", "1x8"),
+    "K2 an empty reward pool": ("0.7.0 b178a3cd", MAIN, OLD_REWARD, "`reward_pool` gets no worker", "2x8"),
+    "K2 servers apart": (f"0.9.0 {NEWEST}", MAIN, V1_APART, "need 12 accelerators in all", "1x8"),
+    "K2 servers apart without nodes": ("0.9.0", MAIN, {**V1_APART, f"{R}.nnodes": None}, "`actor_rollout_ref.rollout.nnodes` is 0", "2x8"),
+    "K2 servers apart: batches": ("0.9.0", MAIN, {**V1_APART, "data.train_batch_size": 64}, "must be `trainer.v1.separate_async", "2x8"),
+    "K2 servers apart: weights": ("0.9.0", MAIN, {**V1_APART, f"{R}.checkpoint_engine.backend": None}, "cannot send weights", "2x8"),
+    "K2 an unknown trainer": (f"0.9.0 {NEWEST}", MAIN, {"trainer.v1.trainer_mode": "async"}, "no trainer is registered", "1x8"),
+    "K6 stages that do not add up": (f"b178a3cd {NEWEST}", ON_MEGATRON, {**BIG, **ENDS}, "less 23 = 71 layers do not divide among 6", "8x8"),
+    "K6 an embedding that counts": (
+        NEWEST, ON_MEGATRON, {**BIG, f"{LAYERS}.account_for_embedding_in_pipeline_split": True, f"{LAYERS}.account_for_loss_in_pipeline_split": True,
+                              f"{A}.megatron.pipeline_model_parallel_size": 64, f"{R}.tensor_model_parallel_size": 1}, "and 2 more = 96", "8x8",
+    ),
+    "K6 two ways at once": (
+        NEWEST, ON_MEGATRON, {**BIG, **ENDS, f"{LAYERS}.account_for_loss_in_pipeline_split": True}, "exclude each other", "8x8",
+    ),
+    "K6 a layout of too few stages": (
+        NEWEST, ON_MEGATRON, {**BIG, f"{LAYERS}.pipeline_model_parallel_layout": "\"'Et*47|t*47L'\""}, "the 2 stages of", "8x8",
+    ),
+    "K6 a layout of too many layers": (
+        NEWEST, ON_MEGATRON, {**BIG, f"{LAYERS}.pipeline_model_parallel_layout": "\"'Et*12|(t*12|)*6t*12L'\""}, "has 94 layers", "8x8",
+    ),
+    "K6 virtual stages of a first stage": (
+        NEWEST, ON_MEGATRON, {**BIG, **ENDS, f"{A}.megatron.virtual_pipeline_model_parallel_size": 2}, "is no multiple of", "8x8",
+    ),
+    "K7 CPUs of ray.init": (f"0.9.0 {NEWEST}", MAIN, {"ray_kwargs.ray_init.num_cpus": 8}, "fewer than the CPUs that verl reserves", "1x8"),
+    "K8 TensorRT-LLM over nodes": (
+        "b178a3cd 0.7.1", MAIN, {**TRTLLM, f"{R}.tensor_model_parallel_size": 4, "trainer.nnodes": 2, "trainer.n_gpus_per_node": 2},
+        "on one node alone", "2x2",
+    ),
+    "K8 experts of TensorRT-LLM": (
+        f"0.7.1 {NEWEST}", MAIN, {**TRTLLM, f"{R}.expert_parallel_size": 2, f"{R}.moe_tensor_parallel_size": 2}, "expert x tensor parallel", "1x8",
+    ),
+    "K8 experts of another engine": (f"0.7.1 {NEWEST}", MAIN, {f"{R}.moe_tensor_parallel_size": 2}, "is for trtllm alone", "1x8"),
+    "K8 an engine that is gone": (f"0.7.0 {NEWEST}", MAIN, {f"{R}.name": "hf"}, "has no server in verl", "1x8"),
+    "K8 stages of an engine": (f"0.6.0 0.9.0 {NEWEST}", MAIN, {f"{R}.pipeline_model_parallel_size": 2}, "no pipeline stages", "1x8"),
+    "K8 prefill apart with vLLM": ("0.8.0", MAIN, {f"{R}.disaggregation.enabled": True}, "are apart with sglang alone", "1x8"),
+    "K8 prefill apart on a node": (
+        "0.9.0", MAIN, {f"{R}.disaggregation.enabled": True, f"{R}.disaggregation.decode_replicas": 7}, "at least the 16 of a replica", "2x8",
+    ),
+    "K8 prefill apart and the ranks": (
+        "0.9.0", MAIN, {f"{R}.disaggregation.enabled": True, f"{R}.disaggregation.decode_replicas": 2}, "of rollout cannot be divided", "1x8",
+    ),
+    "K13 agent loops": ("0.7.0 b178a3cd 0.8.0", MAIN, {"data.train_batch_size": 60, **DYNAMIC, "trainer.n_gpus_per_node": 2}, "8 agent loop workers", "1x8"),
+    "K13 mode=sync": (f"0.7.0 0.9.0 {NEWEST}", MAIN, SYNC, "which verl has removed", "1x8"),
+    "K13 the deprecated size": (
+        "0.6.0 0.6.1 b178a3cd", MAIN, {f"{A}.ppo_micro_batch_size": 16, f"{A}.ppo_micro_batch_size_per_gpu": None, **SYNC}, "refuse both", "1x8",
+    ),
+    "K13 batches of dynamic size": ("0.3.0 0.5.0", MAIN, {**DYNAMIC, "data.train_batch_size": 20, **SYNC}, "8 accelerators of the trainer", "1x8"),
+    "K13 padding by default": ("0.5.0 0.6.1", MAIN, {f"{A}.ulysses_sequence_parallel_size": 2, **SYNC}, "needs inputs without padding", "1x8"),
+    "K13 strategies of two pools": ("0.7.0 b178a3cd", ONE_STEP, {**OWN_POOL, "critic.strategy": "fsdp2"}, "that they are the same", "2x8"),
+    "K13 one strategy in one pool": ("0.5.0", MAIN, {"critic.strategy": "megatron", **SYNC}, "that they are the same", "2x8"),
+    "K13 veomni": ("0.7.0 b178a3cd", MAIN, {f"{A}.strategy": "veomni"}, "has no workers", "1x8"),
+    "K13 mindspeed": (f"0.7.1 {NEWEST}", MAIN, {"algorithm.adv_estimator": "gae", f"{A}.strategy": "mindspeed"}, "has no workers", "1x8"),
+    "K13 mini batches of the new workers": (
+        f"0.8.0 0.9.0 {NEWEST}", MAIN, {f"{A}.ppo_mini_batch_size": 12, **DYNAMIC}, "12 samples of a mini batch", "1x8",
+    ),
+    "K13 the old workers": ("0.7.1", ONE_STEP, {**OWN_POOL, "trainer.use_legacy_worker_impl": "auto"}, "the new workers alone", "2x8"),
+    "drift 07": ("b178a3cd", ONE_STEP, {**OWN_POOL, "rollout.n_gpus_per_node": 12}, "needs 12 accelerators of one node", "2x8"),
+    "reference always there": ("0.3.0", MAIN, SYNC, "`actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu` is not set", "1x8"),
+}  # fmt: skip
+ACCEPTED = {  # name -> (releases, program, changes, machines)
+    "K1 mended": (f"0.8.0 0.9.0 {NEWEST}", MAIN, DP, "1x8"),
+    "K1 with experts": ("b178a3cd", MAIN, {**DP, f"{R}.expert_parallel_size": 4}, "1x8"),
+    "K2 teacher": (f"0.8.0 0.9.0 {NEWEST}", MAIN, TAUGHT, "1x12"),
+    "K2 reward pool": (f"0.7.1 0.9.0 {NEWEST}", MAIN, REWARD, "2x8"),
+    "K2 reward workers": ("0.6.1", MAIN, {**OLD_REWARD, "reward_model.rollout.name": None, "reward_model.micro_batch_size_per_gpu": 1, **SYNC}, "2x8"),
+    "K2 servers apart": (f"0.9.0 {NEWEST}", MAIN, V1_APART, "1x12"),
+    "K6 stages that add up": (f"b178a3cd {NEWEST}", ON_MEGATRON, {**BIG, **ENDS, f"{LAYERS}.num_layers_in_last_pipeline_stage": 11}, "8x8"),
+    "K6 a layout": (
+        NEWEST, ON_MEGATRON, {**BIG, f"{LAYERS}.pipeline_model_parallel_layout": "\"'Et*11|(t*12|)*6t*11L'\""}, "8x8",
+    ),
+    "K8 TensorRT-LLM over nodes": (
+        f"0.8.0 {NEWEST}", MAIN, {**TRTLLM, f"{R}.tensor_model_parallel_size": 4, "trainer.nnodes": 2, "trainer.n_gpus_per_node": 2}, "2x2",
+    ),
+    "K13 agent loops": (f"0.9.0 {NEWEST}", MAIN, {"data.train_batch_size": 60, f"{A}.ppo_mini_batch_size": 60, "trainer.n_gpus_per_node": 2}, "1x8"),
+    "K13 mode=sync": ("0.4.0 0.5.0 0.6.1", MAIN, SYNC, "1x8"),
+    "K13 310 samples on one": (
+        "0.5.0 0.6.1", MAIN, {"data.train_batch_size": 62, f"{A}.ppo_mini_batch_size": 62, f"{R}.n": 5, "trainer.n_gpus_per_node": 1,
+                              f"{R}.tensor_model_parallel_size": 1}, "1x8",
+    ),
+    "K13 the deprecated size": (
+        "0.4.0 0.5.0", MAIN, {f"{A}.ppo_micro_batch_size": 16, f"{A}.ppo_micro_batch_size_per_gpu": None}, "1x8",
+    ),
+    "K13 padding by default": (f"0.7.0 0.9.0 {NEWEST}", MAIN, {f"{A}.ulysses_sequence_parallel_size": 2}, "1x8"),
+    "K13 strategies": (f"0.7.1 0.9.0 {NEWEST}", ONE_STEP, {**OWN_POOL, "critic.strategy": "fsdp2", "rollout.n_gpus_per_node": 4}, "2x8"),
+    "K13 fsdp_turbo": (NEWEST, MAIN, {f"{A}.strategy": "fsdp_turbo"}, "1x8"),
+    "V1 pads": (f"0.9.0 {NEWEST}", MAIN, {"data.train_batch_size": 12, f"{A}.ppo_mini_batch_size": 8, f"{A}.use_dynamic_bsz": True,
+                                          f"{R}.log_prob_use_dynamic_bsz": True}, "1x8"),
+    "drift 07": (f"0.7.1 0.8.0 0.9.0 {NEWEST}", ONE_STEP, {**OWN_POOL, "rollout.n_gpus_per_node": 12}, "2x8"),
+}  # fmt: skip
+
+
+def each(table: dict[str, tuple[object, ...]]) -> list[object]:
+    return [pytest.param(name, release, id=f"{name}-{release}") for name, case in table.items() for release in str(case[0]).split()]
+
+
+@pytest.mark.parametrize(("name", "release"), each(REFUSED))
+def test_a_release_refuses(name: str, release: str) -> None:
+    _, program, changes, words, machines = REFUSED[name]
+    messages = said(judged(release, changes, program, machines))
+    assert any(words in message for message in messages), messages
+
+
+@pytest.mark.parametrize(("name", "release"), each(ACCEPTED))
+def test_a_release_accepts(name: str, release: str) -> None:
+    _, program, changes, machines = ACCEPTED[name]
+    assert said(judged(release, changes, program, machines)) == []
+
+
+def test_what_only_another_release_refuses_is_a_warning_that_names_it() -> None:
+    trtllm = {**TRTLLM, f"{R}.tensor_model_parallel_size": 4, "trainer.nnodes": 2, "trainer.n_gpus_per_node": 2}
+    settings = " ".join(f"{key}={value}" for key, value in {**GOOD, **trtllm}.items())
+    report = verify(read(Source("run.sh", f"python3 -m {MAIN} {settings}\n"), read_shorthand("2x2"), level="training"))
+    (found,) = [each for each in report.findings if "on one node alone" in each.message]
+    assert found.severity is Severity.WARNING and any("b178a3cd and 0.7.1" in note or "b178a3cd to 0.7.1" in note for note in found.notes)
+
+
+def test_a_section_that_names_accelerators_and_is_not_read_is_never_ok() -> None:
+    for release, key in ((NEWEST, "+my_pool.n_gpus_per_node"), ("b178a3cd", "distillation.n_gpus_per_node"), (NEWEST, "+judge.engine.tensor_parallel_size"),
+                         (NEWEST, f"+{R}.engine_kwargs.vllm.tensor_parallel_size"), (NEWEST, "+rollout.nnodes"), (NEWEST, "+pools.0.num_gpus")):  # fmt: skip
+        report = judged(release, {key: 4}, machines="1x8")
+        assert any(each.decides and each.rule == "PW122" for each in report.unchecked), key
+
+
+def test_a_reward_model_under_its_old_name_is_read_by_nobody_since_0_9_0() -> None:
+    report = judged("0.9.0", OLD_REWARD, machines="1x8")
+    assert not said(report) and any("nothing reads `reward_model.enable`" in message for message in said(report, Severity.WARNING))
+
+
+def test_a_script_that_shows_ray_fewer_accelerators_is_refused() -> None:
+    document = reading(NEWEST, {"trainer.n_gpus_per_node": 4}, machines="1x8").document
+    assert document.program is not None
+    for machine, words in (
+        (Machine(accelerators=2), "shows Ray 2 accelerators of this node"),
+        (Machine(cpus=11), "`--num-cpus` 11 is fewer"),
+    ):
+        shown = replace(document, program=replace(document.program, machine=machine))
+        messages = said(verify(verl.read(shown, read_shorthand("1x8"))))
+        assert any(words in message for message in messages), messages
+
+
+@pytest.mark.parametrize(("release", "cpus"), [("0.5.0", 1), ("0.6.1", 1), ("0.7.0", 3), (NEWEST, 3)])
+def test_each_release_reserves_its_cpus(release: str, cpus: int) -> None:
+    problem = read(
+        Source("run.sh", f"python3 -m {MAIN} trainer.n_gpus_per_node=8\n"), composer=Composer(frameworks=(f"verl=={release}",))
+    ).problem
+    assert problem is not None and [pool.cpus for pool in problem.job.pools] == [cpus]
+
+
+@pytest.mark.parametrize(("release", "cpus"), [("0.7.1", 3), ("0.8.0", 2), (NEWEST, 2)])
+def test_servers_of_their_own_reserve_fewer(release: str, cpus: int) -> None:
+    text = f"python3 -m {ONE_STEP} {R}.name=vllm rollout.n_gpus_per_node=4\n"
+    problem = read(Source("run.sh", text), composer=Composer(frameworks=(f"verl=={release}",))).problem
+    assert problem is not None and [pool.cpus for pool in problem.job.pools] == [3, cpus]
+
+
+def test_several_teachers_have_ranks_of_their_own() -> None:
+    several: dict[str, object] = {"distillation.enabled": True, "distillation.nnodes": 1, "distillation.n_gpus_per_node": 8}
+    for name, replicas in (("a", 2), ("b", 1)):
+        path = f"+distillation.teacher_models.{name}"
+        several |= {f"{path}.key": name, f"{path}.model_path": "/m", f"{path}.num_replicas": replicas,
+                    f"{path}.inference.tensor_model_parallel_size": 2 if name == "a" else 4}  # fmt: skip
+    found = reading(NEWEST, several, machines="2x8")
+    assert not said(verify(found)) and found.problem is not None
+    assert {name: found.problem.given().world_size(name) for name in ("teacher_a", "teacher_b")} == {"teacher_a": 4, "teacher_b": 4}

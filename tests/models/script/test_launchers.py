@@ -1,0 +1,305 @@
+"""From a launch script to the program's own configuration file, whatever starts the program; and what it tells Ray."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from placewright.models.composition import Composer
+from placewright.models.dialects.load import load, load_all, read
+from placewright.models.findings.finding import Finding, Severity
+from placewright.models.machines.shorthand import AsDeclared
+from placewright.models.reading import Reading
+from placewright.models.script.document import documents_of
+from placewright.models.text.program import Program
+from placewright.models.text.source import Source
+from placewright.models.text.tree import Scalar, find
+from placewright.models.text.unresolved import UNRESOLVED
+from placewright.solver.verify import verify
+
+ROLL = """\
+rollout_batch_size: 64
+num_return_sequences_in_group: 8
+adv_estimator: grpo
+init_kl_coef: 0
+actor_train:
+  training_args: {per_device_train_batch_size: 1, gradient_accumulation_steps: 32}
+  strategy_args: {strategy_name: megatron_train, strategy_config: {tensor_model_parallel_size: 2}}
+  device_mapping: list(range(0,4))
+actor_infer:
+  strategy_args: {strategy_name: vllm, strategy_config: {tensor_parallel_size: 4}}
+  device_mapping: list(range(4,11))
+rewards:
+  rule: {world_size: 8}
+"""
+RLINF = "cluster:\n  num_nodes: 1\n  component_placement: {actor: 0-7, rollout: 0-11, reward: 0-7}\n"
+VERL = "algorithm.adv_estimator=grpo trainer.nnodes=1 trainer.n_gpus_per_node=4"
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def errors(reading: Reading) -> list[Finding]:
+    return [finding for finding in verify(reading).findings if finding.severity is Severity.ERROR]
+
+
+def program(script: str) -> Program:
+    (document,) = documents_of(Source("run.sh", script), Composer())
+    assert document.program is not None
+    return document.program
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python start_rlvr_pipeline.py --config_path jobs --config_name small",
+        "python start_rlvr_pipeline.py --config_path jobs --config_name small rollout_batch_size=32 own.key=1",
+        "python3 start_rlvr_pipeline.py --config_path=jobs --config_name=small.yaml",
+        'NAME=${1:-small}\npython start_rlvr_pipeline.py --config_path jobs --config_name $NAME "$@"',
+        'bash -c "python start_rlvr_pipeline.py --config_path jobs --config_name small"',
+        "uv run start_rlvr_pipeline.py --config_path jobs --config_name small",
+        "srun -N 2 bash -lc 'python start_rlvr_pipeline.py --config_path jobs --config_name small'",
+        "ray job submit --working-dir . -- python start_rlvr_pipeline.py --config_path jobs --config_name small",
+        "bash <<END\npython start_rlvr_pipeline.py --config_path jobs --config_name small\nEND",
+        "cat > /tmp/go.sh <<'END'\npython start_rlvr_pipeline.py --config_path jobs --config_name small\nEND\nbash /tmp/go.sh",
+        "go() { python start_rlvr_pipeline.py --config_path $1 --config_name $2; }\ngo jobs small",
+    ],
+)
+def test_a_program_of_roll_is_judged_by_its_file(tmp_path: Path, command: str) -> None:
+    write(tmp_path, {"run.sh": command, "jobs/small.yaml": ROLL})
+    (finding,) = errors(load(tmp_path / "run.sh", AsDeclared(8)))
+    assert finding.code == "PW111" and "actor_infer" in finding.message
+    assert finding.span is not None and finding.span.file.endswith("jobs/small.yaml")
+
+
+def test_a_script_of_roll_lies_beside_its_file_and_starts_a_program_above(tmp_path: Path) -> None:
+    script = (
+        "CONFIG_PATH=$(basename $(dirname $0))\npython examples/start_rlvr_pipeline.py --config_path $CONFIG_PATH --config_name small\n"
+    )
+    write(tmp_path, {"examples/jobs/run.sh": script, "examples/jobs/small.yaml": ROLL, "roll/__init__.py": ""})
+    reading = load(tmp_path / "examples/jobs/run.sh", AsDeclared(8))
+    assert [finding.code for finding in errors(reading)] == ["PW111"]
+    assert reading.document.program is not None and reading.document.program.found
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'CMD="python train.py --config-path config --config-name job"\neval $CMD',
+        'CMD="python train.py --config-path config --config-name job"\neval "$CMD 2>&1 | tee log"',
+        'CMD=(python train.py --config-name job)\nCMD+=(--config-path config/)\n"${CMD[@]}"',
+        'HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"\npython ${HERE}/train.py --config-path ${HERE}/config --config-name job',
+        'cd "$(dirname "$0")"\npython train.py --config-path "$PWD/config" --config-name job',
+        'HERE=$(realpath "$(dirname "$0")")\nexport FILE="$HERE/train.py"\npython $FILE --config-path "$HERE/config/" --config-name job',
+        'HERE=${0%/*}\npython "$HERE/train.py" --config-path "$HERE/config" --config-name job',
+        "python $REPO/train.py --config-path $REPO/config --config-name job",
+        'if [ -z "$1" ]; then\n  NAME=job\nelse\n  NAME=$1\nfi\npython train.py --config-path config --config-name $NAME',
+    ],
+)
+def test_a_program_of_rlinf_is_judged_by_its_file(tmp_path: Path, command: str) -> None:
+    write(tmp_path, {"run.sh": command + "\n", "config/job.yaml": RLINF, "train.py": "@hydra.main(version_base='1.1')\ndef main(c): ...\n"})
+    (finding,) = errors(load(tmp_path / "run.sh", AsDeclared(8)))
+    assert finding.code == "PW102" and "0-11" in finding.message
+
+
+def test_settings_of_a_script_are_made_in_the_file_as_strictly_as_hydra_does(tmp_path: Path) -> None:
+    command = "python train.py --config-path config --config-name job cluster.component_placement.rollout=0-7 cluster.nodes=2\n"
+    write(tmp_path, {"run.sh": command, "config/job.yaml": RLINF, "train.py": "@hydra.main(version_base='1.1')\ndef main(c): ...\n"})
+    (finding,) = errors(load(tmp_path / "run.sh", AsDeclared(8)))
+    assert finding.code == "PW012" and "cluster.nodes" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("command", "message", "help_"),
+    [
+        (
+            "python start_rlvr_pipeline.py --config_path jobs --config_name gone",
+            "`start_rlvr_pipeline.py` begins with `jobs/gone.yaml`, which is not found",
+            "--config-root",
+        ),
+        (
+            "CONFIG=$1\npython train.py --config-path config --config-name $CONFIG",
+            "`train.py` begins with a configuration that `$1` names, which is not known: it depends on an argument of the script",
+            "verify that configuration",
+        ),
+        ("bash other.sh", "`run.sh` starts no program with settings itself, but another script", "verify that script"),
+        ("source env.sh\n$RUN", "`run.sh` starts no program in what could be followed", "write the command"),
+    ],
+)
+def test_what_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, message: str, help_: str) -> None:
+    write(tmp_path, {"run.sh": command})
+    monkeypatch.chdir(tmp_path)
+    reading = load("run.sh", AsDeclared(8))
+    (finding,) = reading.findings
+    assert finding.message.startswith(message)
+    assert help_ in finding.help and finding.unusable
+
+
+def test_config_root_names_the_folder_of_a_program(tmp_path: Path) -> None:
+    write(tmp_path, {"mine/run.sh": "python examples/start_rlvr_pipeline.py --config_path jobs --config_name small\n"})
+    write(tmp_path, {"code/examples/jobs/small.yaml": ROLL})
+    path = tmp_path / "mine/run.sh"
+    assert [finding.code for finding in load(path, AsDeclared(8)).findings] == ["PW001"]
+    assert [finding.code for finding in errors(load(path, AsDeclared(8), composer=Composer((str(tmp_path / "code"),))))] == ["PW111"]
+
+
+def test_an_array_that_an_unknown_condition_lengthens_keeps_the_rest() -> None:
+    script = (
+        "DEVICE=${DEVICE:-$(detect)}\nACTOR=(a.b=1 a.c=2)\nif [ $DEVICE = npu ]; then\n  ACTOR+=(a.d=3 +a.e=4)\nfi\n"
+        'for f in $(ls); do ACTOR+=(a.f=$f); done\npython3 -m verl.trainer.main_ppo "${ACTOR[@]}" a.g=5\n'
+    )
+    (document,) = documents_of(Source("run.sh", script), Composer())
+    values = {name: find(document.root, f"a.{name}") for name in "bcdefg"}
+    tags = {name: value.tag == UNRESOLVED for name, value in values.items() if isinstance(value, Scalar)}
+    assert tags == {"b": False, "c": False, "d": True, "e": True, "f": True, "g": False}
+    assert not document.findings
+    assert document.program is not None and not document.program.complete  # the loop may add more
+
+
+def test_a_setting_that_an_unknown_condition_adds_is_no_proof_of_a_default() -> None:
+    script = (
+        "ACTOR=(actor_rollout_ref.actor.ppo_mini_batch_size=32 actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1)\n"
+        "python3 -c 'import torch_npu' && ACTOR+=(actor_rollout_ref.actor.entropy_coeff=0)\n"
+        f'python3 -m verl.trainer.main_ppo {VERL} data.train_batch_size=32 "${{ACTOR[@]}}" \\\n'
+        "  actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=1\n"
+    )
+    assert errors(read(Source("run.sh", script), level="training")) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "launcher"),
+    [
+        ("uv run --frozen --extra vllm python3 -m verl.trainer.main_ppo", "verl.trainer.main_ppo", "uv run"),
+        ('L=(uv run --frozen python3); "${L[@]}" -m verl.trainer.main_ppo', "verl.trainer.main_ppo", "uv run"),
+        ("accelerate launch --config_file a.yaml -m pkg.train", "pkg.train", "accelerate"),
+        ("python -m pkg.launch other.trainer.main --x", "other.trainer.main", "pkg.launch"),
+        ("ray job submit -- 'python -m a.b x.y=1'", "a.b", ""),
+        ("ssh node1 'cd /w && python -m a.b x.y=1'", "a.b", ""),
+        ("docker run --gpus all image bash -c 'python -m a.b x.y=1'", "a.b", ""),
+        ("time python -m a.b", "a.b", ""),
+        ('if nvidia-smi; then L=(python3); else L=(uv run python3); fi\n"${L[@]}" -m a.b', "a.b", ""),
+    ],
+)
+def test_launchers(command: str, name: str, launcher: str) -> None:
+    found = program(command if "x.y" in command else f"{command} c.d=1")
+    assert (found.name, found.launcher) == (name, launcher)
+
+
+@pytest.mark.parametrize(
+    "argument", ['val.override=\'{"n":16,"temperature":1.0}\'', "a.b=x,y", "train", "a.b='<path>'", "+a.b.c", "a.b=[1", "'a b=c d'"]
+)
+def test_nothing_is_refused_of_a_program_that_is_not_known_to_be_hydras(argument: str) -> None:
+    script = f"python3 -m mylab.trainer.grpo config=conf/base.yaml {argument} trainer.n_gpus_per_node=8"
+    (document,) = documents_of(Source("run.sh", script), Composer())
+    assert document.findings == ()
+    assert document.program is not None and not document.program.is_hydra
+    assert program(f"python3 -m verl.trainer.main_ppo {VERL}").is_hydra
+    assert program(f"python3 -m recipe.dapo.main_dapo {VERL}").is_hydra
+    assert not program(f"python3 -m recipe.mine.main_mine {VERL}").is_hydra
+
+
+def test_a_program_is_hydras_if_its_file_says_so(tmp_path: Path) -> None:
+    write(
+        tmp_path, {"run.sh": "python3 own.py a.b=1 train\n", "own.py": "import hydra\n\n@hydra.main(version_base=None)\ndef main(c): ...\n"}
+    )
+    (document,) = documents_of(Source.read(tmp_path / "run.sh"), Composer())
+    assert [finding.code for finding in document.findings] == ["PW012"]
+
+
+@pytest.mark.parametrize(
+    ("before", "accelerators", "at", "cpus"),
+    [
+        ("export CUDA_VISIBLE_DEVICES=0,1\nray start --head --num-gpus=2\n", 2, "--num-gpus=2", None),
+        ("ray start --head --num-gpus 6 --num-cpus=16\n", 6, "6", 16),
+        ("N=3\nray start --head --num-gpus=$N\n", 3, "--num-gpus=$N", None),
+        ("export CUDA_VISIBLE_DEVICES=0,1,5\nray start --head\n", 3, "0,1,5", None),
+        ("export CUDA_VISIBLE_DEVICES=0,1\n", 2, "0,1", None),
+        ("CUDA_VISIBLE_DEVICES=0,1,2 ", 3, "0,1,2", None),
+        ("env CUDA_VISIBLE_DEVICES=4 ", 1, "4", None),
+        ("IDS=2,3; export CUDA_VISIBLE_DEVICES=$IDS\n", 2, "$IDS", None),
+    ],
+)
+def test_what_a_script_tells_ray(before: str, accelerators: int, at: str, cpus: int | None) -> None:
+    script = f"{before}python3 -m verl.trainer.main_ppo {VERL}\n"
+    machine = program(script).machine
+    assert machine is not None and machine.accelerators_span is not None
+    assert (machine.accelerators, machine.cpus) == (accelerators, cpus)
+    span = machine.accelerators_span
+    assert script[span.start : span.end] == at
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        "CUDA_VISIBLE_DEVICES=0,1\n",  # not exported
+        "if nvidia-smi; then ray start --head --num-gpus=2; fi\n",
+        "export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-0,1}\n",
+        "export CUDA_VISIBLE_DEVICES=$GPUS\n",
+        "export CUDA_VISIBLE_DEVICES=0,1\nray job submit -- ",
+        "ray start --head --num-gpus=$(nvidia-smi -L | wc -l)\n",
+    ],
+)
+def test_what_is_not_known_of_the_machine_is_not_told(before: str) -> None:
+    assert program(f"{before}python3 -m verl.trainer.main_ppo {VERL}\n").machine is None
+
+
+TASK = """\
+name: grpo
+num_nodes: 2
+resources:
+  accelerators: H100:4
+envs:
+  TP: 3
+setup: |
+  pip install verl
+run: |
+  set -e
+  if [ "$SKYPILOT_NODE_RANK" == "0" ]; then
+    ray start --head
+    python3 -m verl.trainer.main_ppo \\
+      trainer.nnodes=$SKYPILOT_NUM_NODES \\
+      trainer.n_gpus_per_node=$SKYPILOT_NUM_GPUS_PER_NODE \\
+      actor_rollout_ref.rollout.tensor_model_parallel_size=$TP
+  else
+    ray start --address=$HEAD
+  fi
+"""
+
+
+def test_the_run_block_of_a_skypilot_task_is_a_script(tmp_path: Path) -> None:
+    write(tmp_path, {"task.yaml": TASK})
+    reading = load(tmp_path / "task.yaml", AsDeclared(4))
+    codes = [finding.code for finding in errors(reading)]
+    assert codes and set(codes) <= {"PW208", "PW214"}
+    span = errors(reading)[0].span
+    assert span is not None and TASK.split("\n")[span.line - 1].strip().startswith(("trainer.n_gpus", "actor_rollout_ref"))
+    found = reading.document.program
+    assert found is not None and found.machine is not None and found.machine.accelerators == 4
+    sizes = {path: find(reading.document.root, path) for path in ("trainer.nnodes", "trainer.n_gpus_per_node")}
+    assert [value.value for value in sizes.values() if isinstance(value, Scalar)] == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ("X='eval $X'\neval $X\n", "PW002"),
+        ("f() { f; }\nf\n", "PW002"),
+        ("f() { bash -c f; }\nf\n", "PW002"),
+        ('X=\'bash -c "$X"\'\nbash -c "$X"\n', "PW002"),
+        ("while true; do A=$A.; done\n", "PW002"),
+        ('bash "$0" --again\n', "PW010"),
+        ("python3 -m verl.trainer.main_ppo 'a.b=1\n", "PW014"),
+        ("echo )\n", "PW014"),
+        ("done\n", "PW014"),
+        ("f() { python3 -m verl.trainer.main_ppo a.b=1\n", "PW014"),
+        ("A=(a b\npython3 -m verl.trainer.main_ppo a.b=1\n", "PW014"),
+    ],
+)
+def test_bad_input_is_one_clear_finding(tmp_path: Path, script: str, code: str) -> None:
+    write(tmp_path, {"run.sh": script})
+    for reading in load_all(tmp_path / "run.sh", AsDeclared(8)):
+        assert [finding.code for finding in reading.findings] == [code]

@@ -1,0 +1,171 @@
+"""Aliases and merges are expanded as the frameworks expand them, within a budget, and every value knows both of its places."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from placewright.models.findings.edits import of_one_use
+from placewright.models.findings.finding import UnusableInput, error
+from placewright.models.findings.span import Edit
+from placewright.models.text.reshape import with_entry, without_entry
+from placewright.models.text.source import Source
+from placewright.models.text.tree import Mapping, find, leaves, plain
+
+MERGED = """\
+base: &base {tp: 2, gpus: &gpus [0, 1, 2]}
+actor:
+  <<: *base
+  tp: 4
+infer: {gpus: *gpus}
+"""
+
+
+def place(text: str, path: str) -> tuple[str, str]:
+    """What stands at the place of a value, and at the alias that it came through."""
+    found = find(Source("a.yaml", text).root, path)
+    assert found is not None
+    span, alias = found.span, found.span.alias
+    return text[span.start : span.end], text[alias.start : alias.end] if alias else ""
+
+
+@pytest.mark.parametrize(
+    ("path", "written", "alias"),
+    [
+        ("base.gpus", "[0, 1, 2]", ""),
+        ("actor.gpus", "[0, 1, 2]", "*base"),
+        ("actor.tp", "4", ""),
+        ("infer.gpus", "[0, 1, 2]", "*gpus"),
+        ("base", "{tp: 2, gpus: &gpus [0, 1, 2]}", ""),
+    ],
+)
+def test_a_value_knows_where_it_stands_and_where_it_is_used(path: str, written: str, alias: str) -> None:
+    assert place(MERGED, path) == (written, alias)
+
+
+def test_a_finding_shows_both_places_and_offers_no_edit_of_what_several_use() -> None:
+    source = Source("a.yaml", MERGED)
+    used, own = (find(source.root, path) for path in ("infer.gpus", "base.gpus"))
+    assert used is not None and own is not None
+    through = error("PW102", "infer", "said", used.span, edit=Edit(used.span, "x"))
+    assert through.span is not None and through.origin is not None
+    assert (through.span.line, through.origin.line, through.edit) == (5, 1, None)
+    (here,) = of_one_use([error("PW102", "base", "said", own.span, edit=Edit(own.span, "x"))], source.shared)
+    assert (here.span, here.origin, here.edit) == (own.span, None, None)
+    kept = find(source.root, "actor.tp")
+    assert kept is not None
+    (free,) = of_one_use([error("PW102", "actor", "said", kept.span, edit=Edit(kept.span, "8"))], source.shared)
+    assert free.edit is not None
+
+
+def test_an_entry_is_taken_out_with_its_alias_and_merged_ones_are_left() -> None:
+    source = Source("a.yaml", "x: &x 1\nm: {a: 2, b: *x}\nn: {<<: {a: 2}, b: 3}\n")
+    plain_map, merged = source.root.get("m"), source.root.get("n")
+    assert isinstance(plain_map, Mapping) and isinstance(merged, Mapping)
+    edit = without_entry(source.text, plain_map, plain_map.entries[1])
+    assert edit is not None and source.edited([edit]).text.splitlines()[1] == "m: {a: 2}"
+    added = with_entry(source.text, plain_map, "c", "4")
+    assert added is not None and source.edited([added]).text.splitlines()[1] == "m: {a: 2, b: *x, c: 4}"
+    assert without_entry(source.text, merged, merged.entries[0]) is None
+    assert with_entry(source.text, merged, "c", "4") is None
+
+
+def test_an_answer_is_not_written_into_what_several_use() -> None:
+    source = Source("a.yaml", MERGED)
+    own = find(source.root, "base.gpus")
+    assert own is not None
+    with pytest.raises(UnusableInput, match="one value for several places"):
+        source.edited([Edit(own.span, "x")])
+
+
+def test_a_billion_laughs_are_one_finding_in_no_time() -> None:
+    lines = ["a: &a [lol, lol, lol, lol, lol, lol, lol, lol, lol]"]
+    lines += [f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]" for before, name in zip("abcdefgh", "bcdefghi")]
+    started = time.process_time()
+    with pytest.raises(UnusableInput) as caught:
+        Source("a.yaml", "\n".join(lines)).root  # noqa: B018
+    assert time.process_time() - started < 2
+    (finding,) = caught.value.findings
+    assert finding.code == "PW004"
+    assert "100,000 values" in finding.message
+    assert finding.span is not None and finding.span.line == 6
+
+
+WORDS = st.sampled_from(["a", "b", "c", "tp"])
+LEAVES = st.sampled_from(["1", "x", "null", "0-7", "1e-6", "'<<'", "true"])
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    """A text in flow style with anchors, aliases and merges, some of them wrong."""
+    names = ["n1", "n2", "n3"]
+
+    def value(depth: int) -> str:
+        kind = draw(st.sampled_from(["leaf", "leaf", "alias", "list", "map"] if depth < 3 else ["leaf", "alias"]))
+        anchor = f"&{draw(st.sampled_from(names))} " if kind != "alias" and draw(st.integers(0, 2)) == 0 else ""
+        if kind == "alias":
+            return f"*{draw(st.sampled_from(names))} "
+        if kind == "leaf":
+            return anchor + draw(LEAVES)
+        inner = [value(depth + 1) for _ in range(draw(st.integers(0, 3)))]
+        if kind == "list":
+            return f"{anchor}[{', '.join(inner)}]"
+        return f"{anchor}{{{', '.join(f'{key(depth)}: {its}' for its in inner)}}}"
+
+    def key(depth: int) -> str:
+        return draw(st.sampled_from(["<<", "a", "b", "c"]))
+
+    return "".join(f"k{number}: {value(0)}\n" for number in range(draw(st.integers(2, 6))))
+
+
+@settings(max_examples=600, deadline=None)
+@given(texts())
+def test_what_pyyaml_makes_of_anchors_is_what_is_read(text: str) -> None:
+    try:
+        root = Source("a.yaml", text).root
+    except UnusableInput as problem:
+        assert problem.findings[0].code in ("PW003", "PW006")
+        assert "never ends" in problem.findings[0].message or _is_refused(text), text
+        return
+    expected = yaml.safe_load(text.replace("1e-6", "1.0e-6"))
+    assert plain(root) == expected
+    assert [*_keys(plain(root))] == [*_keys(expected)]
+    for leaf in leaves(root):
+        assert text[leaf.span.start : leaf.span.end].strip("'") == leaf.text
+        assert leaf.span.via is None or text[leaf.span.via[0]] == "*"
+
+
+def _keys(value: Any) -> Any:
+    """The keys of a value in their order."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _keys(inner)
+    for inner in value if isinstance(value, list) else ():
+        yield from _keys(inner)
+
+
+def _is_refused(text: str) -> bool:
+    """Is it refused by PyYAML, or by the loader that OmegaConf makes of it?"""
+    from omegaconf._utils import get_yaml_loader
+
+    try:
+        yaml.load(text, Loader=get_yaml_loader())
+    except (yaml.YAMLError, RecursionError):
+        return True
+    return False
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.dictionaries(WORDS, st.recursive(LEAVES, lambda its: st.lists(its, max_size=3), max_leaves=6), min_size=1), st.integers(2, 4))
+def test_what_pyyaml_dumps_with_aliases_is_read_as_omegaconf_reads_it(data: dict[str, object], uses: int) -> None:
+    from omegaconf import OmegaConf
+
+    whole = {f"use{number}": data for number in range(uses)}
+    text = yaml.safe_dump(whole)
+    assume("*" in text)
+    assert plain(Source("a.yaml", text).root) == OmegaConf.to_container(OmegaConf.create(text))

@@ -1,0 +1,219 @@
+"""Profile of an RLinf checkout: what one release knows, as plain data; and several profiles as ranges of releases.
+
+`python -m placewright.tools.rlinf_profile NAME=CHECKOUT ... > models/dialects/rlinf/facts/known.json`, oldest release first. Nothing of a
+checkout is run or imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from pathlib import Path
+from typing import Iterable, Iterator, Mapping, Sequence
+
+import yaml
+
+Profile = dict[str, list[str]]
+"""Kind of fact -> names that the release knows."""
+
+DEPTH = 3
+"""Keys are told down to this depth; below stand the settings of models and simulators."""
+_UNLIKE = ("hydra", "defaults")
+_EXAMPLES = ("examples", "evaluations", "tests")
+
+
+def profile(checkout: Path) -> Profile:
+    """Facts of one checkout: tasks, algorithms, hardware with its fields, placement classes, programs, and keys of its configurations."""
+    config = _parsed(checkout / "rlinf" / "config.py")
+    cluster = _parsed(checkout / "rlinf" / "scheduler" / "cluster" / "config.py")
+    hardware = list(_hardware(checkout))
+    return {
+        "task": _list_of(config, "SUPPORTED_TASK_TYPE"),
+        "training_backend": _list_of(config, "SUPPORTED_TRAINING_BACKENDS"),
+        "rollout_backend": _list_of(config, "SUPPORTED_ROLLOUT_BACKENDS"),
+        "advantage": _registered(checkout / "rlinf" / "algorithms" / "advantages.py", "register_advantage"),
+        "loss": _registered(checkout / "rlinf" / "algorithms" / "losses.py", "register_policy_loss"),
+        "hardware": [name for name, _, _ in hardware],
+        "hardware_field": [f"{name}.{field}" for name, fields, _ in hardware for field in fields],
+        "hardware_required": [f"{name}.{field}" for name, _, required in hardware for field in required],
+        "cluster_key": _fields(cluster, "ClusterConfig"),
+        "node_group_key": _fields(cluster, "NodeGroupConfig"),
+        "profiler": _profilers(checkout),
+        "placement": [node.name for node in _parsed(checkout / "rlinf" / "utils" / "placement.py").body if isinstance(node, ast.ClassDef)],
+        "program": sorted(_programs(checkout)),
+        "key": sorted(_keys(checkout) | {f"cluster.{name}" for name in _fields(cluster, "ClusterConfig")}),
+    }
+
+
+def ranges(profiles: Mapping[str, Profile]) -> dict[str, dict[str, list[str]]]:
+    """Kind -> releases -> names that just these know; releases as ``since:until`` runs with commas, "" leaving a side open."""
+    releases = list(profiles)
+    found: dict[str, dict[str, list[str]]] = {}
+    for kind in next(iter(profiles.values())):
+        known = [set(each[kind]) for each in profiles.values()]
+        groups: dict[str, list[str]] = {}
+        for name in sorted(set().union(*known)):
+            groups.setdefault(_runs(releases, [name in each for each in known]), []).append(name)
+        found[kind] = dict(sorted(groups.items()))
+    return found
+
+
+def _runs(releases: Sequence[str], has: Sequence[bool]) -> str:
+    runs: list[list[str]] = []
+    for index, release in enumerate(releases):
+        if has[index] and (not index or not has[index - 1]):
+            runs.append([release if index else "", ""])
+        elif runs and not has[index] and has[index - 1]:
+            runs[-1][1] = release
+    return ",".join(":".join(run) for run in runs)
+
+
+def _parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8")) if file.is_file() else ast.Module([], [])
+
+
+def _strings(node: ast.AST | None) -> list[str]:
+    elements = node.elts if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else []
+    return [each.value for each in elements if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+
+
+def _list_of(module: ast.Module, name: str) -> list[str]:
+    for node in module.body:
+        if isinstance(node, ast.Assign) and any(isinstance(each, ast.Name) and each.id == name for each in node.targets):
+            return _strings(node.value)
+    return []
+
+
+def _registered(file: Path, decorator: str) -> list[str]:
+    calls = (each for node in ast.walk(_parsed(file)) if isinstance(node, ast.FunctionDef) for each in node.decorator_list)
+    named = (each for each in calls if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == decorator)
+    return [each.args[0].value for each in named if isinstance(each.args[0], ast.Constant) and isinstance(each.args[0].value, str)]
+
+
+def _annotated(node: ast.ClassDef) -> Iterator[tuple[str, ast.AnnAssign]]:
+    for each in node.body:
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and "ClassVar" not in ast.dump(each.annotation):
+            yield each.target.id, each
+
+
+def _class(module: ast.Module, name: str) -> ast.ClassDef | None:
+    return next((node for node in module.body if isinstance(node, ast.ClassDef) and node.name == name), None)
+
+
+def _fields(module: ast.Module, name: str) -> list[str]:
+    node = _class(module, name)
+    return [field for field, _ in _annotated(node)] if node else []
+
+
+def _constant(module: ast.Module, owner: str, name: str) -> str:
+    """Text that a class sets, such as ``HW_TYPE``."""
+    node = _class(module, owner)
+    for each in node.body if node else ():
+        if isinstance(each, (ast.Assign, ast.AnnAssign)) and isinstance(each.value, ast.Constant) and f"'{name}'" in ast.dump(each):
+            return str(each.value.value)
+    return ""
+
+
+def _hardware(checkout: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """(hardware type, its fields, those without a default) of every registered configuration."""
+    for file in sorted((checkout / "rlinf" / "scheduler" / "hardware" / "robots").glob("*.py")):
+        module = _parsed(file)
+        for node in module.body:
+            for each in node.decorator_list if isinstance(node, ast.ClassDef) else ():
+                if (
+                    isinstance(each, ast.Call)
+                    and "register_hardware_config" in ast.dump(each.func)
+                    and isinstance(each.args[0], ast.Attribute)
+                ):
+                    owner = each.args[0].value
+                    kind = _constant(module, owner.id, each.args[0].attr) if isinstance(owner, ast.Name) else ""
+                    fields = list(_annotated(node)) if isinstance(node, ast.ClassDef) else []
+                    yield kind, [name for name, _ in fields], [name for name, field in fields if field.value is None]
+
+
+def _profilers(checkout: Path) -> list[str]:
+    found = []
+    for file in sorted((checkout / "rlinf" / "scheduler" / "hardware" / "accelerators").glob("*.py")):
+        module = _parsed(file)
+        names = [node.name for node in module.body if isinstance(node, ast.ClassDef)]
+        found += [kind for name in names if (kind := _constant(module, name, "BACKEND_TYPE"))]
+    return found
+
+
+def _programs(checkout: Path) -> Iterator[str]:
+    """``path:folder/name`` of every program that Hydra starts: where its configuration is looked for and what it is called."""
+    for file in _under(checkout, ".py"):
+        module = _parsed(file)
+        for node in module.body:
+            for each in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+                if isinstance(each, ast.Call) and ast.unparse(each.func) == "hydra.main":
+                    said = {word.arg: word.value.value for word in each.keywords if isinstance(word.value, ast.Constant)}
+                    folder, name = (str(said.get(key) or "") for key in ("config_path", "config_name"))
+                    yield f"{file.relative_to(checkout).as_posix()}:{folder}/{name}"
+
+
+def _under(checkout: Path, suffix: str) -> Iterator[Path]:
+    for folder in _EXAMPLES:
+        yield from sorted((checkout / folder).rglob(f"*{suffix}"))
+
+
+def _keys(checkout: Path) -> set[str]:
+    """Keys of its configurations, and those that its code reads below one of their sections."""
+    found = set(_keys_of_files(checkout))
+    sections = {key for key in found if "." not in key}
+    return found | {key for key in _keys_of_code(checkout) if key.partition(".")[0] in sections}
+
+
+def _keys_of_files(checkout: Path) -> Iterator[str]:
+    for file in _under(checkout, ".yaml"):
+        try:
+            tree = yaml.safe_load(file.read_text(encoding="utf-8"))
+        except (yaml.YAMLError, UnicodeDecodeError):
+            continue
+        if isinstance(tree, dict) and "cluster" in tree and "runner" in tree:
+            yield from _paths(tree, ())
+
+
+def _paths(tree: Mapping[object, object], before: tuple[str, ...]) -> Iterator[str]:
+    for key, value in tree.items():
+        path = (*before, str(key))
+        if path[0] in _UNLIKE or path[:2] == ("cluster", "component_placement") or len(path) > DEPTH:
+            continue
+        yield ".".join(path)
+        if isinstance(value, dict):
+            yield from _paths(value, path)
+
+
+def _keys_of_code(checkout: Path) -> Iterator[str]:
+    """Keys that the code reads below `cfg`: ``cfg.runner.only_eval``, ``self.cfg.algorithm.get("adv_type")``."""
+    for file in (*sorted((checkout / "rlinf").rglob("*.py")), *_under(checkout, ".py")):
+        for node in ast.walk(_parsed(file)):
+            path = list(_chain(node))
+            if path and path[0] in ("cfg", "self.cfg", "config", "self._cfg") and 2 < len(path) <= DEPTH + 1:
+                yield ".".join(path[1:])
+
+
+def _chain(node: ast.AST) -> Iterable[str]:
+    """Names of an attribute chain, ``get`` with a text as one of them; nothing for other expressions."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    if isinstance(node, ast.Attribute):
+        before = list(_chain(node.value))
+        if before == ["self"]:
+            return [f"self.{node.attr}"]
+        return [*before, node.attr] if before and node.attr not in ("get", "items", "keys") else []
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+        before, first = list(_chain(node.func.value)), node.args[0]
+        return [*before, first.value] if before and isinstance(first, ast.Constant) and isinstance(first.value, str) else []
+    return []
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Prints the ranges of releases that are named ``NAME=CHECKOUT``, oldest first."""
+    named = (each.partition("=") for each in arguments)
+    print(json.dumps(ranges({name: profile(Path(folder)) for name, _, folder in named}), indent=1))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
