@@ -26,7 +26,7 @@ class Reading:
     None where that is the same. `again` reads another text of the same file as this one was read, on other machines where these are named;
     None where nobody knows how that was. `derivations` say how the numbers of the job come about. Its cluster is the one that reasoning may
     use: the given machines with the node groups and hardware of the file. `level` is how much was judged, `machines` the
-    whole cluster that the user named.
+    whole cluster that the user named. `proves`: an error is a proved failure, which it is not of a program that is not known.
     """
 
     document: Document
@@ -42,6 +42,12 @@ class Reading:
     again: Callable[[str, Cluster | None], Reading] | None = field(default=None, compare=False, repr=False)
     level: str = DEFAULT_LEVEL
     machines: Cluster | None = field(default=None, compare=False, repr=False)
+    proves: bool = True
+
+    def judged(self, finding: Finding) -> Finding:
+        """A finding of the rules about this file: no more than a warning where nothing is proved."""
+        is_doubt = not self.proves and finding.severity is Severity.ERROR
+        return replace(finding, severity=Severity.WARNING) if is_doubt else finding
 
     @property
     def source(self) -> Source:

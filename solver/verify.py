@@ -59,7 +59,7 @@ def found_in(reading: Reading, open_too: bool = True) -> list[Finding]:
     findings, problem = list(reading.findings), reading.problem
     concealed = reading.document.environment.concealed
     if problem is not None:
-        findings += concealed((*check_given(problem), *check_degrees(problem)))
+        findings += concealed(map(reading.judged, (*check_given(problem), *check_degrees(problem))))
         if reading.choices_refused is not None and not _has_errors(findings):
             findings += concealed(reading.choices_refused())
         if not _has_errors(findings):

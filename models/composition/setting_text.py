@@ -6,42 +6,18 @@ Source of the grammar: Hydra, hydra/grammar/OverrideParser.g4, hydra/core/overri
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from enum import Enum
 
 from ..findings.span import Span
 from ..text.resolvers import as_scalar
-from ..text.tree import Value
+from ..text.setting import Kind, Setting
 from .setting_tokens import NAME, NATURAL, WORD, refused, tokens_of
 from .setting_value import Values
+
+__all__ = ["Kind", "Setting", "read_setting"]
 
 MAX_LEVELS = 64
 _DOTTED = rf"(?:{NAME}|{NATURAL})(?:\.(?:{NAME}|{NATURAL}))*"
 _KEY = re.compile(rf"(?P<mark>\+\+|\+|~|)(?P<key>{WORD}(?:/{WORD})+|{_DOTTED}|)(?:@(?P<package>{_DOTTED}|))?(?P<end>=[ \t]*|\Z)", re.ASCII)
-
-
-class Kind(Enum):
-    """What a setting does, by its mark."""
-
-    CHANGE, ADD, FORCE, DELETE = "", "+", "++", "~"
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """`key=value`, `+key=value`, `++key=value`, `~key` or `group@package=option`; `value` is None where none is written."""
-
-    text: str
-    kind: Kind
-    key: str
-    package: str | None
-    value: Value | None
-    span: Span
-    key_span: Span
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The key as a path."""
-        return tuple(self.key.split(".")) if self.key else ()
 
 
 def read_setting(text: str, span: Span) -> Setting:

@@ -68,7 +68,14 @@ def found_release(file: Path, document: Document, roots: Sequence[str], shown: C
     ``{"cluster.num_nodes": [["0.2", ""]], "**.strategy_name=deepspeed_train": [["", "0.3.0"]]}``, where ``**.`` stands for any section.
     """
     table = read_releases(file)
-    return beside(table, document.source.name, roots) or installed(table) or (shown or partial(_shown, file))(document)
+    found = beside(table, document.source.name, roots) or installed(table)
+    if found is not None and found.is_stated:
+        return found
+    keys = (shown or partial(_shown, file))(document)
+    if found is None:
+        return keys
+    left = tuple(release for release in found.possible if release in keys.possible) or found.possible
+    return Choice(table, left[-1], found.reason, left)
 
 
 def _shown(file: Path, document: Document) -> Choice:

@@ -71,7 +71,7 @@ class Reader(ABC):
         self.notes.settle()
         findings = (*self.document.findings, *self.interpolator.findings, *self.notes.findings)
         unchecked = (*self.document.unchecked, *self.interpolator.unchecked, *self.notes.unchecked)
-        return Reading(self.document, self.NAME, problem, findings, unchecked, tuple(self.derivations))
+        return Reading(self.document, self.NAME, problem, findings, unchecked, tuple(self.derivations), proves=self.notes.proves)
 
     def hints(self) -> Value | None:
         """Block of hints with its interpolations resolved; None without one."""

@@ -15,7 +15,9 @@ MAX_ABOVE = 8
 NEAR = 3
 """So many folders above a file may hold what its recipe needs."""
 PINNED = ("requirements.txt", "pyproject.toml", "setup.py")
-_LINE = re.compile(r"^\s*(?:export\s+)?(TAG|COMMIT|VERL_COMMIT|REPRODUCTION_COMMIT|PIP_INSTALL)\s*=\s*(.+?)\s*$", re.MULTILINE)
+_LINE = re.compile(
+    r"^\s*(?:export\s+)?(TAG|COMMIT|VERL_COMMIT|ROLLING_VERL_COMMIT|REPRODUCTION_COMMIT|PIP_INSTALL)\s*=\s*(.+?)\s*$", re.MULTILINE
+)
 
 
 def beside(table: ReleaseTable, file: str, roots: Sequence[str] = ()) -> Choice | None:
@@ -48,6 +50,8 @@ def _of_checkout(table: ReleaseTable, folder: str) -> Release | None:
         return None
     left = (1 << len(table.releases)) - 1
     version = text_at(folder, table.version).strip() if table.version else ""
+    if table.version and not version:
+        return None
     if version:
         same = [release for release in table if version in (release.version, release.name, *release.aliases)]
         found = of_version(table, version)
@@ -64,10 +68,14 @@ def _of_needs(table: ReleaseTable, folder: str) -> Choice | None:
     """Release that a folder's own requirements name; a commit that is not known names none."""
     text = text_at(folder, table.required) if table.required else ""
     said = dict(reversed(_LINE.findall(text)))
-    for name in ("TAG", "VERL_COMMIT", "REPRODUCTION_COMMIT", "COMMIT"):
+    for name in ("TAG", "ROLLING_VERL_COMMIT", "VERL_COMMIT", "COMMIT", "REPRODUCTION_COMMIT"):
         release = table.named(said[name]) if name in said else None
         if release is not None:
             return stated(table, release, table.required)
+        between = table.commits.get(said.get(name, "")[:10])
+        if between is not None:
+            possible = tuple(each for each in table if each.name in between)
+            return Choice(table, possible[-1], f"{table.required}, between {' and '.join(between)}", possible)
     if text and (release := _pinned(table, said.get("PIP_INSTALL", ""))) is not None:
         return stated(table, release, table.required)
     for name in PINNED:

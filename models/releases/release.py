@@ -57,6 +57,7 @@ class ReleaseTable:
     checkout, version : a file that tells a checkout, and the one that holds its version, below its folder.
     required : a file beside a recipe that names the release which it is for.
     marks : path below a checkout -> the ranges of the releases that have it.
+    commits : abbreviated commit that recipes ask for -> the two releases that it lies between.
     """
 
     framework: str
@@ -66,6 +67,7 @@ class ReleaseTable:
     version: str = ""
     required: str = ""
     marks: Mapping[str, tuple[Range, ...]] = field(default_factory=dict, repr=False)
+    commits: Mapping[str, tuple[str, str]] = field(default_factory=dict, repr=False)
     _by_name: dict[str, Release] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -122,4 +124,5 @@ def read_releases(file: Path) -> ReleaseTable:
     )
     marks = {path: tuple(Range(*run) for run in runs) for path, runs in data.get("marks", {}).items()}
     signs = {name: data.get(name, "") for name in ("checkout", "version", "required")}
-    return ReleaseTable(data["framework"], data["package"], releases, **signs, marks=marks)
+    commits = {commit: (first, last) for commit, (first, last) in data.get("commits", {}).items()}
+    return ReleaseTable(data["framework"], data["package"], releases, **signs, marks=marks, commits=commits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Callable
+from typing import Callable
 from typing import Mapping as MappingType
 
 from ..findings.finding import Finding, Unchecked
@@ -11,11 +11,9 @@ from ..findings.span import Span
 from ..releases.choice import Choice
 from .environment import Environment
 from .program import Program
+from .setting import Setting
 from .source import Source
 from .tree import Mapping
-
-if TYPE_CHECKING:
-    from ..composition.setting_text import Setting
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ class Configuration(Settings):
         self.instead = instead or {}
         self.anew = anew
         self._interpolates = interpolator
-        self._has_said_so = False
 
     @property
     def top(self) -> Span:

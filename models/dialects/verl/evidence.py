@@ -6,11 +6,11 @@ import json
 from functools import cache
 from typing import Any, Iterator, Mapping, Sequence
 
-from ...composition.setting_text import Kind as Mark
-from ...composition.setting_text import Setting
 from ...releases.choice import Choice, newest
 from ...releases.evidence import by_masks
 from ...text.document import Document
+from ...text.setting import Kind as Mark
+from ...text.setting import Setting
 from ...text.tree import Mapping as Tree
 from ...text.tree import Scalar
 from .data import FOLDER, configurations, releases, table

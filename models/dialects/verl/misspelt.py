@@ -6,14 +6,14 @@ Source: Hydra, hydra/_internal/config_loader_impl.py (a setting without `+` of a
 
 from __future__ import annotations
 
-from ...composition.setting_text import Kind as Mark
-from ...composition.setting_text import Setting
 from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit, Span
 from ...releases.choice import Choice
 from ...releases.release import spans_of
 from ...text.interpolation_text import holds_interpolation
 from ...text.nearest import closest, distance
+from ...text.setting import Kind as Mark
+from ...text.setting import Setting
 from ...text.tree import Entry, Mapping, Scalar, Value
 from .configuration import Configuration
 from .data import configurations

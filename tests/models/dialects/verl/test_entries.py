@@ -6,6 +6,7 @@ from typing import Callable
 
 import pytest
 from placewright.models.reading import Reading
+from placewright.solver.verify import verify
 
 Read = Callable[..., Reading]
 
@@ -79,7 +80,7 @@ def test_a_program_that_is_not_known_is_taken_for_what_its_keys_say(read: Read) 
 def test_what_an_unknown_configuration_does_not_write_is_not_known(read: Read, how: dict[str, str]) -> None:
     reading = read("trainer.nnodes=2", **how)
     assert reading.findings == () and reading.problem is not None and reading.problem.components == ()
-    assert [each.subject for each in reading.unchecked if "not written" in each.why] == ["trainer.n_gpus_per_node"]
+    assert len([each for each in reading.unchecked if "not written" in each.why]) == 1
 
 
 def test_the_errors_of_an_unknown_program_are_warnings(read: Read) -> None:
@@ -87,10 +88,11 @@ def test_the_errors_of_an_unknown_program_are_warnings(read: Read) -> None:
     settings += " actor_rollout_ref.rollout.data_parallel_size=1 actor_rollout_ref.rollout.pipeline_model_parallel_size=1"
     settings += " actor_rollout_ref.rollout.expert_parallel_size=1"
     severities = [
-        {each.severity.value for each in read(settings, program=name).findings} for name in ("verl.trainer.main_ppo", "my.own.main")
+        {each.severity.value for each in verify(read(settings, "1x8", program=name)).findings if each.code == "PW208"}
+        for name in ("verl.trainer.main_ppo", "my.own.main")
     ]
     assert severities[0] == {"error"}
-    assert "error" not in severities[1]
+    assert severities[1] == {"warning"}
 
 
 def test_a_default_says_where_it_comes_from(read: Read) -> None:

@@ -68,7 +68,7 @@ def test_the_keys_of_an_unknown_program_show_nothing() -> None:
     [
         ("REQUIRED_VERL.txt", "MODE=pinned_tag\nTAG=v0.8.0\nCOMMIT=bbca85c9\n", "0.8.0"),
         ("REQUIRED_VERL.txt", "MODE=pinned_commit\nCOMMIT=d62da4950573d7a4b7ef2362337952e7ab59e78d\n", "0.6.1"),
-        ("REQUIRED_VERL.txt", "MODE=rolling\nVERL_COMMIT=bcb638649a50e58494a8ddd92085ad1174f674b8\n", ""),
+        ("REQUIRED_VERL.txt", "MODE=rolling\nVERL_COMMIT=0123456789012345678901234567890123456789\n", ""),
         ("requirements.txt", "torch\nverl==0.5.0\n", "0.5.0"),
         ("requirements.txt", "my-verl==0.5.0\nverl-extras==0.4.0\n", ""),
         ("pyproject.toml", 'dependencies = ["verl[gpu] == 0.7.0"]\n', "0.7.0"),
@@ -83,6 +83,16 @@ def test_what_lies_beside_a_script_names_its_release(tmp_path: Path, name: str, 
     found = load(script).document.release
     assert found is not None
     assert (found.release.name, found.reason) == ((release, name) if release else ("1dda039b", "newest, assumed"))
+
+
+@pytest.mark.parametrize(("settings", "release"), [("", "0.8.0"), ("trainer.use_legacy_worker_impl=auto", "0.7.1")])
+def test_a_commit_between_two_releases_leaves_both_and_keys_choose(tmp_path: Path, settings: str, release: str) -> None:
+    (tmp_path / "REQUIRED_VERL.txt").write_text("MODE=rolling\nVERL_COMMIT=bcb638649a50e58494a8ddd92085ad1174f674b8\n")
+    script = tmp_path / "run.sh"
+    script.write_text(f"python3 -m verl.trainer.main_ppo {GOOD} {settings}\n")
+    found = load(script).document.release
+    assert found is not None
+    assert (found.release.name, found.reason) == (release, "REQUIRED_VERL.txt, between 0.7.1 and 0.8.0")
 
 
 @pytest.mark.parametrize(
