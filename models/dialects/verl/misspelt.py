@@ -183,10 +183,15 @@ def _section(notes: Notes, settings: Configuration, table: Table, owner: Mapping
         if entry.key.text in names:
             if key in table.sections and isinstance(entry.value, Mapping):
                 _section(notes, settings, table, entry.value, key)
-            elif key in table.sections and key not in table.groups and not is_unknown(entry.value) and not _is_null(entry.value):
+            elif key in table.sections and key not in table.groups and not is_unknown(entry.value) and not _may_be_map(entry.value):
                 notes.wrong_type(key, key, entry.value, "a map", f"write keys such as `{next(iter(table.sections[key]))}` below it")
         elif (better := near(table, key)) and not configurations().known_in(table.name, key):
             _tell(notes, settings, table, entry, key, better)
+
+
+def _may_be_map(value: Value) -> bool:
+    """True of nothing, and of a reference to another key."""
+    return _is_null(value) or (isinstance(value, Scalar) and "${" in value.text)
 
 
 def _is_null(value: Value) -> bool:

@@ -87,7 +87,8 @@ def test_the_errors_of_an_unknown_program_are_warnings(read: Read) -> None:
     settings += " actor_rollout_ref.rollout.data_parallel_size=1 actor_rollout_ref.rollout.pipeline_model_parallel_size=1"
     settings += " actor_rollout_ref.rollout.expert_parallel_size=1"
     severities = [
-        {each.severity.value for each in read(settings, program=name).findings} for name in ("verl.trainer.main_ppo", "my.own.main")
+        {each.severity.value for each in read(settings, program=name, level="training").findings}
+        for name in ("verl.trainer.main_ppo", "my.own.main")
     ]
     assert severities[0] == {"error"}
     assert "error" not in severities[1]
