@@ -64,8 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     registered = json.loads(file.read_text("utf-8"))
     names = [each["name"] for each in registered["releases"]]
     known = decoded(Configurations(folder, Releases(names))) if (folder / "configurations.json").is_file() else {}
-    names = _registered(file, registered, asked)
     new = _read(layout, str(Path(asked.checkout).resolve()), asked.recipes)
+    if not new:
+        raise SystemExit(f"{asked.checkout} holds no configuration of {asked.framework} that can be composed")
+    names = _registered(file, registered, asked)
     columns: dict[str, Column] = {}
     for name in known.keys() | new.keys():
         its = {**{release: flat for release, flat in known.get(name, {}).items() if release != asked.release}}

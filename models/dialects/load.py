@@ -22,6 +22,7 @@ from .released import release_for
 from .signs import Signs
 
 if TYPE_CHECKING:
+    from ..releases.choice import Choice
     from .dialect import Dialect, Machines
 
 _ABOUT_THE_SCRIPT = ("PW012", "PW014", "PW125")
@@ -156,7 +157,7 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
     try:
         document = compose()
         found, strays, unsure = _chosen(document) if dialect == "auto" else (dialect_named(dialect), (), ())
-        document = replace(document, release=release_for(found, document, composer.frameworks, composer.roots))
+        document = _released(document, release_for(found, document, composer.frameworks, composer.roots))
         reading = with_models(found.read(document, machines, level))
         named = machines if isinstance(machines, Cluster) else None
         reading = replace(_without_strays(reading, strays), unchecked=(*unsure, *reading.unchecked), level=level, machines=named)
@@ -174,6 +175,12 @@ def _without_strays(reading: Reading, strays: tuple[Finding, ...]) -> Reading:
     places = {stray.span for stray in strays}
     kept = (finding for finding in reading.findings if finding.code != "PW104" or finding.span not in places)
     return replace(reading, findings=(*kept, *strays))
+
+
+def _released(document: Document, release: Choice | None) -> Document:
+    """The document for a release; another text of it is for the same one."""
+    compose = document.compose
+    return replace(document, release=release, compose=lambda text: replace(compose(text), release=release))
 
 
 def _quoted_in(source: Source) -> Callable[[Finding], Finding]:

@@ -48,6 +48,8 @@ def _of_checkout(table: ReleaseTable, folder: str) -> Release | None:
         return None
     left = (1 << len(table.releases)) - 1
     version = text_at(folder, table.version).strip() if table.version else ""
+    if table.version and not version:
+        return None
     if version:
         same = [release for release in table if version in (release.version, release.name, *release.aliases)]
         found = of_version(table, version)

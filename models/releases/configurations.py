@@ -85,18 +85,19 @@ class Configurations:
 
     def known_in(self, name: str, key: str) -> int:
         """Bits of the releases in which a configuration has a key, or keys below it, with some options or others."""
-        tables = list(self._tables(name))
-        found = 0
-        for table, mask in tables:
-            if key in table:
-                found |= self.releases.mask([run for run in table[key] if len(run) < 4]) & mask
-        if not found:
-            inside = f"{key}."
-            for table, mask in tables:
-                for each, runs in table.items():
-                    if each.startswith(inside):
-                        found |= self.releases.mask([run for run in runs if len(run) < 4]) & mask
-        return found & self.mask(name)
+        every, newest = self.mask(name), len(self.releases.names) - 1
+        found, tables = 0, []
+        for table, mask in self._tables(name):
+            tables.append((table, mask))
+            found |= self.releases.mask([run for run in table.get(key, ()) if len(run) < 4]) & mask
+            if found >> newest & 1:  # what other options have besides matters where the newest release seems to lack it
+                return found & every
+        inside = f"{key}."
+        for table, mask in tables if not found else ():
+            for each, runs in table.items():
+                if each.startswith(inside):
+                    found |= self.releases.mask([run for run in runs if len(run) < 4]) & mask
+        return found & every
 
     def valued_in(self, name: str, key: str) -> int:
         """Bits of the releases in which a key has a default that is not null, or keys below it, with the usual options."""

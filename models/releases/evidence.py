@@ -84,7 +84,8 @@ def of_version(table: ReleaseTable, text: str) -> Release | None:
         return None
     same = [release for release in table if _numbers(release.name) == asked]
     older = [release for release in table if (its := _numbers(release.name)) is not None and its < asked]
-    return (same or older or [None])[-1]
+    every = same or older
+    return every[-1] if every else None
 
 
 def _numbers(text: str) -> tuple[int, ...] | None:

@@ -33,6 +33,8 @@ def _nearest(name: str, known: tuple[str, ...], most: int, cutoff: float) -> tup
     return tuple(lowered[each] for each in get_close_matches(name.lower(), list(lowered), n=most, cutoff=cutoff))
 
 
+SLIP = 2
+"""So many letters at most differ in a name of some length that was probably mistyped."""
 WORD = 2
 """A whole word too many or too few in a name counts as two letters."""
 

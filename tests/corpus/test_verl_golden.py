@@ -14,6 +14,8 @@ from placewright.models.dialects import verl
 from placewright.models.dialects.released import release_for
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.reading import Reading
+from placewright.models.releases.choice import stated
+from placewright.models.releases.release import read_releases
 from placewright.models.text.document import Document
 from placewright.models.text.program import Program
 from placewright.models.text.source import Source
@@ -45,6 +47,9 @@ DELIBERATE = {
 }
 """Records that differ on purpose, and why."""
 
+RELEASE = "b178a3cd"
+"""The commit that the records were judged at."""
+
 
 def records() -> Iterator[dict[str, Any]]:
     if CORPUS.is_dir():
@@ -71,8 +76,9 @@ def document_of(record: dict[str, Any]) -> Document:
     options = tuple((key, "$1" if value is None else str(value)) for key, value in overrides.items() if key.startswith("--n"))
     name = record.get("entry") or record["derived"].get("entry")
     program = Program(name, source.whole(), "", "", str(overrides.get("--config-name", "")), options) if name else None
-    document = Document.of(source)
-    return Document(source, source.root, program=program) if program else document
+    document = Document(source, source.root, program=program) if program else Document.of(source)
+    table = read_releases(verl.RELEASES)
+    return replace(document, release=stated(table, next(release for release in table if release.name == RELEASE)))
 
 
 def read(record: dict[str, Any]) -> Reading:

@@ -26,8 +26,13 @@ PROGRAMS = ("main_ppo", "one_step_off", "fully_async")
 
 
 def reading_of(text: str, nodes: tuple[int, ...], level: str = "training") -> Reading:
-    machines = read_shorthand("+".join(f"1x{count}" for count in nodes))
-    return read(Source("run.sh", text), machines, "verl", level, Composer(frameworks=("verl==b178a3cd",)))
+    return read(
+        Source("run.sh", text),
+        read_shorthand("+".join(f"1x{count}" for count in nodes)),
+        "verl",
+        level,
+        Composer(frameworks=("verl==b178a3cd",)),
+    )
 
 
 def timed(question: Question, dice: Dice) -> str:

@@ -124,7 +124,7 @@ def _table(name: str, index: int, chosen: tuple[tuple[str, str | None], ...]) ->
     path = known.path(name, index)
     release = releases().names[index]
     source = f"verl {release}, {path}" if path.startswith(("verl/", "examples/", "recipe/")) else f"verl-recipe, {path}"
-    values, same = {}, dict[str, str]()
+    values, same = dict[str, Any](), dict[str, str]()
     for key, value in composed.keys.items():
         if isinstance(value, str) and "${" in value:
             _follow(key, value, composed.keys, values, same)

@@ -12,6 +12,7 @@ from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit, Span
 from ...releases.choice import Choice
 from ...releases.release import spans_of
+from ...text.interpolation_text import holds_interpolation
 from ...text.nearest import closest, distance
 from ...text.tree import Entry, Mapping, Scalar, Value
 from .configuration import Configuration
@@ -183,19 +184,17 @@ def _section(notes: Notes, settings: Configuration, table: Table, owner: Mapping
         if entry.key.text in names:
             if key in table.sections and isinstance(entry.value, Mapping):
                 _section(notes, settings, table, entry.value, key)
-            elif key in table.sections and key not in table.groups and not is_unknown(entry.value) and not _may_be_map(entry.value):
+            elif key in table.sections and key not in table.groups and not _may_be_a_map(entry.value):
                 notes.wrong_type(key, key, entry.value, "a map", f"write keys such as `{next(iter(table.sections[key]))}` below it")
         elif (better := near(table, key)) and not configurations().known_in(table.name, key):
             _tell(notes, settings, table, entry, key, better)
 
 
-def _may_be_map(value: Value) -> bool:
-    """True of nothing, and of a reference to another key."""
-    return _is_null(value) or (isinstance(value, Scalar) and "${" in value.text)
-
-
-def _is_null(value: Value) -> bool:
-    return isinstance(value, Scalar) and value.is_null
+def _may_be_a_map(value: Value) -> bool:
+    """Is it a map, nothing, or what is not known here?"""
+    if isinstance(value, Scalar):
+        return value.is_null or is_unknown(value) or holds_interpolation(value.text)
+    return isinstance(value, Mapping)
 
 
 def _tell(notes: Notes, settings: Configuration, table: Table, entry: Entry, key: str, better: str) -> None:

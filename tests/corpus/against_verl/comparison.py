@@ -141,5 +141,5 @@ def asked(checkout: str, questions: Iterable[Question]) -> Iterator[Answers]:
 def compared(question: Question, theirs: dict[str, Any]) -> Answers:
     """Our own answer beside that of verl."""
     cluster = Cluster(tuple(Node(rank, f"node-{rank}", accelerators(count)) for rank, count in enumerate(question.nodes)))
-    reading = read(Source("run.sh", question.script), cluster, "verl", "training", Composer())
+    reading = read(Source("run.sh", question.script), cluster, "verl", "training", Composer(frameworks=("verl==b178a3cd",)))
     return Answers(question, theirs, reading, tuple(verify(reading).findings))

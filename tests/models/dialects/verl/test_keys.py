@@ -1,0 +1,127 @@
+"""Keys that a release of verl does not have: what Hydra refuses, what nothing reads, and which key was meant."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+import pytest
+from placewright.models.composition import Composer
+from placewright.models.dialects.load import load_settings, read
+from placewright.models.findings.finding import Finding
+from placewright.models.reading import Reading
+from placewright.models.text.source import Source
+
+GOOD = "trainer.nnodes=1 trainer.n_gpus_per_node=8 algorithm.adv_estimator=grpo actor_rollout_ref.rollout.name=vllm"
+BESIDE = "data.train_batch_size=64 actor_rollout_ref.rollout.tensor_model_parallel_size=2 actor_rollout_ref.actor.ppo_mini_batch_size=64"
+ROLLOUT = "actor_rollout_ref.rollout"
+
+
+def reading(settings: str, release: str = "1dda039b", program: str = "verl.trainer.main_ppo", *set_: str) -> Reading:
+    frameworks = (f"verl=={release}",) if release else ()
+    return read(Source("run.sh", f"python3 -m {program} {GOOD} {settings}\n"), composer=Composer(settings=set_, frameworks=frameworks))
+
+
+def about_keys(findings: Sequence[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.code in ("PW012", "PW104", "PW105")]
+
+
+SLIPS = (
+    (f"{ROLLOUT}.tensor_model_paralel_size", f"{ROLLOUT}.tensor_model_parallel_size"),
+    (f"{ROLLOUT}.tensor_parallel_size", f"{ROLLOUT}.tensor_model_parallel_size"),
+    (f"{ROLLOUT}.gpu_memory_utilisation", f"{ROLLOUT}.gpu_memory_utilization"),
+    ("actor_rollout_ref.actor.ppo_minibatch_size", "actor_rollout_ref.actor.ppo_mini_batch_size"),
+    ("actor_rollout_ref.rolout.tensor_model_parallel_size", f"{ROLLOUT}.tensor_model_parallel_size"),
+    ("trainer.nnode", "trainer.nnodes"),
+    ("trainer.n_gpu_per_node", "trainer.n_gpus_per_node"),
+    ("data.train_batchsize", "data.train_batch_size"),
+    ("trainer.train_batch_size", "data.train_batch_size"),
+)
+
+
+@pytest.mark.parametrize(("wrong", "right"), SLIPS)
+@pytest.mark.parametrize("beside", ["", BESIDE])
+def test_a_misspelt_key_is_refused_and_the_nearest_is_named(wrong: str, right: str, beside: str) -> None:
+    found = reading(f"{beside} {wrong}=4")
+    (finding,) = about_keys(found.findings)
+    assert (finding.code, finding.severity.value, finding.help) == ("PW012", "error", f"write `{right}`")
+    assert finding.unusable
+    assert finding.edit is not None
+    assert finding.edit.text == right
+
+
+def test_the_same_with_set() -> None:
+    (finding,) = about_keys(reading(BESIDE, "1dda039b", "verl.trainer.main_ppo", "trainer.nnode=2").findings)
+    assert (finding.code, finding.help) == ("PW012", "write `trainer.nnodes` in `--set`")
+
+
+def test_the_same_of_settings_without_a_script() -> None:
+    settings = [*GOOD.split(), "actor_rollout_ref.rollout.mode=async", "trainer.nnode=2"]
+    assert [each.help for each in about_keys(load_settings(settings, dialect="verl").findings)] == ["write `trainer.nnodes`"]
+
+
+def test_with_a_plus_a_near_miss_is_a_warning_and_a_key_of_ones_own_is_not() -> None:
+    (finding,) = about_keys(reading("+trainer.total_epoch=2 ++trainer.my_own=3 +my.section=4 +data.gen_batch_size=8").findings)
+    assert (finding.code, finding.severity.value, finding.help) == ("PW104", "warning", "write `trainer.total_epochs`")
+
+
+def test_a_plus_before_a_key_that_is_there_is_refused() -> None:
+    (finding,) = about_keys(reading("+trainer.nnodes=2".replace("nnodes", "val_before_train")).findings)
+    assert finding.message == "`trainer.val_before_train` is in `ppo_trainer` of verl 1dda039b, so Hydra refuses to add it"
+
+
+def test_a_key_of_other_releases_names_them() -> None:
+    (finding,) = about_keys(reading("actor_rollout_ref.actor.fsdp_config.grad_offload=True", "0.6.1").findings)
+    assert finding.code == "PW012"
+    (finding,) = about_keys(reading("distillation.enabled=True", "0.6.1").findings)
+    assert finding.notes == ("verl 0.8.0 to 1dda039b have it",)
+    assert finding.help == "name the release that you run: `--framework verl==1dda039b`"
+
+
+KNOWN = (
+    ("distillation.enabled=True", "0.8.0"),
+    ("reward.reward_model.enable=True", "0.7.1"),
+    ("trainer.use_v1=False", "0.9.0"),
+    ("critic.fsdp.fsdp_size=8", "0.8.0"),
+    ("critic.model.fsdp_config.fsdp_size=8", "0.6.1"),
+    ("model_engine=veomni actor_rollout_ref.actor.veomni.fsdp_size=2", "0.8.0"),
+    ("model_engine=megatron actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2", "0.9.0"),
+    ("model_engine=$ENGINE actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2", "0.9.0"),
+    ("actor@actor_rollout_ref.actor=megatron_actor actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2", "0.9.0"),
+    ("trainer.use_legacy_worker_impl=disable", "0.7.0"),
+    ("reward_model.reward_manager=dapo", "0.6.1"),
+)
+
+
+@pytest.mark.parametrize(("settings", "release"), KNOWN)
+def test_a_key_that_a_release_has_is_not_told(settings: str, release: str) -> None:
+    assert about_keys(reading(settings, release).findings) == []
+
+
+@pytest.mark.parametrize("group", ["engine=fsdp", "engine=fsdp engine.strategy=fsdp2", "engine.fsdp_size=4 engine=fsdp", "engine=megatron"])
+def test_an_engine_of_the_fine_tuning_is_a_group(group: str) -> None:
+    script = f"torchrun --nnodes=1 --nproc_per_node=4 -m verl.trainer.sft_trainer model.path=m {group}\n"
+    for release in ("0.6.0", "0.9.0"):
+        assert about_keys(read(Source("sft.sh", script), composer=Composer(frameworks=(f"verl=={release}",))).findings) == []
+
+
+def test_an_option_that_a_release_lacks_is_refused() -> None:
+    (finding,) = about_keys(reading("model_engine=mindspeed", "1dda039b").findings)
+    assert finding.notes == ("verl 0.8.0 to 0.9.0 have it",)
+    assert about_keys(reading("model_engine=megatron", "0.7.0").findings)[0].code == "PW012"
+
+
+def test_megatron_chosen_by_its_group_has_the_defaults_of_megatron() -> None:
+    found = reading("model_engine=megatron actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=2", "0.9.0")
+    assert found.problem is not None
+    actor = next(each for each in found.problem.job.components if each.name == "actor")
+    assert actor.parallel.pp == 2
+
+
+def test_keys_of_a_file_are_warned_of_beside_the_right_ones_too() -> None:
+    text = "trainer: {nnodes: 1, nnode: 2, n_gpus_per_node: 8}\nactor_rollout_ref: {rollout: {n: 1}}\n"
+    (finding,) = about_keys(read(Source("train.yaml", text), composer=Composer(frameworks=("verl==0.9.0",))).findings)
+    assert finding.message == "verl has no key `trainer.nnode`: verl ignores it without a word; `trainer.nnodes` is set too"
+
+
+def test_the_keys_of_an_unknown_program_are_its_own() -> None:
+    assert about_keys(reading("trainer.nnode=3 whatever=1", program="my.own.main").findings) == []

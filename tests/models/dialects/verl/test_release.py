@@ -1,0 +1,113 @@
+"""Which release a file of verl is judged for, where nobody states it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from placewright.models.composition import Composer
+from placewright.models.dialects.load import load, read
+from placewright.models.releases.choice import Choice
+from placewright.models.text.source import Source
+
+GOOD = "trainer.nnodes=1 trainer.n_gpus_per_node=8 actor_rollout_ref.rollout.name=vllm"
+
+
+def choice(settings: str, program: str = "verl.trainer.main_ppo") -> Choice:
+    found = read(Source("run.sh", f"python3 -m {program} {GOOD} {settings}\n")).document.release
+    assert found is not None
+    return found
+
+
+def test_without_any_sign_it_is_the_newest() -> None:
+    assert str(choice("")) == "verl 1dda039b (newest, assumed)"
+
+
+@pytest.mark.parametrize(
+    ("settings", "release", "reason"),
+    [
+        ("trainer.use_legacy_worker_impl=disable", "0.7.1", "newest that has `trainer.use_legacy_worker_impl`"),
+        ("actor_rollout_ref.rollout.mode=sync", "0.6.1", "newest that has `actor_rollout_ref.rollout.mode=sync`"),
+        ("model_engine=mindspeed", "0.9.0", "newest that has `model_engine=mindspeed`"),
+        ("critic.model.fsdp_config.fsdp_size=2", "0.7.1", "newest that has `critic.model.fsdp_config.fsdp_size`"),
+    ],
+)
+def test_a_key_or_a_value_excludes_the_newest(settings: str, release: str, reason: str) -> None:
+    found = choice(settings)
+    assert (found.release.name, found.reason) == (release, reason)
+
+
+@pytest.mark.parametrize(
+    ("settings", "oldest"),
+    [("distillation.enabled=False", "0.8.0"), ("trainer.use_v1=True", "0.9.0"), ("model_engine=torchtitan", "0.7.1")],
+)
+def test_a_key_excludes_the_oldest(settings: str, oldest: str) -> None:
+    found = choice(settings)
+    assert found.release == found.table.newest
+    assert found.possible[0].name == oldest
+
+
+def test_a_program_excludes_the_releases_that_lack_it() -> None:
+    found = choice("", "recipe.one_step_off_policy.main_ppo")
+    assert (found.possible[0].name, found.release.name) == ("0.5.0", "0.7.0")
+    assert choice("", "verl.trainer.main_generation_server").possible[0].name == "0.6.0"
+
+
+def test_keys_of_which_no_release_has_all() -> None:
+    found = choice("distillation.enabled=True trainer.use_legacy_worker_impl=auto critic.model.fsdp_config.fsdp_size=2")
+    assert found.reason == "no release has all keys; it lacks 1"
+    assert found.release.name == "0.7.1"
+
+
+def test_the_keys_of_an_unknown_program_show_nothing() -> None:
+    assert choice("trainer.use_legacy_worker_impl=auto", "my.own.main").reason == "newest, assumed"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "release"),
+    [
+        ("REQUIRED_VERL.txt", "MODE=pinned_tag\nTAG=v0.8.0\nCOMMIT=bbca85c9\n", "0.8.0"),
+        ("REQUIRED_VERL.txt", "MODE=pinned_commit\nCOMMIT=d62da4950573d7a4b7ef2362337952e7ab59e78d\n", "0.6.1"),
+        ("REQUIRED_VERL.txt", "MODE=rolling\nVERL_COMMIT=bcb638649a50e58494a8ddd92085ad1174f674b8\n", ""),
+        ("requirements.txt", "torch\nverl==0.5.0\n", "0.5.0"),
+        ("requirements.txt", "my-verl==0.5.0\nverl-extras==0.4.0\n", ""),
+        ("pyproject.toml", 'dependencies = ["verl[gpu] == 0.7.0"]\n', "0.7.0"),
+        ("pyproject.toml", 'dependencies = ["verl @ git+https://github.com/verl-project/verl.git@v0.7.1"]\n', "0.7.1"),
+    ],
+)
+def test_what_lies_beside_a_script_names_its_release(tmp_path: Path, name: str, text: str, release: str) -> None:
+    (tmp_path / name).write_text(text)
+    script = tmp_path / "a" / "b" / "run.sh"
+    script.parent.mkdir(parents=True)
+    script.write_text(f"python3 -m verl.trainer.main_ppo {GOOD}\n")
+    found = load(script).document.release
+    assert found is not None
+    assert (found.release.name, found.reason) == ((release, name) if release else ("1dda039b", "newest, assumed"))
+
+
+@pytest.mark.parametrize(
+    ("version", "marks", "release"),
+    [
+        ("0.6.1", ("engine",), "0.6.1"),
+        ("0.8.0.dev", ("engine",), "b178a3cd"),
+        ("0.8.0.dev", ("engine", "model_engine", "distillation"), "0.8.0"),
+        ("0.10.0.dev", ("engine", "model_engine", "distillation", "transfer_queue"), "1dda039b"),
+        ("0.6.1", ("engine", "model_engine"), "0.6.1"),
+    ],
+)
+@pytest.mark.parametrize("by_root", [False, True])
+def test_a_checkout_is_known_by_its_files_as_its_version_does_not_tell(
+    tmp_path: Path, version: str, marks: tuple[str, ...], release: str, by_root: bool
+) -> None:
+    top = tmp_path / "verl-checkout"
+    for mark in marks:
+        (top / "verl" / "trainer" / "config" / mark).mkdir(parents=True)
+    (top / "verl" / "version").mkdir()
+    (top / "verl" / "version" / "version").write_text(f"{version}\n")
+    (top / "verl" / "trainer" / "main_ppo.py").write_text("")
+    script = (tmp_path / "own" if by_root else top / "examples" / "grpo") / "run.sh"
+    script.parent.mkdir(parents=True)
+    script.write_text(f"python3 -m verl.trainer.main_ppo {GOOD}\n")
+    found = load(script, composer=Composer((str(top / "verl" / "trainer" / "config"),)) if by_root else None).document.release
+    assert found is not None
+    assert (found.release.name, found.reason) == (release, "checkout verl-checkout")
