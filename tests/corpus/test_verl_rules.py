@@ -22,8 +22,6 @@ DELIBERATE = {
     ("recipe/prime/run_prime_qwen_code.sh", "rollout_mode_sync_removed"): "its configuration says `sync` (prime_trainer.yaml)",
     ("recipe/gkd/test_qwen.sh", "rollout_mode_sync_removed"): SYNC,
     ("recipe/gkd/test_qwen_sglang.sh", "rollout_mode_sync_removed"): SYNC,
-    ("recipe/prime/run_prime_qwen.sh", "rollout_mode_sync_removed"): SYNC,
-    ("recipe/prime/run_prime_qwen_code.sh", "rollout_mode_sync_removed"): SYNC,
     ("recipe/entropy/32b_kl_cov_mininbsz.sh", "mini_div_micro"): (
         "16 x 8 // 32 = 4 samples a rank, ppo_micro_batch_size_per_gpu 8: verl's workers assert this with use_dynamic_bsz too"
     ),
