@@ -14,8 +14,9 @@ from ....findings.span import Span
 from ....findings.wording import with_noun
 from ....text.tree import Mapping, Scalar, Sequence, Value
 from ..entries import Kind
+from ..entries.which import SPEC, TOPOLOGY
 from ..hinted import HINTS
-from ..pools.listed import MAPPING, SPEC, TOPOLOGY
+from ..pools.listed import MAPPING
 from ..releases import since, until
 from .notices import HANGS
 from .work import Work
