@@ -13,9 +13,9 @@ from ....configuration.settings import Amount
 from ....findings.span import Span
 from ....findings.wording import with_noun
 from ....text.tree import Mapping, Scalar, Sequence, Value
+from ...skeleton import HINTS
 from ..entries import Kind
 from ..entries.which import SPEC, TOPOLOGY
-from ..hinted import HINTS
 from ..pools.listed import MAPPING
 from ..releases import since, until
 from .notices import HANGS
