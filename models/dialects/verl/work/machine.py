@@ -13,9 +13,10 @@ from ....configuration.settings import Amount
 from ....findings.span import Span
 from ....findings.wording import with_noun
 from ....text.tree import Mapping, Scalar, Sequence, Value
+from ...skeleton import HINTS
 from ..entries import Kind
-from ..hinted import HINTS
-from ..pools.listed import MAPPING, SPEC, TOPOLOGY
+from ..entries.which import SPEC, TOPOLOGY
+from ..pools.listed import MAPPING
 from ..releases import since, until
 from .notices import HANGS
 from .work import Work

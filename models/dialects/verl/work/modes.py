@@ -133,7 +133,7 @@ def _new_workers(work: Work) -> None:
         work.check("actor", OneOf(code=MODE, source="verl, experimental/separation/utils.py", key=NEW_WORKERS, values=("disable",),
                                   releases=Range("0.7.1", "0.8.0"), message=message, when=BEFORE_WORKERS))  # fmt: skip
     if chosen == "disable" or (since(settings, "0.8.0") and kind in (Kind.HYBRID, Kind.SEPARATE)):
-        _sizes_of_new_workers(work, chosen)
+        _sizes_of_new_workers(work, chosen or "")
     critic = settings.word(CRITIC, MODE)
     if (
         chosen == "disable"

@@ -32,6 +32,7 @@ def read() -> Read:
         program: str = "verl.trainer.main_ppo",
         config_name: str = "",
         release: str = RELEASE,
+        level: str = "placement",
         **options: str,
     ) -> Reading:
         lines = [f"{key}: {value}" for key, _, value in (word.partition("=") for word in (*ENGINES, *settings.split()))]
@@ -42,7 +43,7 @@ def read() -> Read:
         named = table.named(release)
         assert named is not None
         document = Document(source, source.root, program=started, release=stated(table, named))
-        return verl.read(document, read_shorthand(machines) if machines else None, "placement")
+        return verl.read(document, read_shorthand(machines) if machines else None, level)
 
     return reading
 

@@ -7,6 +7,7 @@ from typing import Callable
 import pytest
 from placewright.further import whatif
 from placewright.models.component import DISJOINT
+from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import apply_edits
@@ -45,8 +46,9 @@ python3 -m verl.experimental.one_step_off_policy.main_ppo algorithm.adv_estimato
 """
 
 
-def of(text: str, cluster: str = "4x8", level: str = "placement", name: str = "train.yaml") -> Reading:
-    return read(Source(name, text), read_shorthand(cluster) if cluster else None, "auto", level)
+def of(text: str, cluster: str = "4x8", level: str = "placement", name: str = "train.yaml", release: str = "") -> Reading:
+    composer = Composer(frameworks=(f"verl=={release}",) if release else ())
+    return read(Source(name, text), read_shorthand(cluster) if cluster else None, "auto", level, composer)
 
 
 def problem_of(text: str, cluster: str = "4x8", name: str = "train.yaml") -> Problem:
@@ -273,6 +275,6 @@ def test_ulysses_is_told_as_not_planned() -> None:
 def test_where_every_size_is_refused_none_is_chosen_for_an_error_that_the_file_has_not() -> None:
     """Of 5, 6 and 7 ranks as few errors are told as of 8: that the samples do not divide, where else the micro batches do not."""
     faulty = HYBRID.replace("n: 8, ", "n: 1, ").replace("ppo_micro_batch_size_per_gpu: 4", "ppo_micro_batch_size_per_gpu: 3")
-    reading = of(faulty, "1x8").to_solve
+    reading = of(faulty, "1x8", release="b178a3cd").to_solve
     assert reading.problem is not None and "PW604" in {finding.code for finding in reading.findings}
     assert {count for count, _ in reading.problem.job.accepted["actor"]} == {1, 2, 4, 8}
