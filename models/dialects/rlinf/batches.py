@@ -52,7 +52,7 @@ def facts_of(work: Work) -> JobFacts:
     """What checks may ask of a job."""
     mode, found = work.mode, phases(work) if work.mode.task in TASKS else None
     names = [name for name, is_there in (("train", found.train), ("eval", found.evaluate)) if is_there] if found else []
-    return JobFacts(work.notes, work.settings, mode.task, mode.placer, mode.placed.__contains__, mode.owner, names)
+    return JobFacts(work.notes, work.settings, mode.task, mode.placer, mode.placed.__contains__, mode.owner, names, work.held)
 
 
 def environments(work: Work) -> None:
