@@ -1,1 +1,1 @@
-"""Tools of developers: what they make is data of the project."""
+"""Programs for those who work on placewright itself."""
