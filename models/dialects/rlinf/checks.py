@@ -27,13 +27,17 @@ STAGES = "rollout.pipeline_stage_num"
 
 
 class JobFacts(Facts):
-    """Settings of a job with its task, its placement class and its components; `place` is where nothing better can be pointed at."""
+    """Settings of a job with its task, its placement class and its components.
+
+    `place` is where nothing better can be pointed at; `held` the number of accelerators of a component, None where that is not known.
+    """
 
     def __init__(
-        self, notes: Notes, settings: Settings, task: str, placer: Placer, has: Callable[[str], bool], place: Span, phases: Iterable[str] = ()
+        self, notes: Notes, settings: Settings, task: str, placer: Placer, has: Callable[[str], bool], place: Span,
+        phases: Iterable[str] = (), held: Callable[[str], int | None] = lambda name: None,
     ) -> None:  # fmt: skip
         super().__init__(notes, settings)
-        self.task, self.placer, self.has, self.place, self.phases = task, placer, has, place, tuple(phases)
+        self.task, self.placer, self.has, self.place, self.phases, self.held = task, placer, has, place, tuple(phases), held
 
     @property
     def top(self) -> Span:
@@ -42,7 +46,7 @@ class JobFacts(Facts):
 
     def about(self, subject: str) -> JobFacts:
         """The same facts for checks about another component."""
-        facts = JobFacts(self.notes, self.settings, self.task, self.placer, self.has, self.place, self.phases)
+        facts = JobFacts(self.notes, self.settings, self.task, self.placer, self.has, self.place, self.phases, self.held)
         facts.subject = subject
         return facts
 
@@ -108,6 +112,22 @@ def _samples(facts: Facts) -> Number | None:
     return Number(samples, f"{with_noun(samples, 'sample')} (data.rollout_batch_size x algorithm.group_size)")
 
 
+def _held(facts: Facts) -> Number | None:
+    count = facts.held("rollout") if isinstance(facts, JobFacts) else None
+    return None if count is None else Number(count, f"the {with_noun(count, 'accelerator')} of rollout")
+
+
+def _server(facts: Facts) -> Number | None:
+    """Accelerators of one of the servers that an evaluation starts on those of rollout."""
+    own = facts.settings.whole("rollout.sglang.server.num_gpus", DEGREE, 0, least=0)
+    if own is None:
+        return None
+    if own.value:
+        return Number(own.value, f"the {own.value} of a server", own)
+    tp, pp = (facts.number(f"rollout.sglang.{key}", DEGREE) for key in ("tensor_parallel_size", "pipeline_parallel_size"))
+    return Number(tp.value * pp.value, f"the {tp.value * pp.value} of a server", tp.amount) if tp and pp else None
+
+
 _CONFIG = "RLinf, rlinf/config.py"
 
 SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
@@ -145,6 +165,11 @@ SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
         ),
     )),
     ("rollout", (
+        Divides(
+            code=DEGREE, source="RLinf, rlinf/workers/rollout/sglang_server/launcher.py; evaluations/eval_embodied_agent.py", when=LATE,
+            releases=Range(since="0.3"), left=_held, right=_server, change="right",
+            only_if=_job(lambda facts: facts.task == "embodied_eval" and facts.settings.word("rollout.rollout_backend", DEGREE) == "sglang"),
+        ),
         Equals(
             code=DEGREE, source="RLinf, examples/agent (the agents are as many as processes of rollout)", when=LATE,
             left="rollout.pipeline_parallel_size", right=1,

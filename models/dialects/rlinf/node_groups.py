@@ -15,11 +15,11 @@ from typing import Iterable, NamedTuple
 from ...configuration.notes import Notes, is_unknown
 from ...machines.node_group import ACCELERATOR, NODE, EnvConfig
 from ...ranks import Ranks, merge, write_ranks
-from ...text.reshape import as_list
 from ...text.scalar_text import plain_or_quoted
 from ...text.tree import Mapping, Scalar, Sequence, Value, find, kind_of, plain
 from .hardware import GroupHardware, read_hardware
 from .known import RESERVED_LABELS
+from .section import Structure
 from .software import read_env_configs, read_node_ranks
 
 
@@ -61,37 +61,31 @@ def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> Dec
     found = DeclaredGroups()
     if value is None or (isinstance(value, Scalar) and value.is_null) or (isinstance(value, Mapping) and not value.entries):
         return found
-    if is_unknown(value):
-        found.nameless = True
-        return found
-    if not isinstance(value, Sequence):
-        edit = as_list(notes.document.text_of(value.span.file), value, each=False) if isinstance(value, Mapping) else None
-        help = "start each group with `- label: ...`: is a `-` missing?"
-        notes.wrong_type("node_groups", "node_groups", value, "a list", help, edit)
-        if edit is not None:
-            first = len(notes.findings)
-            found = read_node_groups(notes, Sequence((value,), value.span), size)
-            notes.in_new_form(first)
-        found.nameless |= edit is None
-        return found
-    seen: set[str] = set()
-    members = 0
-    for item in value.items:
-        _group(notes, item, size, found, seen)
-        members += len(found.groups[-1].ranks) if found.groups else 0
-        if members > MAX_MEMBERS:
-            notes.error("PW002", "node_groups", f"the node groups have more than {MAX_MEMBERS:,} nodes in all", item, "too many")
-            found.nameless = True
-            break
-    check_over_groups(notes, value, found.groups)
+
+    def read(groups: Sequence) -> bool:
+        seen: set[str] = set()
+        members = 0
+        for item in groups.items:
+            _group(notes, item, size, found, seen)
+            members += len(found.groups[-1].ranks) if found.groups else 0
+            if members > MAX_MEMBERS:
+                notes.error("PW002", "node_groups", f"the node groups have more than {MAX_MEMBERS:,} nodes in all", item, "too many")
+                found.nameless = True
+                break
+        check_over_groups(notes, groups, found.groups)
+        return True
+
+    part = Structure(notes, "PW105", "node_groups")
+    known = part.items(value, "`node_groups`", "start each group with `- label: ...`: is a `-` missing?", read, False)
+    found.nameless |= not known
     return found
 
 
-def _group(notes: Notes, item: Value, size: int | None, found: DeclaredGroups, seen: set[str]) -> None:
-    if not isinstance(item, Mapping):
+def _group(notes: Notes, value: Value, size: int | None, found: DeclaredGroups, seen: set[str]) -> None:
+    part = Structure(notes, "PW105", "node_groups")
+    item = part.mapping(value, "`each item of node_groups`", "write `- label: ...` and `node_ranks: ...`")
+    if item is None:
         found.nameless = True
-        if not is_unknown(item):
-            notes.wrong_type("node_groups", "each item of node_groups", item, "a map", "write `- label: ...` and `node_ranks: ...`")
         return
     named = item.get("label")
     item = notes.unknown_keys(item, named.text if isinstance(named, Scalar) else "node_groups", _KEYS, True, "a node group")

@@ -32,6 +32,7 @@ from ...findings.span import Span
 from ...findings.wording import with_noun
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, vocabulary_split, with_sizes
 from ...model_cards.places import places_of
+from ...placements.assignment import Assignment
 from ...share import Share
 from ...text.tree import Scalar
 from .known import AT_LAUNCH, DEGREE, INFERENCE, MEGATRON
@@ -63,6 +64,11 @@ class Work:
     def component(self, name: str) -> Component | None:
         """The component, if it could be read."""
         return next((each for each in self.mode.components if each.name == name), None)
+
+    def held(self, name: str) -> int | None:
+        """How many accelerators a component has, if its ranks are given."""
+        found = self.component(name)
+        return Assignment({name: found.runs}).held(name) if found and found.runs else None
 
     def processes(self, name: str) -> int | None:
         """How many processes a component has, if its ranks are given."""

@@ -20,25 +20,26 @@ from ....component import COLOCATED, DISJOINT, IN_ORDER, SUBSET, Component, Para
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Severity
-from ....findings.span import Edit, Span
+from ....findings.span import Span
 from ....findings.wording import are, with_noun
 from ....machines.cluster import Cluster
 from ....planning.way import Shape, Way
-from ....releases.release import Range
 from ....said import Said
-from ....text.nearest import nearest
-from ....text.tree import Mapping as Tree
-from ..known import CRITICS, DEGREE, FSDP, IDLE, INFERENCE, MEGATRON, SETTING
+from ..known import DEGREE, FSDP, INFERENCE, MEGATRON, SETTING
 from .arrangement import Arrangement, arrangement, relate
 from .demands import (
-    KNOWN,
+    NEEDED,
+    STARTED,
     check_critic,
     check_engine_tp,
     check_inference,
     check_pipeline,
     check_unused,
+    drop_critics,
     need_components,
     need_sections,
+    take_as_meant,
+    with_faults,
 )
 from .packing import (
     IGNORED,
@@ -301,9 +302,6 @@ def _halves(parts: Parts) -> None:
             return
 
 
-STARTED = {"embodied": ("env",), "embodied_eval": ("env", "rollout"), "sft": ("actor",), "offline": ("actor",)}
-"""The components that every program of a task asks the placement for."""
-
 TRAINED = ("actor", "rollout")
 """Those that the embodied programs ask for besides, but for the ones that collect data or evaluate."""
 
@@ -367,56 +365,6 @@ _APPLY: Mapping[Placer, Callable[[Parts], None]] = {
 }
 
 
-NEEDED = {
-    Placer.MODEL_PARALLEL: ("actor", "rollout", "reward"),
-    Placer.MODEL_PARALLEL_EVAL: ("rollout", "reward"),
-    Placer.MULTI_AGENT: ("actor", "rollout", "reward"),
-    Placer.MULTI_AGENT_EVAL: ("rollout", "reward"),
-}
-"""Components without which a class does not start. Source: RLinf, rlinf/utils/placement.py."""
-
-
-def _with_faults(notes: Notes, settings: Settings, parts: Parts) -> frozenset[str]:
-    """Components that only hints name, which cannot be read: that is told already."""
-    hints = settings.at("placewright.components")
-    named = {entry.key.text for entry in hints} if isinstance(hints, Tree) else set()
-    wrong = {finding.subject for finding in notes.findings if finding.severity is Severity.ERROR}
-    return frozenset((named & wrong) - parts.components.keys())
-
-
-def _as_meant(parts: Parts) -> None:
-    """Takes a misspelt name for the component that is missed: one error, and what follows is judged of what was meant."""
-    for name in NEEDED.get(parts.placer, STARTED.get(parts.task, ())):
-        if parts.has(name):
-            continue
-        strange = [each for each in parts.written if each not in KNOWN and parts.settings.at(each) is None]
-        close = nearest(name, strange)
-        if close is None:
-            continue
-        span = parts.written.pop(close)
-        parts.written[name] = span
-        edit = Edit(span, name) if span.length == len(close) else None
-        message = f"`{close}` is no component of task `{parts.task}`, and {_needing(parts)} misses `{name}`"
-        parts.notes.error(SETTING, close, message, span, "not a component", f"write `{name}`", edit)
-        if close in parts.components:
-            parts.components[name] = replace(parts.components.pop(close), name=name)
-
-
-def _needing(parts: Parts) -> str:
-    return "RLinf" if parts.placer is Placer.HYBRID else parts.reason
-
-
-def _without_critics(notes: Notes, settings: Settings, known: dict[str, Component], written: dict[str, Span]) -> None:
-    """Takes out what the release at hand never starts: inference by role, and critics."""
-    older = Range(until=CRITICS.since)
-    for name in [each for each in ("critic", "critic_inference", "actor_inference") if each in written]:
-        message = f"RLinf before {older.until} starts no `{name}`: its ranks count for nothing"
-        notes.judge(older, Severity.WARNING, IDLE, name, message, written[name], "not used", f"drop `{name}`, or run RLinf {older.until}")
-        if settings.choice is not None and settings.choice.has(older):
-            known.pop(name, None)
-            del written[name]
-
-
 @dataclass(frozen=True)
 class Mode:
     """What a mode made of the components, and what it demands besides. `task` is "" where it is not known.
@@ -460,11 +408,11 @@ def read_mode(
     placer = placer_of(settings, task)
     known = {each.name: each for each in components}
     if placer is Placer.MODEL_PARALLEL:
-        _without_critics(notes, settings, known, written)
+        drop_critics(notes, settings, known, written)
     open_ = choices if profiled and choices else {}
     parts = Parts(notes, settings, cluster, task, placer, known, written, owner, hinted, planned, open_, profiled, choices or {})
-    parts.faulty = _with_faults(notes, settings, parts)
-    _as_meant(parts)
+    parts.faulty = with_faults(notes, settings, parts)
+    take_as_meant(parts)
     check_unused(parts)
     if placer in _APPLY:
         _APPLY[placer](parts)

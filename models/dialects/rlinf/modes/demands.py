@@ -6,17 +6,21 @@ programs under examples/reasoning and examples/agent; rlinf/workers/actor/fsdp_a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Iterable
 
-from ....configuration.notes import is_unknown
-from ....configuration.settings import Amount
-from ....findings.span import Edit
+from ....component import Component
+from ....configuration.notes import Notes, is_unknown
+from ....configuration.settings import Amount, Settings
+from ....findings.finding import Severity
+from ....findings.span import Edit, Span
+from ....releases.release import Range
 from ....text.nearest import nearest
 from ....text.tree import Mapping
-from ..known import IDLE, LATE, SETTING
+from ..known import CRITICS, IDLE, LATE, SETTING
 from .arrangement import Arrangement, inference_needed, refused_apart, unset_of_inference
 from .packing import fitting_tp
-from .parts import Parts
+from .parts import Parts, Placer
 
 FOLDER = "Pass `--config-root DIR` with the folder of its `defaults`"
 
@@ -193,3 +197,56 @@ def _listed(names: Iterable[str]) -> str:
 
 def _open(parts: Parts) -> Iterable[str]:
     return (name for name in STARTED_BY_TASK[parts.task] if not parts.has(name))
+
+
+STARTED = {"embodied": ("env",), "embodied_eval": ("env", "rollout"), "sft": ("actor",), "offline": ("actor",)}
+"""The components that every program of a task asks the placement for."""
+
+NEEDED = {
+    Placer.MODEL_PARALLEL: ("actor", "rollout", "reward"),
+    Placer.MODEL_PARALLEL_EVAL: ("rollout", "reward"),
+    Placer.MULTI_AGENT: ("actor", "rollout", "reward"),
+    Placer.MULTI_AGENT_EVAL: ("rollout", "reward"),
+}
+"""Components without which a class does not start. Source: RLinf, rlinf/utils/placement.py."""
+
+
+def with_faults(notes: Notes, settings: Settings, parts: Parts) -> frozenset[str]:
+    """Components that only hints name, which cannot be read: that is told already."""
+    hints = settings.at("placewright.components")
+    named = {entry.key.text for entry in hints} if isinstance(hints, Mapping) else set()
+    wrong = {finding.subject for finding in notes.findings if finding.severity is Severity.ERROR}
+    return frozenset((named & wrong) - parts.components.keys())
+
+
+def take_as_meant(parts: Parts) -> None:
+    """Takes a misspelt name for the component that is missed: one error, and what follows is judged of what was meant."""
+    for name in NEEDED.get(parts.placer, STARTED.get(parts.task, ())):
+        if parts.has(name):
+            continue
+        strange = [each for each in parts.written if each not in KNOWN and parts.settings.at(each) is None]
+        close = nearest(name, strange)
+        if close is None:
+            continue
+        span = parts.written.pop(close)
+        parts.written[name] = span
+        edit = Edit(span, name) if span.length == len(close) else None
+        message = f"`{close}` is no component of task `{parts.task}`, and {_needing(parts)} misses `{name}`"
+        parts.notes.error(SETTING, close, message, span, "not a component", f"write `{name}`", edit)
+        if close in parts.components:
+            parts.components[name] = replace(parts.components.pop(close), name=name)
+
+
+def _needing(parts: Parts) -> str:
+    return "RLinf" if parts.placer is Placer.HYBRID else parts.reason
+
+
+def drop_critics(notes: Notes, settings: Settings, known: dict[str, Component], written: dict[str, Span]) -> None:
+    """Takes out what the release at hand never starts: inference by role, and critics."""
+    older = Range(until=CRITICS.since)
+    for name in [each for each in ("critic", "critic_inference", "actor_inference") if each in written]:
+        message = f"RLinf before {older.until} starts no `{name}`: its ranks count for nothing"
+        notes.judge(older, Severity.WARNING, IDLE, name, message, written[name], "not used", f"drop `{name}`, or run RLinf {older.until}")
+        if settings.choice is not None and settings.choice.has(older):
+            known.pop(name, None)
+            del written[name]

@@ -69,3 +69,17 @@ def test_a_section_that_counts_machines_and_is_not_read_decides(judged: Callable
     report = judged(HEAD + line + "\n" + CLUSTER)
     (unsure,) = [each for each in report.unchecked if each.rule == "PW104"]
     assert unsure.subject == path and unsure.decides and path in unsure.add
+
+
+@pytest.mark.parametrize(("server", "refused"), [("num_gpus: 3", True), ("num_gpus: 2", False), ("num_gpus: 0", True), ("seed: 1", True)])
+def test_servers_of_an_evaluation_divide_the_accelerators_of_rollout(judged: Callable[..., Report], server: str, refused: bool) -> None:
+    text = f"""\
+runner: {{task_type: embodied_eval}}
+rollout:
+  rollout_backend: sglang
+  sglang: {{tensor_parallel_size: 3, pipeline_parallel_size: 1, server: {{{server}}}}}
+cluster: {{num_nodes: 1, component_placement: {{"env,rollout": all}}}}
+"""
+    report = judged(text)
+    assert ["PW208"] * refused == [each.code for each in report.findings if each.severity is Severity.ERROR]
+    assert not [each for each in report.unchecked if each.rule == "PW104"]
