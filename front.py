@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Sequence, Union
 
+from .models.level import DEFAULT_LEVEL
 from .models.machines.cluster import Cluster
 from .models.machines.shorthand import AsDeclared, looks_like_shorthand, read_shorthand
 from .models.reading import Reading
@@ -37,10 +38,11 @@ def load(
     cluster: Machines = None,
     dialect: str = "auto",
     *,
-    level: str = "placement",
+    level: str = DEFAULT_LEVEL,
     set: Sequence[str] = (),
     roots: Sequence[str | Path] = (),
     allow_env: Sequence[str] = (),
+    framework: str | Sequence[str] = (),
 ) -> Reading:
     """A configuration, read. What is wrong with it is in its `findings`; nothing is raised for a bad file.
 
@@ -49,17 +51,20 @@ def load(
     file : a path, or a Reading, which is returned as it is.
     cluster : the machines, as an object, in one word or as the path of a cluster file; None where the file says all.
     dialect : ``auto``, ``native``, ``rlinf``, ``roll`` or ``verl``.
-    level : ``placement``, or ``training`` to judge the batch arithmetic too.
+    level : ``training``, or ``placement``, which leaves out the batch arithmetic.
     set : what is changed, as on the command line of Hydra: ``cluster.num_nodes=4``.
     roots : folders to look in for the groups of `defaults`, besides that of the file.
     allow_env : environment variables that interpolations may read; their text is never shown.
+    framework : the release that the file is for, such as ``verl==0.6.1``, or several of them. Raises ValueError for an unknown framework.
     """
     if isinstance(file, Reading):
         return file
     from .models.composition import Composer
     from .models.dialects.load import load as read
+    from .models.dialects.released import known_framework
 
-    composer = Composer(tuple(map(str, roots)), tuple(set), tuple(allow_env))
+    stated = (framework,) if isinstance(framework, str) else tuple(framework)
+    composer = Composer(tuple(map(str, roots)), tuple(set), tuple(allow_env), tuple(map(known_framework, stated)))
     return read(file, _machines(cluster), dialect, level, composer)
 
 
@@ -82,9 +87,8 @@ def convert(file: Readable, to: str, cluster: Machines = None, dialect: str = "a
 def explain(file_or_code: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> str:
     """What a configuration comes to, or what a code such as ``PW102`` means and what mends it, as text.
 
-    Of a configuration: what it needs, what shares with what, and how its numbers come about; options are those of `load`, and
-    the level is ``training`` if none is given. `explanation` gives the same as an object. Raises ValueError for a code that does
-    not exist.
+    Of a configuration: what it needs, what shares with what, and how its numbers come about; options are those of `load`.
+    `explanation` gives the same as an object. Raises ValueError for a code that does not exist.
     """
     from .report.page import means_code, read_page
 
@@ -96,7 +100,7 @@ def explain(file_or_code: Readable, cluster: Machines = None, dialect: str = "au
         return render(read_page(file_or_code, (*RULES, *ADVICE)))
     from .report.explanation.text import render as to_text
 
-    return to_text(explanation(file_or_code, cluster, dialect, **options), level=options.get("level", "training"))
+    return to_text(explanation(file_or_code, cluster, dialect, **options), level=options.get("level", DEFAULT_LEVEL))
 
 
 def explanation(file: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> Explanation:
@@ -104,7 +108,7 @@ def explanation(file: Readable, cluster: Machines = None, dialect: str = "auto",
     from .solver.explaining.explain import explain as explained
 
     def read(machines: Machines) -> Reading:
-        return load(file, machines, dialect, **{"level": "training", **options})
+        return load(file, machines, dialect, **options)
 
     return explained(read(cluster), read)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .runtime.launch import Launch
     from .solver.searching.progress import OnProgress
 
-_LOADING = ("dialect", "level", "set", "roots", "allow_env")
+_LOADING = ("dialect", "level", "set", "roots", "allow_env", "framework")
 
 
 def solve(

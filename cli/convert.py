@@ -8,7 +8,7 @@ import click
 
 from ..models.dialects.load import DIALECTS, load
 from ..report.conversion import render_json, summary
-from .asking.options import cluster_option, composing_options, dialect_option
+from .asking.options import cluster_option, composing_options, dialect_option, level_option
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
@@ -26,13 +26,14 @@ EXIT_CODES = {"exact": 0, "lossy": 0, "refused": 1, "unusable": 2}
 @cluster_option
 @dialect_option
 @composing_options
+@level_option
 @click.option("-o", "--output", "output", metavar="OUT", help="Write the new text to this file; without it, to standard output.")
 @click.option("--force", is_flag=True, help="Write over OUT if it is there already.")
 @click.option("--strict", is_flag=True, help="Refuse where anything would be lost.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
 def convert(
-    file: str, target: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, output: str | None, force: bool,
-    strict: bool, form: str,
+    file: str, target: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, level: str, output: str | None,
+    force: bool, strict: bool, form: str,
 ) -> int:  # fmt: skip
     """Write the job of FILE in another dialect: ranks as ranks, hints as hints.
 
@@ -46,7 +47,7 @@ def convert(
     from ..solver.convert import convert as converted
     from .written import write_new
 
-    reading = load(file, machines, dialect, composer=composer)
+    reading = load(file, machines, dialect, level, composer)
     done = converted(reading, target, strict)
     code = EXIT_CODES[done.verdict]
     if output and not code:

@@ -11,6 +11,8 @@ UNDECIDED = 3
 """Undecided in the time."""
 DIFFERENT = 4
 """The world differs from the plan."""
+INCOMPLETE = 5
+"""What decides is unknown, so that not all of the placement was checked."""
 OUR_FAULT = 70
 SIGNALLED = 128
 """And the number of the signal."""

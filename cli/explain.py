@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Callable
 
 import click
 
-from ..models.level import TRAINING
-from ..models.report import EXIT_CODES
+from ..models.report import exit_code
 from ..report.page import means_code
 from ..report.terminal import wants_colour
 from .asking.options import cluster_option, composing_arguments, dialect_option, level_option, model_option
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 @cluster_option
 @dialect_option
 @composing_arguments
-@partial(level_option, default=TRAINING)
+@level_option
 @model_option
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
 def explain(
@@ -36,6 +35,7 @@ def explain(
     settings: tuple[str, ...],
     roots: tuple[str, ...],
     allowed: tuple[str, ...],
+    frameworks: tuple[str, ...],
     level: str,
     model: ModelCard | None,
     form: str,
@@ -60,7 +60,7 @@ def explain(
     from ..models.dialects.load import load
     from ..models.resolving.resolve import with_models
 
-    composer = Composer(roots, settings, allowed)
+    composer = Composer(roots, settings, allowed, frameworks)
 
     def read(file: str, machines: Cluster | AsDeclared | None) -> Reading:
         reading = load(file, machines, dialect=dialect, level=level, composer=composer)
@@ -100,4 +100,4 @@ def _files(files: tuple[str, ...], machines: Cluster | AsDeclared | None, load: 
 
         colour = wants_colour(sys.stdout)
         click.echo("\n\n\n".join(to_text(each, colour, level) for each in found), color=True)
-    return max(EXIT_CODES[each.report.verdict] for each in found)
+    return exit_code(each.report.verdict for each in found)

@@ -12,7 +12,7 @@ import click
 
 from ..models.findings.finding import Finding
 from ..report.terminal import escape
-from .asking.options import cluster_option, composing_options, dialect_option
+from .asking.options import cluster_option, composing_options, dialect_option, level_option
 from .exit_codes import FINDINGS, SIGNALLED, UNDECIDED, UNUSABLE
 from .launching.detached import launch_detached, name_refused
 from .launching.here import launch_here
@@ -69,10 +69,11 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @cluster_option
 @dialect_option
 @composing_options
+@level_option
 def launch(
     file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, keep: bool, detach: str | None,
     timeout: float, wait: float, restarts: int, share_nodes: bool, elastic: bool, trusted_env: tuple[str, ...], progress: str, machines: Cluster | AsDeclared | None, dialect: str,
-    composer: Composer,
+    composer: Composer, level: str,
 ) -> int:  # fmt: skip
     """Start the workers of a plan, or of a configuration, each at its place.
 
@@ -93,7 +94,7 @@ def launch(
         try:
             if detach and (code := name_refused(detach)):
                 return code
-            found = _plan(file, machines, dialect, composer)
+            found = _plan(file, machines, dialect, level, composer)
             if isinstance(found, int):
                 return found
             plan, reading = found
@@ -128,7 +129,9 @@ def _heeding_signals() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer) -> tuple[Plan, Reading | None] | int:
+def _plan(
+    file: str, machines: Cluster | AsDeclared | None, dialect: str, level: str, composer: Composer
+) -> tuple[Plan, Reading | None] | int:
     """The plan that the file is or leads to, and how it was read in that case; an exit code, its reason printed, if there is none."""
     if _is_plan(file):
         from ..models.placements.plan_file import read_plan
@@ -141,7 +144,7 @@ def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, compos
     from ..models.report import UNUSABLE as UNUSABLE_FILE
     from ..solver.verify import verify
 
-    reading = load(file, machines, dialect, composer=composer).to_launch
+    reading = load(file, machines, dialect, level, composer).to_launch
     report = verify(reading, open_too=False)
     if report.findings:
         echo_findings(report.findings, err=True, texts=report.texts)

@@ -1,7 +1,7 @@
 """The command `placewright`: its verbs, each loaded only when it is called, and its exit codes.
 
 0 ok; 1 findings, or what is asked for is impossible; 2 the input or the command line cannot be used; 3 undecided within
-the limit; 4 the world differs from the plan; 70 our own fault.
+the limit; 4 the cluster does not match the plan; 5 incomplete; 70 internal error.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ VERBS = {
 WORTH_COLLECTING = 200_000
 """Objects that are made before those that refer to each other are looked for. A file or two make fewer, and looking for what may go while
 modules are loaded, which all stay, takes a twentieth of `verify`."""
+READ_FILES = frozenset({"verify", "solve", "whatif", "explain", "convert", "launch"})
+"""Verbs that read configurations, for which the settings of a project hold."""
 LEAVES_NOTHING = frozenset({"verify"})
 """Verbs that start nothing and open nothing: their process ends at once. Taking down one by one what was loaded takes a tenth of `verify`.
 They also need no plugins of pydantic: to look for these reads the metadata of every installed package."""
@@ -57,10 +59,26 @@ class LazyGroup(click.Group):
         verb: click.Command = getattr(import_module(f".{cmd_name}", __package__), cmd_name)
         return verb
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The verb of a line, with the settings of the project as the defaults of its options."""
+        name, verb, rest = super().resolve_command(ctx, args)
+        if name in READ_FILES and not ctx.resilient_parsing and not (name == "explain" and _are_codes(rest)):
+            from .settings import settings_of
+
+            ctx.default_map = {name: settings_of(os.curdir)}
+        return name, verb, rest
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The verbs with their sentences, without loading them."""
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
+
+
+def _are_codes(words: Sequence[str]) -> bool:
+    """True if `explain` is asked for codes alone; that works whatever the settings say."""
+    from ..report.page import means_code
+
+    return bool(words) and all(means_code(word) for word in words if not word.startswith("-"))
 
 
 def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
@@ -72,17 +90,22 @@ def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> N
         except PackageNotFoundError:  # run from a checkout that is on the path but was never installed
             number = "(not installed)"
         click.echo(f"placewright {number}")
+        if ctx.params.get("verbose"):
+            from .releases import known_releases
+
+            click.echo(known_releases())
         ctx.exit(OK)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version and exit.")
-def cli() -> None:
+@click.option("--verbose", is_flag=True, is_eager=True, help="With --version, list the known releases of the frameworks.")
+@click.option("--version", is_flag=True, expose_value=False, callback=_show_version, help="Show the version and exit.")
+def cli(verbose: bool) -> None:
     """Which process of a distributed RL training job runs on which accelerator of which node.
 
     \b
     Exit codes: 0 ok, 1 findings or impossible, 2 unusable input, 3 undecided
-    in time, 4 the world differs from the plan, 70 our own fault.
+    in time, 4 cluster does not match the plan, 5 incomplete, 70 internal error.
     """
 
 
@@ -118,7 +141,7 @@ def run(arguments: Sequence[str]) -> int:
         problem.show()
         return UNUSABLE
     except UnusableInput as problem:
-        return _unusable(problem)
+        return _unusable(problem, as_json=_asks_for_json(arguments))
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         return INTERRUPTED
@@ -144,7 +167,16 @@ def _invoke(arguments: Sequence[str]) -> int:
         return done.exit_code
 
 
-def _unusable(problem: UnusableInput) -> int:
+def _asks_for_json(arguments: Sequence[str]) -> bool:
+    """True if `--format json` is among the words of a line."""
+    return "--format=json" in arguments or ("--format", "json") in zip(arguments, arguments[1:])
+
+
+def _unusable(problem: UnusableInput, as_json: bool = False) -> int:
+    if as_json:
+        from .asking.options import said_as_json
+
+        return said_as_json(problem)
     from ..report.text import count_findings
     from .showing.findings import echo_findings
 

@@ -9,7 +9,7 @@ import click
 
 from ..models.dialects.load import load_all, load_settings
 from ..models.findings.finding import Finding, UnusableInput
-from ..models.report import EXIT_CODES, UNUSABLE, Report
+from ..models.report import UNUSABLE, Report, exit_code
 from ..models.resolving.resolve import with_models
 from ..report.terminal import wants_colour
 from ..solver.verify import verify as verdict_on
@@ -50,12 +50,12 @@ def verify(
     """
     inputs = Inputs(files)
     readings = inputs.readings(
-        lambda file: load_all(file, machines, dialect, level, composer),
+        lambda file, folder: load_all(file, machines, dialect, level, composer.reading_in(folder)),
         lambda texts: load_settings(texts, machines, dialect, level, composer),
     )
     reports = (verdict_on(with_models(reading, model) if model else reading) for reading in readings)
     verdicts = _echo_json(reports, inputs, placements) if form == "json" else _echo_text(reports, inputs, placements)
-    return max(EXIT_CODES[verdict] for verdict in verdicts)
+    return exit_code(verdicts)
 
 
 def _echo_json(reports: Iterable[Report], inputs: Inputs, placements: bool) -> list[str]:

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 @model_option
 def whatif(
     file: str, machines: Cluster | AsDeclared | None, dialect: str, settings: tuple[str, ...], roots: tuple[str, ...],
-    allowed: tuple[str, ...], drops: tuple[str, ...], machines_changed: tuple[str, ...],
+    allowed: tuple[str, ...], frameworks: tuple[str, ...], drops: tuple[str, ...], machines_changed: tuple[str, ...],
     losses: tuple[tuple[str, ...], ...], limit: float, seed: int,
     memory_limit: int, form: str, level: str, model: ModelCard | None,
 ) -> int:  # fmt: skip
@@ -78,7 +78,7 @@ def whatif(
     from ..models.composition import Composer
 
     def read(settings: tuple[str, ...]) -> tuple[Reading | None, int]:
-        loaded = load(file, machines, dialect, level, Composer(roots, settings, allowed)).to_solve
+        loaded = load(file, machines, dialect, level, Composer(roots, settings, allowed, frameworks)).to_solve
         return solvable(with_models(loaded, model) if model else loaded, form)[:2]
 
     reading, code = read(())

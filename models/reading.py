@@ -8,6 +8,7 @@ from typing import Callable
 from .derivation import Derivation
 from .findings.finding import Finding, Severity, Unchecked
 from .job import Job
+from .level import DEFAULT_LEVEL
 from .machines.cluster import Cluster
 from .problem import Problem
 from .text.document import Document
@@ -24,7 +25,8 @@ class Reading:
     `taken_on` reads it on other machines, and gives the job there, of whose `Job.accepted` and what follows from degrees that is another;
     None where that is the same. `again` reads another text of the same file as this one was read, on other machines where these are named;
     None where nobody knows how that was. `derivations` say how the numbers of the job come about. Its cluster is the one that reasoning may
-    use: the given machines with the node groups and hardware of the file.
+    use: the given machines with the node groups and hardware of the file. `level` is how much was judged, `machines` the
+    whole cluster that the user named.
     """
 
     document: Document
@@ -38,6 +40,8 @@ class Reading:
     times_of_ranks: bool = field(default=False, compare=False, repr=False)
     taken_on: Callable[[Cluster], Job | None] | None = field(default=None, compare=False, repr=False)
     again: Callable[[str, Cluster | None], Reading] | None = field(default=None, compare=False, repr=False)
+    level: str = DEFAULT_LEVEL
+    machines: Cluster | None = field(default=None, compare=False, repr=False)
 
     @property
     def source(self) -> Source:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Mapping
+from typing import Iterable, Mapping
 
-from .findings.finding import Finding, Severity, Unchecked
+from .findings.finding import Finding, Missing, Severity, Unchecked
+from .level import DEFAULT_LEVEL
 from .placements.plan import Plan
+from .releases.choice import Choice
 from .text.program import Program
 
-OK, FAULTY, UNUSABLE = "ok", "faulty", "unusable"
-EXIT_CODES = {OK: 0, FAULTY: 1, UNUSABLE: 2}
+OK, INCOMPLETE, FAULTY, UNUSABLE = VERDICTS = ("ok", "incomplete", "faulty", "unusable")
+EXIT_CODES = {OK: 0, INCOMPLETE: 5, FAULTY: 1, UNUSABLE: 2}
 """Verdict -> what a command returns for it."""
+_WORST_FIRST = (UNUSABLE, FAULTY, INCOMPLETE, OK)
+
+
+def exit_code(verdicts: Iterable[str]) -> int:
+    """Exit code of several files: that of the worst verdict."""
+    found = set(verdicts)
+    return next((EXIT_CODES[verdict] for verdict in _WORST_FIRST if verdict in found), 0)
 
 
 @dataclass(frozen=True)
@@ -21,6 +30,8 @@ class Report:
     `findings` are in the order of the texts, those of the file itself first. `plan` holds the placements of the components whose ranks are given; None
     if the file has errors. `pending` names the components that are left to solve. `texts` holds
     every text that the configuration is made of, by its name. `program` is what a script starts with it.
+    `missing` is what decides and is unknown, most urgent first. `release`, `level` and `machines` say what was judged:
+    machines are ``2x8xH100``, or "" where they are unknown.
     """
 
     file: str
@@ -31,6 +42,10 @@ class Report:
     pending: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict, repr=False)
     program: Program | None = None
+    missing: tuple[Missing, ...] = ()
+    release: Choice | None = None
+    level: str = DEFAULT_LEVEL
+    machines: str = ""
 
     @property
     def title(self) -> str:
@@ -47,7 +62,7 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """``ok`` (no error; warnings may be there), ``faulty`` or ``unusable``."""
+        """``ok`` (all that placement needs was checked; warnings may be there), ``incomplete``, ``faulty`` or ``unusable``."""
         if any(finding.unusable for finding in self.errors):
             return UNUSABLE
-        return FAULTY if self.errors else OK
+        return FAULTY if self.errors else INCOMPLETE if self.missing else OK

@@ -8,6 +8,7 @@ from typing import Iterable
 from ..models.findings.finding import Finding, Unchecked
 from ..models.placements.placement import Placement
 from ..models.placements.plan import Plan
+from ..models.releases.choice import Choice
 from ..models.report import Report
 from ..models.text.program import Program
 
@@ -32,12 +33,23 @@ def report_to_data(report: Report, placements: bool = False) -> dict[str, object
         "file": report.file,
         **program_to_data(report.program),
         "dialect": report.dialect,
+        "release": release_to_data(report.release),
+        "level": report.level,
+        "machines": report.machines or None,
         "verdict": report.verdict,
+        "missing": [{"what": each.what, "add": each.add} for each in report.missing],
         "findings": [finding_to_data(finding, report.file) for finding in report.findings],
         "unchecked": [unchecked_to_data(item) for item in report.unchecked],
         "components": plan_to_data(report.plan, placements) if report.plan else {},
         "pending": list(report.pending),
     }
+
+
+def release_to_data(choice: Choice | None) -> dict[str, object] | None:
+    """Release that a file was judged for and why, as JSON data; None for a native file."""
+    if choice is None:
+        return None
+    return {"framework": choice.table.framework, "name": choice.release.name, "commit": choice.release.commit, "reason": choice.reason}
 
 
 def program_to_data(program: Program | None) -> dict[str, object]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import Iterable, Mapping, Sequence
 
-from ..models.findings.finding import Finding, Severity, Unchecked
+from ..models.findings.codes import topic_of
+from ..models.findings.finding import Finding, Missing, Severity, Unchecked
 from ..models.findings.wording import with_noun
+from ..models.level import PLACEMENT
 from ..models.ranks import merge
-from ..models.report import FAULTY, OK, UNUSABLE, Report
+from ..models.report import FAULTY, INCOMPLETE, OK, UNUSABLE, Report
 from .frame import frame
 from .table import components_table, placements_table
 from .terminal import escape, paint
 
+STYLES = {OK: "green", INCOMPLETE: "yellow", FAULTY: "red", UNUSABLE: "red"}
+"""Colour of each verdict, in the order in which a summary counts them."""
 MORE = 4
 """How many codes are named at once, of those that can be read about."""
 
@@ -60,14 +64,38 @@ def render_unchecked(unchecked: Iterable[Unchecked], title: str = "not checked")
 
 
 def verdict(report: Report, colour: bool = False) -> str:
-    """One line: the file, whether it is good, and how much is in it."""
-    found = count_findings(report.findings)
-    if report.verdict == OK:
-        parts = [paint("ok", "green", colour), found, _size(report)]
-        pending = f"; to solve: {', '.join(map(escape, report.pending))}" if report.pending else ""
-        return f"{escape(report.title)}: {', '.join(part for part in parts if part)}{pending}"
-    word = "unusable, " if report.verdict == UNUSABLE else ""
-    return f"{escape(report.title)}: {word}{paint(found, 'red', colour)}"
+    """One line: the file, its verdict, what was checked on which machines, how much is in it, and what was not checked."""
+    word, found = report.verdict, count_findings(report.findings)
+    head = f"{escape(report.title)}: {paint(word, STYLES[word], colour)}: "
+    pending = f"to solve: {', '.join(map(escape, report.pending))}" if report.pending else ""
+    if word == UNUSABLE:
+        return head + paint(found, STYLES[word], colour)
+    if word == FAULTY:
+        return head + _joined(paint(found, STYLES[word], colour), scope(report), _not_checked(report))
+    if word == OK:
+        return head + _joined(scope(report), found, _size(report), pending, _not_checked(report))
+    first = report.missing[0]
+    about = _joined(scope(report), found, _size(report), pending, _not_checked(report, besides=first))
+    return f"{head}{escape(first.what)}. {escape(first.add)} ({about})"
+
+
+def scope(report: Report) -> str:
+    """What was judged: `placement and training arithmetic of verl 0.9.0 (stated) on 2x8xH100`."""
+    what = "placement" if report.level == PLACEMENT else "placement and training arithmetic"
+    whose = str(report.release) if report.release else f"{'an' if report.dialect == 'unknown' else 'a'} {report.dialect} file"
+    return f"{what} of {escape(whose)}{f' on {escape(report.machines)}' if report.machines else ''}"
+
+
+def _not_checked(report: Report, besides: Missing | None = None) -> str:
+    """What was not checked, in a word or two each: `not checked: memory, batches`."""
+    topics = dict.fromkeys(topic_of(item.rule) for item in report.unchecked)
+    if besides is not None:
+        topics = {topic: None for topic in topics if not besides.what.startswith(f"{topic} not checked: ")}
+    return f"not checked: {', '.join(topics)}" if topics else ""
+
+
+def _joined(*parts: str) -> str:
+    return "; ".join(part for part in parts if part)
 
 
 def count_findings(findings: Iterable[Finding]) -> str:
@@ -100,8 +128,7 @@ def _by_code(reports: Sequence[Report], severity: Severity) -> str:
 
 def _verdicts(reports: Sequence[Report], colour: bool) -> str:
     verdicts = [report.verdict for report in reports]
-    styles = {OK: "green", FAULTY: "red", UNUSABLE: "red"}
-    parts = [paint(f"{verdicts.count(word)} {word}", style, colour) for word, style in styles.items() if word in verdicts]
+    parts = [paint(f"{verdicts.count(word)} {word}", style, colour) for word, style in STYLES.items() if word in verdicts]
     return f"{with_noun(len(reports), 'file')}: {', '.join(parts)}"
 
 

@@ -8,10 +8,10 @@ from typing import Iterable
 
 from ..models.answer import Answer
 from ..models.findings.finding import Unchecked
-from ..models.findings.wording import plural
+from ..models.findings.wording import plural, with_noun
 from ..models.planning.measured import SECOND
 from ..solver.durations import with_unit
-from ..solver.pricing.priced import SAME, Priced, Pricing, terms_of
+from ..solver.pricing.priced import LARGER, RESIZED, SAME, SMALLER, Priced, Pricing, accelerators_of, sizes_of, terms_of
 from .json import SCHEMA, finding_to_data, unchecked_to_data
 from .planning.words import seconds, total
 from .table import table
@@ -56,6 +56,7 @@ def _answer(answer: Answer, file: str) -> dict[str, object]:
         "gap": plan.gap if plan else None,
         "terms": [{"name": term.name, "value": term.value, "bound": term.bound, "tier": term.tier} for term in plan.terms] if plan else [],
         "findings": [finding_to_data(finding, file) for finding in answer.findings],
+        **({"accelerators": accelerators_of(answer), "processes": sizes_of(answer)} if plan else {}),
         **({"unchecked": [unchecked_to_data(item) for item in answer.unchecked]} if answer.unchecked else {}),
         **_planned_data(answer),
     }
@@ -96,8 +97,22 @@ def _differences(before: Answer, after: Priced) -> str:
         return ""
     names = [name for name in dict.fromkeys((*old, *new)) if old.get(name, 0) != new.get(name, 0)]
     then, now = _taken(before), _taken(after.answer)
-    taken = [f"{then[name].split()[0]} -> {its}" for name, its in now.items() if name in then and its != then[name]]
+    taken = [f"{then[name].split()[0]} -> {its}" for name, its in now.items() if name in then and its != then[name]] or _sizes(
+        before, after
+    )
     return _listed([*taken, *(f"{name} {old.get(name, 0)} -> {new.get(name, 0)}" for name in names)])
+
+
+def _sizes(before: Answer, after: Priced) -> list[str]:
+    """How the job grew or shrank: its accelerators, or its components where these stay the same; nothing if no size is compared."""
+    if after.effect not in (SMALLER, LARGER, RESIZED):
+        return []
+    old, new = accelerators_of(before), accelerators_of(after.answer)
+    if old != new:
+        return [f"{old:,} -> {with_noun(new, 'accelerator', ',')}"]
+    then, now = sizes_of(before), sizes_of(after.answer)
+    names = [name for name in dict.fromkeys((*then, *now)) if then.get(name, 0) != now.get(name, 0)]
+    return [f"{name} {then.get(name, 0):,} -> {with_noun(now.get(name, 0), 'process', ',')}" for name in names]
 
 
 def _by_term(before: Answer, after: Priced) -> str:

@@ -11,6 +11,7 @@ from ..models.converted import EXACT, LOSSY, REFUSED, UNUSABLE, Converted
 from ..models.dialects.dialect import Rendering
 from ..models.dialects.load import dialect_named, read
 from ..models.findings.finding import Finding, Severity, UnusableInput, error
+from ..models.level import PLACEMENT
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.report import UNUSABLE as UNUSABLE_FILE
@@ -94,7 +95,7 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
 
 def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> Iterator[Finding]:
     """Why the new text must not be handed out: its dialect refuses it, or it says something else than it should."""
-    again = read(Source(f"{name} as {target}", rendering.text), replace(problem.cluster, declared=()), target)
+    again = read(Source(f"{name} as {target}", rendering.text), replace(problem.cluster, declared=()), target, PLACEMENT)
     errors = verify(again, open_too=False).errors
     for each in errors:
         yield refusal(each.subject, f"{target} refuses it: {each.message} ({each.code})", each.help if not each.edit else "")

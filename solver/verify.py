@@ -15,6 +15,7 @@ from ..models.report import Report
 from ..models.reserved import cpus_of
 from .advice import ADVICE
 from .given import check_given
+from .missing import machines_of, missing_in
 from .rules.amounts.model_divides import ModelDivides, in_no_choice, is_open, of_hints
 from .unchecked import unchecked
 
@@ -67,8 +68,11 @@ def verify(reading: Reading, open_too: bool = True) -> Report:
         not_judged += unchecked(explicit(problem), problem.given())
         # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
         pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans)
-    found, texts = _in_order(findings, reading.source.name), reading.document.texts
-    report = Report(reading.source.name, reading.dialect, found, tuple(not_judged), plan, pending, texts, reading.document.program)
+    found, document = _in_order(findings, reading.source.name), reading.document
+    report = Report(
+        reading.source.name, reading.dialect, found, tuple(not_judged), plan, pending, document.texts, document.program,
+        missing_in(reading, not_judged), document.release, reading.level, machines_of(reading),
+    )  # fmt: skip
     if problem is not None and not report.errors:
         given = problem.given()
         report = replace(report, plan=Plan(problem.cluster, given, VERIFIED, cpus=cpus_of(problem, given)))

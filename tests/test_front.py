@@ -211,7 +211,7 @@ def test_whatif_prices_demands_machines_and_settings(racks: Path) -> None:
     asked = pw.whatif(racks, nodes=["+1", "-2"], lose=[["node-0", 2], 3], change=["components.actor.accelerators=16"], sandbox=False)
     assert [(each.name, each.effect) for each in asked.after] == [
         ("--nodes +1", "same"), ("--nodes -2", "impossible now"), ("--lose node-0,2", "impossible now"), ("--lose 3", "same"),
-        ("--set components.actor.accelerators=16", "same"),
+        ("--set components.actor.accelerators=16", "larger"),
     ]  # fmt: skip
     with pytest.raises(pw.UnusableInput) as caught:
         pw.whatif(racks, drop=["rollout.memry"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Callable, Iterator, Sequence
+from typing import Callable, Iterator, Sequence, Union
 
 from ...models.dialects.load import DIALECTS, dialect_named, is_meant_for
 from ...models.findings.finding import UnusableInput, error
@@ -14,6 +14,8 @@ from ...models.script.recognise import DOTTED_SETTING
 from ...models.script.recognise import ENDINGS as SCRIPTS
 
 ENDINGS = (".yaml", ".yml", *SCRIPTS)
+Load = Callable[[str, Union[str, None]], Sequence[Reading]]
+"""Reads a file; of a folder that was named, whose other files may be parts of it, with that folder."""
 _MARKS = ("component_placement", "components:", "device_mapping")
 _NOT_A_CONFIGURATION = {"PW003", "PW004", "PW005", "PW007"}
 
@@ -48,7 +50,7 @@ class Inputs:
         """Is one of them a folder?"""
         return any(map(os.path.isdir, self.paths))
 
-    def readings(self, load: Callable[[str], Sequence[Reading]], set_: Callable[[Sequence[str]], Reading]) -> Iterator[Reading]:
+    def readings(self, load: Load, set_: Callable[[Sequence[str]], Reading]) -> Iterator[Reading]:
         """Every file, read; settings by `set_`. Raises UnusableInput for a folder in which nothing is placed."""
         if self.settings:
             yield set_(self.settings)
@@ -56,13 +58,13 @@ class Inputs:
             if os.path.isdir(path):
                 yield from self._of_folder(path, load)
             else:
-                yield from load(path)
+                yield from load(path, None)
 
-    def _of_folder(self, folder: str, load: Callable[[str], Sequence[Reading]]) -> Iterator[Reading]:
+    def _of_folder(self, folder: str, load: Load) -> Iterator[Reading]:
         looked_at, skipped = 0, self.skipped
         for file in configurations(folder):
             looked_at += 1
-            readings = [reading for reading in load(file) if not places_nothing(reading)]
+            readings = [reading for reading in load(file, folder) if not places_nothing(reading)]
             self.skipped += not readings
             yield from readings
         if self.skipped - skipped == looked_at:

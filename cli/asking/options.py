@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 import click
 
 from ...models.findings.finding import UnusableInput, error
-from ...models.level import LEVELS, PLACEMENT
+from ...models.level import DEFAULT_LEVEL, LEVELS
 
 if TYPE_CHECKING:
     from ...models.machines.cluster import Cluster
@@ -19,7 +19,11 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 _SET = "Set a value or choose a group, as on the command line of Hydra; may be given several times."
 _CONFIG_ROOT = "Look for the groups of `defaults` here too; nothing is read outside of these folders and that of the file."
+_FRAMEWORK = "The release that the files are for, such as verl==0.6.1; may be given for several frameworks. Default: see README."
 _ALLOW_ENV = "Let interpolations read this environment variable; its text is never shown."
+
+CLUSTER_VARIABLE = "PLACEWRIGHT_CLUSTER"
+"""Environment variable that names the machines where the command line does not."""
 
 DIALECTS = ("auto", "rlinf", "roll", "verl", "native")
 
@@ -84,6 +88,8 @@ def cluster_option(verb: Verb) -> Verb:
     return click.option(
         "--cluster",
         metavar="SHORTHAND|FILE",
+        envvar=CLUSTER_VARIABLE,
+        show_envvar=True,
         help="The machines: NODESxACCELERATORS[xMODEL] such as 2x8xH100 or 2x8+1x0, x8 for as many nodes as the file "
         "declares with 8 each, or a cluster file.",
     )(cast(Verb, with_machines))
@@ -130,27 +136,45 @@ def model_option(verb: Verb) -> Verb:
     return click.option("--model-config", metavar="FILE", help=text)(cast(Verb, with_model))
 
 
-def level_option(verb: Verb, default: str = PLACEMENT) -> Verb:
+def level_option(verb: Verb) -> Verb:
     """Adds `--level` to a verb, as its argument `level`."""
-    return click.option("--level", type=click.Choice(LEVELS), default=default, show_default=True, help="How much is checked.")(verb)
+    return click.option(
+        "--level", type=click.Choice(LEVELS), default=DEFAULT_LEVEL, show_default=True, help="How much is checked; placement is faster."
+    )(verb)
+
+
+def _known_frameworks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Releases that are stated, each of a known framework."""
+    if not texts:
+        return ()
+    from ...models.dialects.released import known_framework
+
+    try:
+        return tuple(map(known_framework, texts))
+    except ValueError as problem:
+        raise click.BadParameter(str(problem), ctx, param) from None
 
 
 def composing_options(verb: Verb) -> Verb:
-    """Adds `--set`, `--config-root` and `--allow-env` to a verb, as its argument `composer`."""
+    """Adds `--set`, `--config-root`, `--allow-env` and `--framework` to a verb, as its argument `composer`."""
 
     @wraps(verb)
-    def composed(*arguments: Any, settings: tuple[str, ...], roots: tuple[str, ...], allowed: tuple[str, ...], **others: Any) -> Any:
+    def composed(
+        *arguments: Any, settings: tuple[str, ...], roots: tuple[str, ...], allowed: tuple[str, ...], frameworks: tuple[str, ...],
+        **others: Any,
+    ) -> Any:  # fmt: skip
         from ...models.composition import Composer
 
-        return verb(*arguments, composer=Composer(roots, settings, allowed), **others)
+        return verb(*arguments, composer=Composer(roots, settings, allowed, frameworks), **others)
 
     return composing_arguments(cast(Verb, composed))
 
 
 def composing_arguments(verb: Verb) -> Verb:
-    """Adds the same options to a verb, as its arguments `settings`, `roots` and `allowed`: what a Composer is made of."""
+    """Adds the same options to a verb, as its arguments `settings`, `roots`, `allowed` and `frameworks`: what a Composer is made of."""
     folder = click.Path(exists=True, file_okay=False)
     for option in (
+        click.option("--framework", "frameworks", multiple=True, metavar="NAME==VERSION", callback=_known_frameworks, help=_FRAMEWORK),
         click.option("--allow-env", "allowed", multiple=True, metavar="NAME", help=_ALLOW_ENV),
         click.option("--config-root", "roots", multiple=True, type=folder, metavar="DIR", help=_CONFIG_ROOT),
         click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=_SET),

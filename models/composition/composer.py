@@ -38,6 +38,10 @@ class Composer:
     frameworks: tuple[str, ...] = ()
     library: Library = field(default_factory=Library)
 
+    def reading_in(self, folder: str | None) -> Composer:
+        """The same for the files of a folder that the user named: what lies in it may be read."""
+        return self if folder is None or folder in self.roots else replace(self, roots=(*self.roots, folder))
+
     @cached_property
     def _settings(self) -> Settings:
         from .settings import Settings

@@ -79,9 +79,9 @@ class Found:
             note = f"only in {choice.in_words(releases)}; this file is judged for {choice}"
             self._add(Severity.WARNING, code, subject, message, at, label, help, edit, (*notes, note))
 
-    def unsure(self, rule: str, subject: str, why: str) -> None:
-        """Say that a rule was not judged."""
-        self.unchecked.append(Unchecked(rule, subject, why))
+    def unsure(self, rule: str, subject: str, why: str, decides: bool = False, add: str = "") -> None:
+        """Say that a rule was not judged; see `Unchecked` for `decides` and `add`."""
+        self.unchecked.append(Unchecked(rule, subject, why, decides, add))
 
 
 def is_inside(span: Span, target: Span) -> bool:

@@ -33,7 +33,8 @@ class Notes(Mending):
         value that mend it.
         """
         if self.partial and shared:
-            self.unsure("PW101", subject, f"`{key}` is not in this file; it may come from `defaults`")
+            add = "Pass `--config-root DIR` with the folder of its `defaults`"
+            self.unsure("PW101", subject, f"`{key}` is not in this file; it may come from `defaults`", True, add)
         else:
             self.error("PW101", subject, f"`{subject}` has no `{key}`", owner, "here", help, self.added(*added) if added else None)
 

@@ -58,6 +58,10 @@ class Amount:
         return Edit(self.scalar.span, str(value)) if self.scalar and self.scalar.origin is None else None
 
 
+PLACING = frozenset({"PW101", "PW102", "PW103", "PW110", "PW111", "PW122", "PW208", "PW215"})
+"""Rules that decide where processes are: without a value that they need, the placement was not checked."""
+
+
 class Settings:
     """Values by their dotted path, interpolations resolved.
 
@@ -116,7 +120,8 @@ class Settings:
             if (path, rule) not in self._said:
                 self._said.add((path, rule))
                 why = "is not in this file; it may come from `defaults`" if missing else "is not known here"
-                self._notes.unsure(rule, path, f"`{path}` {why}")
+                add = "Pass `--config-root DIR` with the folder of its `defaults`" if missing else f"Pass `--set {path}=VALUE`"
+                self._notes.unsure(rule, path, f"`{path}` {why}", rule in PLACING, add)
             return True
         return False
 

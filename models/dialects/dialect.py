@@ -10,7 +10,7 @@ from typing import Protocol, Union
 
 from ..findings.finding import Finding
 from ..findings.span import Edit
-from ..level import LEVELS, PLACEMENT, TRAINING
+from ..level import DEFAULT_LEVEL, LEVELS, PLACEMENT, TRAINING
 from ..machines.cluster import Cluster
 from ..machines.shorthand import AsDeclared
 from ..parallel import Parallel
@@ -20,6 +20,7 @@ from ..reading import Reading
 from ..releases.choice import Choice
 from ..text.document import Document
 from ..text.tree import Mapping
+from .signs import Signs
 
 Machines = Union[Cluster, AsDeclared, None]
 """What the user said of the machines: all of them, how many accelerators the declared nodes have, or nothing."""
@@ -27,7 +28,7 @@ Degrees = MappingType[str, Parallel]
 """Component -> its degrees, of those for which a choice was left."""
 UNCHANGED: Degrees = MappingProxyType({})
 
-__all__ = ["LEVELS", "PLACEMENT", "TRAINING", "Dialect", "Machines", "Rendering"]
+__all__ = ["DEFAULT_LEVEL", "LEVELS", "PLACEMENT", "TRAINING", "Dialect", "Machines", "Rendering"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +55,18 @@ class Dialect(Protocol):
     PLACES: tuple[str, ...]
     """The keys, at most two deep (``cluster.num_nodes``), whose content is all in the Problem that a file states."""
 
-    def recognises(self, root: Mapping) -> bool:
-        """Is a file with this top-level map meant for it?"""
+    def signs(self, root: Mapping) -> Signs:
+        """Keys of a file with this top-level map that speak for the dialect."""
         ...
 
     def release_of(self, document: Document) -> Choice | None:
         """The release that a file is judged for where nobody states one: by what lies beside it and what it shows, else the newest."""
         ...
 
-    def read(self, document: Document, machines: Machines, level: str = PLACEMENT) -> Reading:
+    def read(self, document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
         """The problem that a configuration states, and all that is wrong with how it states it.
 
-        `level` is ``placement``, or ``training`` to judge the batch arithmetic too.
+        `level` is ``training``, or ``placement``, which leaves out the batch arithmetic.
         """
         ...
 

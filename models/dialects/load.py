@@ -5,40 +5,33 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Callable, Iterator, Sequence, cast
+from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 
 from ..composition import Composer
-from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
+from ..findings.finding import Finding, Unchecked, UnusableInput, warning
+from ..level import DEFAULT_LEVEL
+from ..machines.cluster import Cluster
 from ..reading import Reading
 from ..resolving.resolve import with_models
 from ..text.document import Document
 from ..text.source import Source
 from ..text.tree import Mapping
+from .recognition import DIALECTS, choose, dialect_named, is_meant_for
 from .released import release_for
 
 if TYPE_CHECKING:
-    from ..machines.cluster import Cluster
-    from .dialect import Dialect, Machines
+    from .dialect import Machines
+
+__all__ = ["DIALECTS", "AsRead", "dialect_named", "is_meant_for", "load", "load_all", "load_settings", "read", "read_all"]
 
 _ABOUT_THE_SCRIPT = ("PW012", "PW014", "PW125")
 """Codes whose edits are text of a shell as it is to stand in the script."""
 _FIRST_ADVICE = re.compile(r"write `[^`]*`")
 
-DIALECTS = ("rlinf", "roll", "verl", "native")
-"""In the order of asking: native files need pydantic, which is not to be loaded for the others."""
-
-
-def dialect_named(name: str) -> Dialect:
-    """The dialect of this name. Raises ValueError if there is none."""
-    if name not in DIALECTS:
-        raise ValueError(f"there is no dialect `{name}`; there are {', '.join(DIALECTS)}")
-    return cast("Dialect", import_module(f".{name}", __package__))
-
 
 def load(
-    path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
+    path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> Reading:
     """A file, read; a text that cannot be used at all gives a Reading without a problem.
 
@@ -46,7 +39,7 @@ def load(
     ----------
     machines : the cluster, or how many accelerators the declared nodes have (see models/machines/shorthand.py), or None.
     dialect : ``native``, ``rlinf``, ``roll``, ``verl``, or ``auto`` to recognise it. Raises ValueError for any other.
-    level : ``placement``, or ``training`` to judge the batch arithmetic too.
+    level : ``training``, or ``placement``, which leaves out the batch arithmetic.
     composer : where the `defaults` of the file are looked for, and what the command line sets; by default the file's own folder.
     """
     readings = load_all(path, machines, dialect, level, composer)
@@ -54,7 +47,7 @@ def load(
 
 
 def load_all(
-    path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
+    path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> list[Reading]:
     """A file, read: one Reading, or one for each program that a script starts; see `load`."""
     if dialect != "auto":
@@ -67,7 +60,7 @@ def load_all(
 
 
 def load_settings(
-    texts: Sequence[str], machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
+    texts: Sequence[str], machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> Reading:
     """The settings `key=value` of one command line, read as a configuration; see `load`."""
     from ..script.listed import NAME, document_of_arguments
@@ -78,7 +71,7 @@ def load_settings(
 
 
 def read(
-    source: Source, machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
+    source: Source, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> Reading:
     """A text, read; see `load`."""
     found = _first(read_all(source, machines, dialect, level, composer))
@@ -101,7 +94,7 @@ class AsRead:
 
 
 def read_all(
-    source: Source, machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
+    source: Source, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> list[Reading]:
     """A text, read: one Reading, or one for each program that a script starts; see `load`."""
     composer = composer or Composer()
@@ -118,7 +111,7 @@ def _of_frameworks(readings: list[Reading]) -> list[Reading]:
     for reading in readings:
         program = reading.document.program
         if program is not None and any(finding.code == "PW010" for finding in reading.findings):
-            told.append(Unchecked("PW010", "", f"`{program.name}` in line {program.span.line} is of no framework that is known here"))
+            told.append(Unchecked("PW122", "", f"`{program.name}` in line {program.span.line} is of no framework that is known here"))
         else:
             known.append(reading)
     if not known or not told:
@@ -147,14 +140,33 @@ def _read(
     document = _empty(source)
     try:
         document = compose()
-        found = _recognised(document) if dialect == "auto" else dialect_named(dialect)
+        found, strays, unsure = choose(document) if dialect == "auto" else (dialect_named(dialect), (), ())
         document = replace(document, release=release_for(found, document, frameworks))
         reading = with_models(found.read(document, machines, level))
+        named = machines if isinstance(machines, Cluster) else None
+        unchecked = (*unsure, *(_decides(item, found.PLACES) for item in reading.unchecked))
+        reading = replace(_without_strays(reading, strays), unchecked=unchecked, level=level, machines=named)
     except UnusableInput as problem:
         findings = (*document.findings, *problem.findings)
         reading = Reading(document, "unknown" if dialect == "auto" else dialect, None, findings, document.unchecked)
     findings = document.environment.concealed(_naming_files(reading))
     return replace(reading, findings=tuple(map(_quoted_in(source), findings)) if document.program else findings)
+
+
+def _decides(item: Unchecked, places: Sequence[str]) -> Unchecked:
+    """The same; an interpolation without a value decides where it is a part of what is placed."""
+    if item.rule != "PW120" or item.decides or not any(item.subject == place or item.subject.startswith(f"{place}.") for place in places):
+        return item
+    return replace(item, decides=True, add=f"Pass `--set {item.subject}=VALUE`")
+
+
+def _without_strays(reading: Reading, strays: tuple[Finding, ...]) -> Reading:
+    """The reading with warnings about keys of other dialects, which are not unknown keys then."""
+    if not strays:
+        return reading
+    places = {stray.span for stray in strays}
+    kept = (finding for finding in reading.findings if finding.code != "PW104" or finding.span not in places)
+    return replace(reading, findings=(*kept, *strays))
 
 
 def _quoted_in(source: Source) -> Callable[[Finding], Finding]:
@@ -200,26 +212,3 @@ def _naming_files(reading: Reading) -> Iterator[Finding]:
             end = first.end() if first else len(finding.help)
             finding = replace(finding, help=f"{finding.help[:end]}{where}{finding.help[end:]}")
         yield finding
-
-
-def is_meant_for(dialect: Dialect, document: Document) -> bool:
-    """Is a document one of this dialect, by its keys or by the program that a script starts?"""
-    return dialect.recognises(document.root) or (document.program is not None and document.program.name.startswith(dialect.PROGRAMS))
-
-
-def _recognised(document: Document) -> Dialect:
-    root = document.root
-    # What is set on a command line is verl's, most of the time: asked first, the others need not be loaded.
-    order = DIALECTS if document.program is None else sorted(DIALECTS, key=lambda name: name != "verl")
-    for name in order:
-        found = dialect_named(name)
-        if is_meant_for(found, document):
-            return found
-    keys = ", ".join(f"`{entry.key.text[:32]}`" for entry in list(root)[:6]) or "none"
-    message = f"this is no configuration that is known here (its top-level keys: {keys})"
-    needs = "RLinf needs `cluster: {component_placement: ...}`, ROLL roles with `device_mapping:`, "
-    needs += "verl `actor_rollout_ref:`, a native file `components:`"
-    advice = f"{needs}; or name it with `--dialect`"
-    if document.partial:
-        advice = "name the folder of its `defaults` with `--config-root`, or its dialect with `--dialect`"
-    raise UnusableInput([error("PW010", "", message, root.span.part(0, min(1, root.span.length)), help=advice)])

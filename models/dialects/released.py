@@ -14,6 +14,23 @@ if TYPE_CHECKING:
     from .dialect import Dialect
 
 
+FRAMEWORKS = ("rlinf", "roll", "verl")
+"""Frameworks whose releases are known."""
+
+
+def known_framework(text: str) -> str:
+    """A statement such as ``verl==0.6.1``, without blanks. Raises ValueError unless it is ``NAME==VERSION`` of a known framework."""
+    name, equals, version = (part.strip() for part in text.partition("=="))
+    if not equals or not version:
+        raise ValueError(f"`{text[:80]}` is not NAME==VERSION, such as `verl==0.6.1`")
+    if name.lower() not in FRAMEWORKS:
+        close = nearest(name.lower(), FRAMEWORKS)
+        raise ValueError(
+            f"`{name[:80]}` is not a known framework; " + (f"write `{close}`" if close else f"known are {', '.join(FRAMEWORKS)}")
+        )
+    return f"{name.lower()}=={version}"
+
+
 def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str]) -> Choice | None:
     """Release of a document; None for a native file.
 

@@ -31,6 +31,7 @@ CODES = {
     "PW013": "the defaults of a file cannot be followed",
     "PW014": "a script cannot be read",
     "PW015": "a release of a framework is not known",
+    "PW016": "the settings of placewright cannot be used",
     "PW101": "a required key is missing",
     "PW102": "a rank is outside what exists",
     "PW103": "text is not a rank expression",
@@ -137,3 +138,15 @@ CODES = {
     "PW804": "accelerators are lost by rounding down",
     "PW805": "by an estimate, memory does not suffice",
 }
+
+_TOPICS = {
+    "PW010": "dialect", "PW013": "defaults", "PW101": "components", "PW102": "ranks", "PW103": "ranks", "PW111": "processes",
+    "PW116": "hardware", "PW120": "variables", "PW121": "hints", "PW122": "other parts", "PW123": "modes", "PW208": "parallel sizes",
+    "PW215": "pools", "PW401": "batches", "PW403": "batches", "PW404": "model", "PW501": "memory", "PW502": "CPUs",
+    "PW503": "host memory", "PW604": "times", "PW805": "memory",
+}  # fmt: skip
+
+
+def topic_of(code: str) -> str:
+    """What a rule is about, in a word or two; the code itself where there is no word."""
+    return _TOPICS.get(code, code)

@@ -59,11 +59,25 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """A rule that could not be judged, and why. It is said, so that silence never passes for approval."""
+    """A rule that could not be judged, and why. It is said, so that silence never passes for approval.
+
+    `decides`: the placement was not checked without it, so the verdict is ``incomplete``; `add` then says what the user adds, as a
+    sentence with a command or an edit.
+    """
 
     rule: str
     subject: str
     why: str
+    decides: bool = False
+    add: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What must be known before a placement can be called ok, and what the user adds for it."""
+
+    what: str
+    add: str
 
 
 class UnusableInput(Exception):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..findings.wording import with_noun
 from .accelerators import GENERIC, accelerators
 from .cluster import Cluster
 from .node import Node
@@ -12,6 +13,8 @@ from .nodes import Alike, Nodes, numbered_nodes
 
 MAX_NODES = 131_072
 MAX_ACCELERATORS_PER_NODE = 1_024
+MAX_PARTS = 4
+"""Machines of more parts are named by their sum."""
 _FILES = (".yaml", ".yml", ".json")
 _OTHER = r"(?![A-Za-z0-9_.:-]*x[0-9]+(?![A-Za-z0-9_.:-]))"
 """No model ends in `x3`: of `2x8xH100x3` nobody knows what the last number says."""
@@ -60,6 +63,21 @@ def read_shorthand(text: str) -> Cluster | AsDeclared:
         nodes.append(numbered_nodes(Node(rank, "", devices), count))
         rank += count
     return Cluster(Nodes(nodes))
+
+
+def in_one_word(cluster: Cluster) -> str:
+    """Machines as a shorthand, such as ``2x8xH100+1x0``; ``12 nodes, 90 accelerators`` where they differ too often."""
+    parts: list[tuple[int, int, str]] = []
+    for alike in cluster.alike:
+        devices = alike.node.accelerators
+        count, model = len(devices), devices[0].model if devices else GENERIC
+        if parts and parts[-1][1:] == (count, model):
+            parts[-1] = (parts[-1][0] + alike.count, count, model)
+        else:
+            parts.append((alike.count, count, model))
+    if len(parts) > MAX_PARTS:
+        return f"{with_noun(len(cluster.nodes), 'node', ',')}, {with_noun(cluster.total(), 'accelerator', ',')}"
+    return "+".join(f"{nodes}x{count}" + (f"x{model}" if model != GENERIC else "") for nodes, count, model in parts)
 
 
 def _bounded(count: int) -> int:

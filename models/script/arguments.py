@@ -82,7 +82,9 @@ class Arguments:
         mapped = Mapped(word, length, self.lines, self.source.text, self.shell)
         if not key.known or key.secret or key.unset:
             why = key.why_unknown or "it depends on the environment"
-            self.unchecked.append(Unchecked("PW122", "", f"a setting whose key is not known is left out: {why}"))
+            self.unchecked.append(
+                Unchecked("PW122", "", f"a setting whose key is not known is left out: {why}", True, "Write its key in the script")
+            )
             return
         open_ = not value.known or value.unset or (value.secret and not Environment.may_be_judged(value.plain))
         if len(plain) > MAX_LENGTH:
@@ -146,7 +148,8 @@ class Arguments:
         for word in self.positional:
             if not word.known or not word.plain:
                 why = word.why_unknown or "it is empty"
-                self.unchecked.append(Unchecked("PW122", "", f"an argument that may hold more settings is not known: {why}"))
+                more = f"an argument that may hold more settings is not known: {why}"
+                self.unchecked.append(Unchecked("PW122", "", more, not word.known, "Write its settings in the script"))
                 continue
             mapped = Mapped(word, len(word.plain), self.lines, self.source.text, self.shell)
             span = mapped.span(0, len(word.plain))

@@ -11,7 +11,7 @@ from ...solver.explaining.demands import Demanded
 from ...solver.explaining.explanation import Explanation
 from ...solver.explaining.needs import Need
 from ...solver.explaining.sharing import Sharing
-from ..json import SCHEMA, finding_to_data
+from ..json import SCHEMA, finding_to_data, release_to_data
 
 
 def render(explanations: Iterable[Explanation]) -> str:
@@ -25,7 +25,11 @@ def explanation_to_data(explanation: Explanation) -> dict[str, object]:
     return {
         "file": report.file,
         "dialect": report.dialect,
+        "release": release_to_data(report.release),
+        "level": report.level,
+        "machines": report.machines or None,
         "verdict": report.verdict,
+        "missing": [{"what": each.what, "add": each.add} for each in report.missing],
         "errors": [finding_to_data(finding, report.file) for finding in report.errors],
         "assumed_accelerators_per_node": explanation.assumed or None,
         "needs": {

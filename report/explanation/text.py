@@ -8,9 +8,9 @@ from ...models.component import APART, COLOCATED, COLOCATED_OR_DISJOINT, DISJOIN
 from ...models.counts import write_counts
 from ...models.derivation import Derivation
 from ...models.findings.wording import with_noun
-from ...models.level import PLACEMENT
+from ...models.level import DEFAULT_LEVEL
 from ...models.machines.node_group import ACCELERATOR
-from ...models.report import UNUSABLE, Report
+from ...models.report import INCOMPLETE, UNUSABLE, Report
 from ...solver.explaining.demands import Demanded
 from ...solver.explaining.explanation import Explanation
 from ...solver.explaining.needs import Layout, Need, Needs
@@ -42,7 +42,7 @@ _ASKED = {
 }
 
 
-def render(explanation: Explanation, colour: bool = False, level: str = PLACEMENT) -> str:
+def render(explanation: Explanation, colour: bool = False, level: str = DEFAULT_LEVEL) -> str:
     """All that is told of one file, in at most WIDTH columns but for what is cut nowhere: names. The last line sums it up.
 
     `level` is how much of it was judged.
@@ -175,9 +175,12 @@ def _verdict(explanation: Explanation, colour: bool, level: str) -> str:
     report, needs = explanation.report, explanation.needs
     found = [count_findings(report.errors), count_findings(each for each in report.findings if each not in report.errors)]
     found[0] = paint(found[0], "red", colour) if found[0] else paint("no error", "green", colour)
-    command = "verify" if level == PLACEMENT or not report.findings else f"verify --level {level}"
-    finds = f"{command} finds {', '.join(filter(None, found))}"
-    return f"{escape(report.title)}: {'; '.join([*(_told(explanation, needs) if needs else []), finds])}"
+    command = "verify" if level == DEFAULT_LEVEL or not report.findings else f"verify --level {level}"
+    parts = [*(_told(explanation, needs) if needs else []), f"{command} finds {', '.join(filter(None, found))}"]
+    if report.verdict == INCOMPLETE:
+        missing = report.missing[0]
+        parts.append(f"{paint(INCOMPLETE, 'yellow', colour)}: {escape(missing.what)}. {escape(missing.add)}")
+    return f"{escape(report.title)}: {'; '.join(parts)}"
 
 
 def _may_be_fewer(needs: Needs) -> str:
@@ -195,7 +198,7 @@ def _told(explanation: Explanation, needs: Needs) -> list[str]:
     if not explanation.known:
         nodes = with_noun(needs.nodes_there, "node", ",")
         have = "it has" if needs.nodes_there == 1 else "they have"
-        return [f"runs on {nodes}; how many accelerators {have} is not said: name the machines, such as `--cluster x8`"]
+        return [f"runs on {nodes}; how many accelerators {have} is unknown"]
     cpus = f" and {with_noun(needs.cpus, 'CPU', ',')}" if needs.cpus else ""
     told = [f"needs {with_noun(needs.accelerators, 'accelerator', ',')}{cpus} on {with_noun(needs.nodes, 'node', ',')}"]
     if needs.open:

@@ -8,6 +8,7 @@ import yaml
 
 from ...models.dialects.load import read
 from ...models.findings.finding import Severity
+from ...models.level import PLACEMENT
 from ...models.machines.cluster import Cluster as Machines
 from ...models.placements.assignment import Run
 from ...models.strategies import PlacementStrategy
@@ -52,7 +53,7 @@ class ComponentPlacement:
     def __init__(self, config: Mapping[str, Any], cluster: Cluster) -> None:
         section = plain(config["cluster"])
         text = yaml.safe_dump({"cluster": section}, sort_keys=False, allow_unicode=True)
-        reading = read(Source("config", text), cluster.machines, "rlinf")
+        reading = read(Source("config", text), cluster.machines, "rlinf", PLACEMENT)
         errors = [finding for finding in reading.findings if finding.severity is Severity.ERROR]
         if errors or reading.problem is None:
             raise LaunchFailed(*errors)

@@ -9,6 +9,7 @@ import yaml
 from ...models.dialects.load import read
 from ...models.findings.finding import Severity
 from ...models.findings.wording import are, with_noun
+from ...models.level import PLACEMENT
 from ...models.machines.cluster import Cluster
 from ...models.text.source import Source
 from ..failure import LaunchFailed, failed
@@ -34,7 +35,7 @@ def found(port: Port) -> tuple[Sequence[RayNode], Cluster]:
 def with_groups(machines: Cluster, section: Mapping[str, Any]) -> Cluster:
     """The machines with the node groups and hardware of a `cluster` section. Raises LaunchFailed with every Finding of its errors."""
     text = yaml.safe_dump({"cluster": {"component_placement": {}, **plain(section)}}, sort_keys=False, allow_unicode=True)
-    reading = read(Source("cluster_cfg", text), machines, "rlinf")
+    reading = read(Source("cluster_cfg", text), machines, "rlinf", PLACEMENT)
     errors = [finding for finding in reading.findings if finding.severity is Severity.ERROR]
     if errors or reading.problem is None:
         raise LaunchFailed(*errors)

@@ -10,6 +10,7 @@ from ...models.machines.shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
 from ...models.placements.plan import VERIFIED, Plan
 from ...models.reading import Reading
 from ...models.text.environment import Environment
+from ..missing import missing_in
 from ..verify import verify
 from .demands import demands_of
 from .explanation import Explanation
@@ -44,7 +45,9 @@ def _assuming(reading: Reading, again: Callable[[AsDeclared], Reading]) -> Expla
         return None
     first = _explained(on_least, least)
     larger = (_explained(again(AsDeclared(count)), count) for count in USUAL if count > least and first.report.errors)
-    return next((each for each in larger if len(each.report.errors) < len(first.report.errors)), first)
+    chosen = next((each for each in larger if len(each.report.errors) < len(first.report.errors)), first)
+    missing = missing_in(reading, reading.unchecked)
+    return replace(chosen, report=replace(chosen.report, missing=missing, machines=""))
 
 
 def _explained(reading: Reading, assumed: int = 0) -> Explanation:

@@ -10,7 +10,21 @@ from ...models.demand import Demand
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ..objectives import OBJECTIVES
-from .priced import BETTER, IMPOSSIBLE_NOW, OPEN, POSSIBLE_NOW, SAME, WORSE, Priced, Pricing
+from .priced import (
+    BETTER,
+    IMPOSSIBLE_NOW,
+    LARGER,
+    OPEN,
+    POSSIBLE_NOW,
+    RESIZED,
+    SAME,
+    SMALLER,
+    WORSE,
+    Priced,
+    Pricing,
+    accelerators_of,
+    sizes_of,
+)
 
 Named = tuple[str, Problem]
 """What is changed, and the question with it."""
@@ -24,7 +38,7 @@ def price(problem: Problem, changes: Sequence[Named], solve: Solve) -> Pricing:
     for name, changed in changes:
         answer = next((known for question, known in seen if question == changed), None) or solve(changed)
         seen.append((changed, answer))
-        after.append(Priced(name, answer, effect(before, answer)))
+        after.append(Priced(name, answer, effect(before, answer, _amounts(changed) != _amounts(problem))))
     return Pricing(before, tuple(after))
 
 
@@ -36,8 +50,22 @@ def without(problem: Problem, demands: Sequence[Demand]) -> Problem:
     return replace(changed, job=replace(changed.job, choices=choices))
 
 
-def effect(before: Answer, after: Answer) -> str:
-    """What the change comes to: the time of an iteration where counts were chosen by it, then tier by tier of the objective."""
+def _amounts(problem: Problem) -> dict[str, tuple[object, ...]]:
+    """Component -> how much is asked for it: processes of given ranks, else the least and the most."""
+    given = problem.given()
+    return {
+        component.name: (given.world_size(component.name),)
+        if component.runs is not None
+        else (component.least, component.most, component.counts)
+        for component in problem.components
+    }
+
+
+def effect(before: Answer, after: Answer, is_resized: bool = False) -> str:
+    """What the change comes to: the time of an iteration where counts were chosen by it, then tier by tier of the objective.
+
+    `is_resized`: the job asks for other amounts, so that sizes are compared before anything else.
+    """
     if after.verdict == UNDECIDED or (before.verdict == UNDECIDED and after.plan is None):
         return OPEN
     if after.plan is None or before.plan is None:
@@ -48,6 +76,9 @@ def effect(before: Answer, after: Answer) -> str:
         one, other = before.planned.price, after.planned.price
         if one != other:
             return BETTER if other < one else WORSE
+    if is_resized and sizes_of(before) != sizes_of(after):
+        old_size, new_size = accelerators_of(before), accelerators_of(after)
+        return RESIZED if old_size == new_size else SMALLER if new_size < old_size else LARGER
     for names in _tiers(before.plan, after.plan):
         old, new = (sum(term.weight * term.value for term in its.terms if term.name in names) for its in (before.plan, after.plan))
         if old != new:

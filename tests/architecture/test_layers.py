@@ -48,6 +48,7 @@ plan:
 """
 VERL = """\
 python3 -m verl.trainer.main_ppo trainer.nnodes=2 trainer.n_gpus_per_node=8 \\
+    algorithm.adv_estimator=grpo actor_rollout_ref.rollout.name=vllm actor_rollout_ref.actor.use_dynamic_bsz=True \\
     actor_rollout_ref.rollout.tensor_model_parallel_size=2
 """
 

@@ -71,21 +71,23 @@ def test_files_are_explained_one_after_the_other_and_the_worst_decides(train: st
     assert run(["explain", train, "bad.yaml", "none.yaml", "--cluster", "x8"]) == 2
     out = capsys.readouterr().out
     assert out.count("train.yaml: needs 16 accelerators on 2 nodes, none of 16 idle; verify finds no error\n") == 2
-    assert "bad.yaml: needs 16 accelerators on 2 nodes, none of 16 idle; verify --level training finds 1 error\n" in out
-    assert out.endswith("none.yaml: verify --level training finds 1 error\n")
+    assert "bad.yaml: needs 16 accelerators on 2 nodes, none of 16 idle; verify finds 1 error\n" in out
+    assert out.endswith("none.yaml: verify finds 1 error\n")
 
 
 def test_a_file_may_be_called_like_anything_but_a_code(train: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("memory").write_text(TRAIN)
-    assert run(["explain", "memory"]) == 0
+    assert run(["explain", "memory", "--cluster", "x8"]) == 0
+    assert run(["explain", "memory"]) == 5
+    assert capsys.readouterr().out.endswith("incomplete: ranks not checked: accelerators per node unknown. Pass `--cluster x8`\n")
     Path("PW102").write_text(TRAIN)
     capsys.readouterr()
     assert run(["explain", "PW102"]) == 0
     assert capsys.readouterr().out.startswith("PW102: ")
-    assert run(["explain", "./PW102"]) == 0
-    assert capsys.readouterr().out.endswith(
-        "./PW102: needs 16 accelerators on 2 nodes, none of 16 idle; " + ASSUMED + "; verify finds no error\n"
-    )
+    assert run(["explain", "./PW102", "--cluster", "x8"]) == 0
+    assert capsys.readouterr().out.endswith("./PW102: needs 16 accelerators on 2 nodes, none of 16 idle; verify finds no error\n")
+    assert run(["explain", "./PW102"]) == 5
+    assert ASSUMED in capsys.readouterr().out
 
 
 def test_settings_count(train: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,5 +133,5 @@ def test_the_model_that_is_named_is_explained(tmp_path: Path, capsys: pytest.Cap
     assert run(["explain", str(file)]) == 0
     assert "name its `config.json` with `--model-config`" in capsys.readouterr().out
     assert run(["explain", str(file), "--model-config", str(config)]) == 1  # 30 heads among 4
-    assert "verify --level training finds 1 error" in capsys.readouterr().out
+    assert "verify finds 1 error" in capsys.readouterr().out
     assert run(["explain", str(file), "--model-config", str(tmp_path / "none.json"), "--format", "json"]) == 2

@@ -55,7 +55,10 @@ def test_one_unusable_file_does_not_stop_the_others(capsys: pytest.CaptureFixtur
 @pytest.mark.usefixtures("folder")
 def test_text_ends_with_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     run(["verify", "good.yaml", "--cluster", "1x8"])
-    assert capsys.readouterr().out.splitlines()[-1] == "good.yaml: ok, 1 component, 8 processes on 1 node"
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "good.yaml: ok: placement and training arithmetic of RLinf a3816b59 (newest, assumed) on 1x8; "
+        "1 component, 8 processes on 1 node; not checked: memory"
+    )
     run(["verify", "wrong.yaml", "good.yaml", "--cluster", "1x8"])
     assert capsys.readouterr().out.splitlines()[-1] == "2 files: 1 ok, 1 faulty"
 

@@ -22,7 +22,11 @@ def test_every_key_of_a_report() -> None:
             {
                 "file": "run.yaml",
                 "dialect": "rlinf",
+                "release": None,
+                "level": "training",
+                "machines": None,
                 "verdict": "faulty",
+                "missing": [],
                 "findings": [
                     {
                         "code": "PW102",

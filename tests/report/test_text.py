@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from placewright.models.findings.finding import Unchecked, error, warning
+from placewright.models.findings.finding import Missing, Unchecked, error, warning
 from placewright.models.findings.span import Span
 from placewright.models.placements.plan import Plan
-from placewright.models.report import Report
+from placewright.models.report import Report, exit_code
 from placewright.report.text import render, summary
 
 FAULTY = Report(
@@ -34,19 +36,20 @@ def test_a_good_file(good: Report) -> None:
         "not checked:\n"
         "  PW501 actor: no memory given\n"
         "\n"
-        "run.yaml: ok, 2 components, 10 processes on 2 nodes"
+        "run.yaml: ok: placement and training arithmetic of a rlinf file; 2 components, 10 processes on 2 nodes; not checked: memory"
     )
 
 
 def test_a_faulty_file() -> None:
     assert render(FAULTY) == (
         "warning[PW104]: odd\n\nerror[PW107]: unknown\n  --> bad.yaml:1:4\n   |\n 1 | a: 1\n   |    ^\n\n"
-        "`placewright explain PW107` says more\n\nbad.yaml: 1 error, 1 warning"
+        "`placewright explain PW107` says more\n\n"
+        "bad.yaml: faulty: 1 error, 1 warning; placement and training arithmetic of a rlinf file"
     )
 
 
 def test_an_unusable_file() -> None:
-    assert render(UNUSABLE).splitlines()[-1] == "gone.yaml: unusable, 1 error"
+    assert render(UNUSABLE).splitlines()[-1] == "gone.yaml: unusable: 1 error"
 
 
 def test_placements_are_listed_when_asked_for(good: Report) -> None:
@@ -55,7 +58,18 @@ def test_placements_are_listed_when_asked_for(good: Report) -> None:
 
 
 def test_what_is_left_to_solve_is_said() -> None:
-    assert render(Report("h.yaml", "native", pending=("actor", "env"))) == "h.yaml: ok; to solve: actor, env"
+    report = Report("h.yaml", "native", pending=("actor", "env"), level="placement", machines="2x8xH100")
+    assert render(report) == "h.yaml: ok: placement of a native file on 2x8xH100; to solve: actor, env"
+
+
+def test_what_is_missing_is_said_with_what_to_add_first(good: Report) -> None:
+    missing = (Missing("memory not checked: sizes unknown", "Pass `--cluster x8`"), Missing("more", "Add it"))
+    report = replace(good, missing=missing, plan=None)
+    about = "placement and training arithmetic of a rlinf file"
+    assert render(report).splitlines()[-1] == f"run.yaml: incomplete: memory not checked: sizes unknown. Pass `--cluster x8` ({about})"
+    assert summary([report, FAULTY, UNUSABLE, good]).splitlines()[-1] == "4 files: 1 ok, 1 incomplete, 1 faulty, 1 unusable"
+    assert exit_code([each.verdict for each in (good, report)]) == 5
+    assert exit_code([each.verdict for each in (report, FAULTY)]) == 1
 
 
 def test_equal_reasons_are_one_line() -> None:

@@ -25,7 +25,7 @@ from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.source import Source
 from ...text.tree import Mapping, Scalar, Sequence, Value
-from ..dialect import Machines
+from ..dialect import DEFAULT_LEVEL, Machines
 from .allowed import read_allowed
 from .listed import listed
 from .placement import placed
@@ -36,7 +36,7 @@ OF_THE_CLUSTER = ("nodes", "node_groups")
 """Keys of a cluster file, which stand below `cluster` in a native one."""
 
 
-def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
+def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
     """The problem that a native file states; with the work that `level` judges. Raises UnusableInput where nothing is left."""
     root, source, findings = document.root, document.source, list(document.findings)
     for entry in root:

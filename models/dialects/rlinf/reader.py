@@ -20,7 +20,7 @@ from ...said import Said
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping, Scalar, Value
-from ..dialect import TRAINING
+from ..dialect import DEFAULT_LEVEL, TRAINING
 from .capabilities import CAPABILITIES, ENVIRONMENT, NAMES
 from .cluster.machines import machines_of
 from .cluster.node_groups import DeclaredGroups, read_node_groups
@@ -47,7 +47,7 @@ from .work.sizes import sizes
 FRAMEWORK = "RLinf"
 
 
-def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:
+def read(document: Document, machines: Cluster | AsDeclared | None, level: str = DEFAULT_LEVEL) -> Reading:
     """The problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
     found = read_with(document, machines, level, hints=True)
     if not is_profiled(document.root, document.root.get(HINTS)):
@@ -111,7 +111,7 @@ def _problem(
     fits = partial(_fits, notes, groups, placed, block)
     cluster = None if count is None else machines_of(notes, count, at, groups.groups, machines, fits)
     per_node = machines.count if isinstance(machines, AsDeclared) and not groups.groups else 0
-    context = Context(notes, cluster, groups, per_node)
+    context = Context(notes, cluster, groups, per_node, lacks_nodes=isinstance(machines, Cluster))
     components = read_components(context, placed) if placed is not None else ()
     if cluster is None or count is None:
         return None

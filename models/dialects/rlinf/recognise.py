@@ -5,22 +5,25 @@ from __future__ import annotations
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Entry, Mapping, Scalar
+from ..signs import Signs
 
 NAME = "rlinf"
 HINTS = "placewright"
 PLACES = "component_placement"
 
 
-def recognises(root: Mapping) -> bool:
-    """Is there a `cluster` map that places components, also under a misspelt key, or one that leaves them to hints?"""
+def signs(root: Mapping) -> Signs:
+    """A `cluster` map that places components, also under a misspelt key, or one that leaves them to hints."""
     cluster = root.get("cluster")
     if isinstance(cluster, Scalar):
         cluster, _ = Interpolator(root, partial=True).target(cluster, ("cluster",))
     if not isinstance(cluster, Mapping):
-        return False
-    if cluster.get(PLACES) is not None or misspelt(cluster) is not None:
-        return True
-    return cluster.get("num_nodes") is not None and root.get(HINTS) is not None
+        return Signs()
+    if cluster.get(PLACES) is not None:
+        return Signs((f"cluster.{PLACES}",))
+    if (entry := misspelt(cluster)) is not None:
+        return Signs((f"cluster.{entry.key.text}",))
+    return Signs(("cluster.num_nodes",)) if cluster.get("num_nodes") is not None and root.get(HINTS) is not None else Signs()
 
 
 def misspelt(cluster: Mapping) -> Entry | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ...level import DEFAULT_LEVEL
 from .names import ALL_BLOCKS, DEVICES, PER_WORKER, RELEASES, WORLD_SIZE
-from .recognise import HINTS, NAME, recognises
+from .recognise import HINTS, NAME, signs
 
 if TYPE_CHECKING:
     from ...findings.span import Edit
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ...text.document import Document
     from ..dialect import Degrees, Machines, Rendering
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "recognises", "release_of", "render", "write"]
+__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "release_of", "render", "signs", "write"]
 
 PROGRAMS: tuple[str, ...] = ("roll.",)
 """How ROLL's modules begin."""
@@ -33,7 +34,7 @@ def release_of(document: Document) -> Choice | None:
     return found(document)
 
 
-def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
+def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
     """See `Dialect.read`. What reads is not loaded for files of other dialects."""
     from .reader import read as found
 

@@ -36,6 +36,8 @@ from .profile import Pipeline, pipelines, profile_of
 # The settings that decide which roles a PPO pipeline starts: critic, reference, distillation from teachers.
 
 RULE = "PW123"
+STARTS = "PW101"
+"""Code of what decides whether a role is started."""
 BY_ESTIMATOR, BY_KL = "`adv_estimator` is", "`init_kl_coef` is"
 """How the reasons begin why there is a critic, or none, and why there is a reference."""
 NO_REFERENCE = "nothing needs a reference: `init_kl_coef` is 0, `use_kl_loss` and `enable_reference` are false"
@@ -61,7 +63,7 @@ class Switches:
 
 def read_switches(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switches:
     """What a PPO configuration switches on. Source: ROLL, roll/configs/base_config.py (PPOConfig), BC:654 and `_handle_opd_mapping`."""
-    mixed = notes.choice is not None and notes.choice.since("0.2.1") and bool(settings.flag("use_opd", RULE))
+    mixed = notes.choice is not None and notes.choice.since("0.2.1") and bool(settings.flag("use_opd", STARTS))
     if pipeline.pure_opd and mixed:
         message = "`use_opd: true` cannot be used with pure on-policy distillation: ROLL refuses both together"
         notes.error(
@@ -76,7 +78,7 @@ def read_switches(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switc
 def _critic(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switch:
     if pipeline.pure_opd:
         return Switch(False, "pure distillation needs no critic", settings.top)
-    estimator = settings.word("adv_estimator", RULE)
+    estimator = settings.word("adv_estimator", STARTS)
     if estimator is None:
         return Switch(None, "`adv_estimator` is not known here", settings.top)
     if not settings.has("adv_estimator"):
@@ -103,12 +105,12 @@ def _reference(notes: Notes, settings: Settings, pipeline: Pipeline, mixed: bool
     if choice is not None and choice.until("0.1.3"):
         return Switch(True, f"{choice.release} always does", settings.top)
     for key in ("enable_reference", "use_kl_loss"):
-        flag = settings.flag(key, RULE)
+        flag = settings.flag(key, STARTS)
         if flag is None:
             return Switch(None, f"`{key}` is not known here", settings.top)
         if flag:
             return Switch(True, f"`{key}` is true", _span(settings, key))
-    if settings.is_open("init_kl_coef", RULE):
+    if settings.is_open("init_kl_coef", STARTS):
         return Switch(None, "`init_kl_coef` is not known here", settings.top)
     if settings.at("init_kl_coef") is None:
         return Switch(True, f"{BY_KL} 0.2 by default", settings.top)
@@ -277,7 +279,7 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
     found, other = _by_keys(settings, lambda name: notes.choice is None or notes.choice.has(pipelines()[name].releases))
     if other is not None:
         why = f"the file does not say which pipeline it is for; it was read as one for {found.launcher}, not {other.launcher}"
-        notes.unsure(RULE, "", why)
+        notes.unsure(RULE, "", why, True, "Verify the script that starts it")
     return found
 
 

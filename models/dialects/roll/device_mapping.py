@@ -151,7 +151,7 @@ def read_devices(notes: Notes, subject: str, owner: Mapping, entry: Entry, value
     of whole numbers, but `eval` does not (roll/configs/worker_config.py). `checks_types`: a null is refused too. `created`: the workers are started, so that what fails then is an error.
     """
     if is_unknown(value):
-        notes.unsure("PW103", subject, f"`{subject}.{KEY}` is not known here")
+        notes.unsure("PW103", subject, f"`{subject}.{KEY}` is not known here", True, f"Pass `--set {subject}.{KEY}=VALUE`")
         return Devices(True)
     if isinstance(value, Sequence):
         return _of_list(notes, subject, entry, value)

@@ -60,8 +60,8 @@ def devices_per_node(notes: Notes, settings: Settings, machines: Cluster | AsDec
         return PerNode(count, machines is None and (written is None or written.scalar is None))
     if machines is None:
         count = min(written.value, MAX_ACCELERATORS_PER_NODE) if written and written.value > 0 else 8
-        why = f"ROLL counts the devices of the machine that it is started on; {count} a node were taken: name the machines with `--cluster`"
-        notes.unsure(RULE, PER_NODE, why)
+        why = f"accelerators per node unknown; ROLL counts those of its own machine, {count} are assumed"
+        notes.unsure(RULE, PER_NODE, why, True, f"Pass `--cluster x{count}`")
         return PerNode(count, True)
     count = (
         machines.count

@@ -24,7 +24,7 @@ from ...text.document import Document
 from ...text.nearest import nearest
 from ...text.source import Source
 from ...text.tree import Mapping, Value
-from ..dialect import TRAINING
+from ..dialect import DEFAULT_LEVEL, TRAINING
 from ..skeleton import Reader
 from .batches import chains, preferences, prompts, taught
 from .job import Role, Setup
@@ -103,7 +103,7 @@ def read_work(setup: Setup, training: bool) -> None:
 FRAMEWORK = "ROLL"
 
 
-def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:
+def read(document: Document, machines: Cluster | AsDeclared | None, level: str = DEFAULT_LEVEL) -> Reading:
     """The problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
     found = read_with(document, machines, level)
     hints = document.root.get(HINTS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...job import Capabilities
 from ...text.nearest import nearest
 from ...text.tree import Entry, Mapping, Value
+from ..signs import Signs
 from .ids import range_text
 from .names import ALL_BLOCKS, DEVICES, PER_WORKER, REWARDS, STRATEGY, TEACHERS, WORLD_SIZE
 from .notices import NOTICES
@@ -16,16 +17,15 @@ HINTS = "placewright"
 _SIGNS = (DEVICES, PER_WORKER, STRATEGY)
 
 
-def recognises(root: Mapping) -> bool:
-    """Has it a block of workers with `device_mapping`, also misspelt, or one that ROLL knows and that is left to hints?"""
-    if any(is_worker(entry.value, DEVICES) for entry in root):
-        return True
+def signs(root: Mapping) -> Signs:
+    """Blocks of workers with `device_mapping`, also misspelt, or blocks that ROLL knows and that are left to hints."""
+    blocks = [entry.key.text for entry in root if is_worker(entry.value, DEVICES)]
     for group in (REWARDS, TEACHERS):
         inner = root.get(group)
-        if isinstance(inner, Mapping) and any(is_worker(entry.value, DEVICES) for entry in inner):
-            return True
-    known = [entry for entry in root if entry.key.text in ALL_BLOCKS]
-    return any(_has_strategy(entry.value) for entry in known) and (root.get(HINTS) is not None or bool(dotted(root)))
+        blocks += [f"{group}.{entry.key.text}" for entry in inner if is_worker(entry.value, DEVICES)] if isinstance(inner, Mapping) else []
+    if not blocks and (root.get(HINTS) is not None or dotted(root)):
+        blocks = [entry.key.text for entry in root if entry.key.text in ALL_BLOCKS and _has_strategy(entry.value)]
+    return Signs(tuple(blocks))
 
 
 def _has_strategy(value: Value) -> bool:

@@ -65,7 +65,7 @@ def read_strategy(notes: Notes, settings: Settings, block: Block, pipeline: Pipe
     if value is None:
         return ""
     if is_unknown(value):
-        notes.unsure("PW111", block.key, f"`{path}` is not known here")
+        notes.unsure("PW111", block.key, f"`{path}` is not known here", True, f"Write `{STRATEGY}:` here")
         return None
     if not isinstance(value, Mapping):
         if isinstance(value, Scalar) and value.is_null and not pipeline.checks_types:
@@ -78,7 +78,7 @@ def read_strategy(notes: Notes, settings: Settings, block: Block, pipeline: Pipe
     if name is None:
         return profile.default_strategy
     if is_unknown(name):
-        notes.unsure("PW111", block.key, f"`{path}.strategy_name` is not known here")
+        notes.unsure("PW111", block.key, f"`{path}.strategy_name` is not known here", True, f"Pass `--set {path}.strategy_name=VALUE`")
         return None
     if isinstance(name, Scalar) and name.value in profile.strategies:
         if block.part == ACTOR_INFER and pipeline.ppo and name.value not in GENERATING:
@@ -341,7 +341,8 @@ class Workers:
     def _no_workers(self, role: Role, mapping: Mapping | None = None) -> None:
         """A role that is started and says neither where nor how many. ROLL fails when it counts the workers (`range(None)`)."""
         if self.notes.partial:
-            self.notes.unsure("PW101", role.key, f"`{role.key}.{DEVICES}` is not in this file; it may come from `defaults`")
+            why = f"`{role.key}.{DEVICES}` is not in this file; it may come from `defaults`"
+            self.notes.unsure("PW101", role.key, why, True, "Pass `--config-root DIR` with the folder of its `defaults`")
             return
         has = f"has neither `{DEVICES}` nor `{WORLD_SIZE}`" if mapping is not None else "is nowhere configured"
         message = f"`{role.key}` {has}, but ROLL starts it: {role.reason}"

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .recognise import NAME, recognises
+from ...level import DEFAULT_LEVEL
+from .recognise import NAME, signs
 
 if TYPE_CHECKING:
     from ...findings.span import Edit
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ...text.document import Document
     from ..dialect import Degrees, Machines, Rendering
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "recognises", "release_of", "render", "write"]
+__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "release_of", "render", "signs", "write"]
 
 PROGRAMS: tuple[str, ...] = ("verl.", "recipe.")
 """The modules of verl and of verl-recipe."""
@@ -39,7 +40,7 @@ def release_of(document: Document) -> Choice | None:
     return newest(read_releases(RELEASES))
 
 
-def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
+def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
     """See `Dialect.read`. What reads is not loaded for files of other dialects."""
     from .reader import read as found
 

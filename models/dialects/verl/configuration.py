@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Mapping, Sequence
 
 from ...configuration.notes import Notes
-from ...configuration.settings import Amount, Settings
+from ...configuration.settings import PLACING, Amount, Settings
 from ...findings.finding import Finding
 from ...findings.span import Span
 from ...text.interpolation import Interpolator
@@ -75,7 +75,8 @@ class Configuration(Settings):
         """Is it not known here what the value is? Then `rule` is noted as unchecked. Without a table nothing unwritten is known."""
         path = self.meant(path)
         if self.table is None and self.at(path) is None:
-            self.notes.unsure(rule, f"`{path}`", "not written, and the defaults of the configuration are not known")
+            why = "not written, and the defaults of the configuration are not known"
+            self.notes.unsure(rule, f"`{path}`", why, rule in PLACING, f"Pass `--set {path}=VALUE`")
             return True
         return super().is_open(path, rule)
 

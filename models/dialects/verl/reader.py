@@ -19,7 +19,7 @@ from ...said import Said
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping
-from ..dialect import TRAINING
+from ..dialect import DEFAULT_LEVEL, TRAINING
 from ..following import interpolates
 from .capabilities import CAPABILITIES, ENVIRONMENT
 from .components.parallel import is_served
@@ -47,7 +47,7 @@ from .work import judge
 FRAMEWORK = "verl"
 
 
-def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:
+def read(document: Document, machines: Cluster | AsDeclared | None, level: str = DEFAULT_LEVEL) -> Reading:
     """The problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
     found = read_with(document, machines, level=level)
     hints = document.root.get(HINTS)
@@ -69,7 +69,7 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
 
 
 def read_with(
-    document: Document, machines: Cluster | AsDeclared | None, open_: bool = False, level: str = "placement", known: Known | None = None
+    document: Document, machines: Cluster | AsDeclared | None, open_: bool = False, level: str = DEFAULT_LEVEL, known: Known | None = None
 ) -> Reading:
     """As `read`; `open_`: the pools of components with times have no size, whatever the file says.
 

@@ -129,7 +129,7 @@ def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: li
         added.setdefault(name, set()).add(KEY)
     if _without(plain(edited.root), plain(reading.source.root), problem, added) != plain(reading.source.root):
         raise _refused("", "another value of it would change")
-    again = read(reading.document.compose(edited), problem.cluster if problem else None).problem
+    again = read(reading.document.compose(edited), problem.cluster if problem else None, reading.level).problem
     found = {component.name: component for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
         its = found[name].runs if name in found else None

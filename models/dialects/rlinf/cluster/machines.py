@@ -27,12 +27,12 @@ def machines_of(
 ) -> Cluster:
     """`count` nodes in rank order; where nobody described them, their accelerators are not counted.
 
-    A given cluster with fewer nodes is an error (RLinf waits for more forever), the rest is then judged without it; of one
+    A given cluster with fewer nodes is an error (RLinf waits for more forever), the rest is then judged on nodes like its own; of one
     with more, the first `count` are used, as RLinf does. `fits` tells whether all that the file places has room in a
     cluster, and what mends it there is what mends it in the one that it is judged on.
     """
     if isinstance(machines, Cluster) and len(machines.nodes) < count:
-        judged = machines_of(notes, count, at, groups, None)
+        judged = machines_of(notes, count, at, groups, _alike(machines))
         _too_few(notes, count, at, groups, machines, lambda cluster: fits(cluster, judged))
         return judged
     if isinstance(machines, Cluster):
@@ -45,6 +45,13 @@ def machines_of(
     else:
         nodes, counted = Nodes([numbered_nodes(Node(0, ""), count)]), False
     return _with_groups(nodes, counted, groups)
+
+
+def _alike(machines: Cluster) -> AsDeclared | None:
+    """What every node of a cluster has, so that missing nodes are taken to be like it; None where nodes differ."""
+    kinds = {tuple((device.model, len(its.node.accelerators)) for device in its.node.accelerators[:1]) for its in machines.alike}
+    kind = kinds.pop() if len(kinds) == 1 else ()
+    return AsDeclared(kind[0][1], kind[0][0]) if kind else None
 
 
 def _too_few(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster, fits: Callable[[Cluster], bool]) -> None:

@@ -34,7 +34,8 @@ class Context:
     """What all components of a file share.
 
     `per_node`: accelerators of each node, where more nodes could be declared. `asked` gets, for a component of nodes whose
-    accelerators are not counted, how many of them its ranks reach over.
+    accelerators are not counted, how many of them its ranks reach over. `lacks_nodes`: the named cluster has fewer nodes than the file.
+
     """
 
     notes: Notes
@@ -42,6 +43,7 @@ class Context:
     groups: DeclaredGroups
     per_node: int = 0
     asked: dict[str, int] = field(default_factory=dict)
+    lacks_nodes: bool = False
 
 
 def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Component | None:
@@ -68,8 +70,12 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
     if counted is None:
         least, most = (1, UNBOUNDED) if found.open else (amount, amount)
         context.asked[name] = max((pair.stop for pair in found.pairs), default=0)
-        why = f"how many accelerators {numbered.where} has is not known, so neither ranks nor nodes were checked"
-        notes.unsure("PW102", name, why if cluster else "the number of nodes is not known, so neither ranks nor nodes were checked")
+        why, add = "accelerators per node unknown", "Pass `--cluster x8`"
+        if cluster is None:
+            why, add = "number of nodes unknown", "Pass `--set cluster.num_nodes=VALUE`"
+        elif context.lacks_nodes:
+            why, add = "accelerators of the missing nodes unknown", "Name all nodes with `--cluster`"
+        notes.unsure("PW102", name, why, True, add)
         return Component(name, labels, least, most, each, spans=spans) if cluster else None
     if shared:
         return None
@@ -86,7 +92,7 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
 def check_text(context: Context, written: Written) -> None:
     """Note what is wrong with a placement whatever its groups are."""
     alone = replace(context, cluster=None)
-    context.notes.unsure("PW102", written.name, "its node group is not known, so neither ranks nor nodes were checked")
+    context.notes.unsure("PW102", written.name, "its node group is not known", True, "Declare its node group")
     found = read_placement(written.text.text, numbered_by(None, written.labels.names))
     if found.faults:
         _faults(alone, written, found.faults, numbered_by(None, written.labels.names), _fix(alone, written, True))

@@ -16,6 +16,7 @@ from .parts import Parts
 from .pipeline import refused
 
 CODE, IDLE = "PW123", "PW803"
+FOLDER = "Pass `--config-root DIR` with the folder of its `defaults`"
 LATE = "RLinf notices this only after workers have started"
 
 
@@ -25,7 +26,7 @@ def needed(parts: Parts, *names: str) -> None:
         if parts.has(name):
             continue
         if parts.notes.partial:
-            parts.notes.unsure(CODE, name, f"`{name}` is not placed in this file; it may come from `defaults`")
+            parts.notes.unsure(CODE, name, f"`{name}` is not placed in this file; it may come from `defaults`", True, FOLDER)
             continue
         message = f"`{name}` is not placed, but {parts.reason} needs {', '.join(f'`{each}`' for each in names)}"
         parts.notes.error(CODE, name, message, parts.owner, f"no `{name}`", f"add a line for `{name}`, such as `{name}: all`")

@@ -11,6 +11,9 @@ from .programs import DECLARED, EVALUATION, FULLY_ASYNC, GENERATION, MAIN_PPO, O
 SPEC, TOPOLOGY = "resource_pool_spec", "topology"
 _SECTIONS = ("trainer", "actor_rollout_ref", "critic", "reward_model", "rollout", "env", "engine", SPEC, TOPOLOGY)
 """Where the keys stand that speak of placement."""
+_SPEAK = ("actor_rollout_ref", "critic", "rollout", "engine", "model.partial_pretrain", "env.disagg_sim", "trainer.n_gpus_per_node")
+"""Keys by which a file without a program is one of a known program."""
+WORKS_LIKE = "Verify it as the program of verl that places the same roles, such as `-m verl.trainer.main_ppo`"
 
 
 def entry_of(notes: Notes, root: Mapping, program: Program | None) -> Entry:
@@ -21,14 +24,16 @@ def entry_of(notes: Notes, root: Mapping, program: Program | None) -> Entry:
             return known
         if known is not None or not any(find(root, section) is not None for section in _SECTIONS):
             why = "runs on CPUs" if known else "is not known here, and nothing that is set places anything"
-            notes.unsure("PW122", "", f"`{program.name}` {why}")
+            notes.unsure("PW122", "", f"`{program.name}` {why}", not known, WORKS_LIKE)
             return EVALUATION
         found = _of_keys(root)
-        notes.unsure("PW122", "", f"`{program.name}` is not known here; it is taken to place its roles as `{found.program}` does")
+        why = f"`{program.name}` is not known here; it is taken to place its roles as `{found.program}` does"
+        notes.unsure("PW122", "", why, True, WORKS_LIKE)
         return Entry(program.name, found.kind, found.configuration, (), True, found.trained, found.rolled, found.slots)
     found = _of_keys(root, notes.document.source.name)
     if found is not DECLARED:
-        notes.unsure("PW122", "", f"nothing says which program reads this file; `{found.program}` is assumed")
+        by_keys = any(find(root, key) is not None for key in _SPEAK)
+        notes.unsure("PW122", "", f"nothing says which program reads this file; `{found.program}` is assumed", not by_keys, WORKS_LIKE)
     return found
 
 

@@ -27,7 +27,9 @@ def placed(
     else:
         given, layout = assumed(declared, machines)
     if machines is None and declared.pools and not declared.nodes:
-        settings.notes.unsure(FIT, "", "no cluster is named: every part of a pool is taken to have a node of its own")
+        most = max((parts.size for pool in declared.pools for parts in pool.parts), default=8)
+        why = "machines unknown; a node for each part of a pool is assumed"
+        settings.notes.unsure(FIT, "", why, True, f"Pass `--cluster x{most}`")
     if layout.short is not None:
         layout = judge_room(settings, entry, declared, given, layout, suits)
         if layout.short is not None:

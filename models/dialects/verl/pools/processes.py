@@ -21,7 +21,8 @@ def processes(settings: Configuration, entry: Entry) -> Declared:
     program = settings.notes.document.program
     if program is None:
         pool = measured(settings, "torchrun", NODES, ACCELERATORS, ("actor",), 0)
-        settings.notes.unsure(FIT, "actor", "torchrun is told apart from the configuration how many processes there are")
+        why = "torchrun is told apart from the configuration how many processes there are"
+        settings.notes.unsure(FIT, "actor", why, True, "Verify the script that starts it")
         return Declared((pool,) if pool else ())
     options = dict(program.options)
     found = []
@@ -29,7 +30,8 @@ def processes(settings: Configuration, entry: Entry) -> Declared:
         name = next((name for name in names if name in options), names[0])
         text = options.get(name, "1")
         if not (text.isascii() and text.isdecimal() and len(text) < 8 and 0 < int(text) <= most):
-            settings.notes.unsure(FIT, "actor", f"`{name}` is {f'`{text[:40]}`, which is no such number' if text else 'not known here'}")
+            why = f"`{name}` is {f'`{text[:40]}`, which is no such number' if text else 'not known here'}"
+            settings.notes.unsure(FIT, "actor", why, True, f"Write a number for `{name}`")
             return Declared(())
         found.append(Amount(int(text), name, None, "" if name in options else "torchrun"))
     count, size = found

@@ -42,8 +42,9 @@ def judge_room(settings: Configuration, entry: Entry, declared: Declared, cluste
         other = lay_out(pools, rooms)
         if possible is None or other.short is not None:
             settings.notes.unsure(
-                FIT, layout.short.pool.name if layout.short else "", "whether its parts fit onto the nodes was not decided"
-            )
+                FIT, layout.short.pool.name if layout.short else "", "whether its parts fit onto the nodes was not decided", True,
+                "Write parts of fewer sizes",
+            )  # fmt: skip
             return layout
         _by_chance(settings, layout)
         return other

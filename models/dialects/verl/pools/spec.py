@@ -53,7 +53,7 @@ def listed(settings: Configuration, entry: Entry) -> Declared:
 def _sizes(settings: Configuration, line: Line) -> list[int] | None:
     value, name = line.value, line.key.text
     if is_unknown(value) or (isinstance(value, Sequence) and any(map(is_unknown, value.items))):
-        settings.notes.unsure(FIT, name, f"`{SPEC}.{name}` is not known here")
+        settings.notes.unsure(FIT, name, f"`{SPEC}.{name}` is not known here", True, f"Pass `--set {SPEC}.{name}=[8,8]`")
         return None
     numbers = [item.value for item in value.items if isinstance(item, Scalar)] if isinstance(value, Sequence) else []
     good = [number for number in numbers if isinstance(number, int) and not isinstance(number, bool) and number > 0]

@@ -98,7 +98,7 @@ def _parts(settings: Configuration, written: Mapping, what: str) -> Parts | None
         if value is None:
             settings.notes.missing(what, key, written.span, f"add `{key}:`", shared=False)
         elif is_unknown(value):
-            settings.notes.unsure(FIT, what, f"`{key}` is not known here")
+            settings.notes.unsure(FIT, what, f"`{key}` is not known here", True, f"Write a number for `{key}`")
         elif not isinstance(number, int) or isinstance(number, bool) or not 0 < number <= most:
             settings.notes.wrong_type(what, key, value, f"a whole number from 1 to {most:,}", "write such a number")
         else:
@@ -113,7 +113,8 @@ def _model(settings: Configuration, written: Mapping, pools: dict[str, Pool], ra
     at = written.get("resource_pool")
     if component is None:
         if worker is not None and not is_unknown(worker):
-            settings.notes.unsure("PW122", _text(written, "name"), f"the worker `{_text(written, 'worker')}` is not known here")
+            why = f"the worker `{_text(written, 'worker')}` is not known here"
+            settings.notes.unsure("PW122", _text(written, "name"), why, True, f"Name one of {', '.join(WORKERS)}")
         return
     if name not in pools:
         if at is not None and not is_unknown(at):
@@ -138,7 +139,7 @@ def _model(settings: Configuration, written: Mapping, pools: dict[str, Pool], ra
 def _range(settings: Configuration, component: str, value: Value, pool: Pool) -> tuple[int, int] | None:
     """(first, last) of `[0, 7]` or `0-7`."""
     if is_unknown(value):
-        settings.notes.unsure(FIT, component, "`device_range` is not known here")
+        settings.notes.unsure(FIT, component, "`device_range` is not known here", True, "Write its ranks, such as `[0, 7]`")
         return None
     texts = [item.text for item in value.items if isinstance(item, Scalar)] if isinstance(value, Sequence) else []
     if isinstance(value, Scalar):

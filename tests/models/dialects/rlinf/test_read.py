@@ -45,7 +45,7 @@ SEED = """cluster:
     ],
 )
 def test_an_rlinf_file_is_known_by_its_cluster_section(text: str, known: bool) -> None:
-    assert rlinf.recognises(Source("t", text).root) is known
+    assert bool(rlinf.signs(Source("t", text).root).sure) is known
 
 
 def test_the_heterogeneous_example_places_530_processes(read) -> None:

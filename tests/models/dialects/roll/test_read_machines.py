@@ -17,7 +17,7 @@ def test_ids_are_counted_from_the_first_device_of_the_first_node() -> None:
 def test_machines_that_are_not_described_are_said_to_be_assumed() -> None:
     reading = of({**RLVR, "num_gpus_per_node": 4})
     assert where(reading, "actor_train")[4] == [(1, 0)]
-    assert reading.unchecked[0].why.startswith("ROLL counts the devices of the machine that it is started on; 4 a node were taken")
+    assert reading.unchecked[0].why == "accelerators per node unknown; ROLL counts those of its own machine, 4 are assumed"
     assert of(RLVR, "x4").problem == of({**RLVR, "num_gpus_per_node": 4}).problem
     assert isinstance(read_shorthand("x4"), AsDeclared)
 

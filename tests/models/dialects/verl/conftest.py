@@ -30,7 +30,7 @@ def read() -> Read:
         given = tuple((f"--{key}", value) for key, value in options.items())
         started = Program(program, source.whole(), "", "", config_name, given) if program else None
         document = Document(source, source.root, program=started)
-        return verl.read(document, read_shorthand(machines) if machines else None)
+        return verl.read(document, read_shorthand(machines) if machines else None, "placement")
 
     return reading
 

@@ -78,7 +78,7 @@ def test_without_a_cluster_a_file_is_planned_on_the_machines_that_it_speaks_of()
     planned = problem_of(HYBRID.replace("nnodes: 1", "nnodes: 2"), "")
     assert [len(node.accelerators) for node in planned.cluster.nodes] == [8, 8]
     reading = of(HYBRID, "").to_solve
-    assert any("no cluster is named" in each.why for each in reading.unchecked)
+    assert any("machines unknown" in each.why for each in reading.unchecked)
 
 
 def test_own_ranks_that_the_cluster_has_no_room_for_are_no_comparison() -> None:

@@ -1,0 +1,23 @@
+"""Releases of the frameworks that are known, for `placewright --version --verbose`."""
+
+from __future__ import annotations
+
+from ..models.dialects.load import dialect_named
+from ..models.dialects.released import FRAMEWORKS
+from ..models.releases.release import read_releases
+
+
+def known_releases() -> str:
+    """A block for each framework: a line for each release with its commit and date, oldest first."""
+    lines = []
+    for name in FRAMEWORKS:
+        file = dialect_named(name).RELEASES
+        if file is None:
+            continue
+        table = read_releases(file)
+        lines.append(f"{table.framework}:")
+        width = max(len(release.name) for release in table)
+        for release in table:
+            newest = "  newest" if release == table.newest else ""
+            lines.append(f"  {release.name:{width}}  {release.commit}  {release.date}{newest}")
+    return "\n".join(lines)

@@ -1,0 +1,151 @@
+"""Settings that a project states once: `placewright.toml`, or `[tool.placewright]` of `pyproject.toml`, found upwards from here."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Callable, Iterator, Mapping
+
+from ..models.dialects.released import known_framework
+from ..models.findings.finding import Finding, UnusableInput, error
+from ..models.findings.span import Span
+from ..models.level import LEVELS
+from ..models.machines.shorthand import looks_like_shorthand, read_shorthand
+from ..models.text.nearest import nearest
+from .asking.options import DIALECTS
+
+CODE = "PW016"
+FILE, PROJECT, TABLE = "placewright.toml", "pyproject.toml", "tool.placewright"
+MAX_BYTES = 1 << 20
+
+Settings = dict[str, object]
+"""Parameter of a verb -> its default."""
+
+
+def settings_of(folder: str) -> Settings:
+    """Settings that hold in a folder; none without a file. Raises UnusableInput with a PW016 Finding for each fault."""
+    path = next(_candidates(folder), None)
+    return {} if path is None else _read(path)
+
+
+def _candidates(folder: str) -> Iterator[str]:
+    """Files with settings, nearest first, up to the root of the repository or the home folder."""
+    home, here = os.path.expanduser("~"), os.path.abspath(folder)
+    while True:
+        if os.path.isfile(path := os.path.join(here, FILE)):
+            yield path
+        if os.path.isfile(path := os.path.join(here, PROJECT)) and _has_table(path):
+            yield path
+        parent = os.path.dirname(here)
+        if here in (home, parent) or os.path.exists(os.path.join(here, ".git")):
+            return
+        here = parent
+
+
+def _has_table(path: str) -> bool:
+    """True if a `pyproject.toml` names the table; it is parsed only then."""
+    try:
+        with open(path, "rb") as opened:
+            return f"[{TABLE}]".encode() in opened.read(MAX_BYTES)
+    except OSError:
+        return False
+
+
+def _read(path: str) -> Settings:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    name = os.path.relpath(path)
+    try:
+        with open(path, "rb") as opened:
+            text = opened.read(MAX_BYTES + 1).decode()
+        data = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise UnusableInput([error(CODE, "", f"`{name}` cannot be read: {problem}", help="write it as TOML")]) from None
+    if os.path.basename(path) == PROJECT:
+        data = data["tool"]["placewright"]
+    reader = _Reader(name, text, Path(path).parent)
+    found = reader.read(data)
+    if reader.findings:
+        raise UnusableInput(reader.findings)
+    return found
+
+
+class _Reader:
+    """One file of settings while it is read."""
+
+    def __init__(self, name: str, text: str, folder: Path) -> None:
+        self._name, self._text, self._folder = name, text, folder
+        self.findings: list[Finding] = []
+        self._keys: dict[str, tuple[str, Callable[[object], object], str]] = {
+            "cluster": ("cluster", self._cluster, "machines such as `2x8xH100`, or the path of a cluster file"),
+            "level": ("level", lambda value: _among(value, LEVELS), f"one of {', '.join(LEVELS)}"),
+            "config-root": ("roots", self._folders, "an existing folder, or a list of them"),
+            "framework": ("frameworks", _frameworks, "a release such as `verl==0.6.1`, or a list of them"),
+            "dialect": ("dialect", lambda value: _among(value, DIALECTS), f"one of {', '.join(DIALECTS)}"),
+        }
+
+    def read(self, data: Mapping[str, object]) -> Settings:
+        """Settings by the parameter of a verb; what is wrong is in `findings`."""
+        found: Settings = {}
+        for key, value in data.items():
+            if key not in self._keys:
+                close = nearest(key, self._keys)
+                known = ", ".join(f"`{each}`" for each in self._keys)
+                help_ = f"write `{close}`" if close else f"keys are {known}"
+                self._fault(key, f"`{key[:80]}` is not a setting of placewright", "not a setting", help_)
+                continue
+            parameter, as_read, wanted = self._keys[key]
+            try:
+                found[parameter] = as_read(value)
+            except ValueError as problem:
+                self._fault(key, f"`{key}` is not {wanted}", str(problem) or "not usable", f"write {wanted}")
+        return found
+
+    def _fault(self, key: str, message: str, label: str, help_: str) -> None:
+        match = re.search(rf"^[ \t]*[\"']?({re.escape(key)})[\"']?[ \t]*[=.]", self._text, re.MULTILINE)
+        span = None
+        if match:
+            start, line = match.start(1), self._text.count("\n", 0, match.start(1)) + 1
+            span = Span(self._name, start, match.end(1), line, start - (self._text.rfind("\n", 0, start) + 1) + 1)
+        self.findings.append(error(CODE, key, message, span, label=label, help=help_))
+
+    def _cluster(self, value: object) -> str:
+        text = _text(value)
+        if looks_like_shorthand(text):
+            read_shorthand(text)
+            return text
+        path = self._folder / text
+        if not path.is_file():
+            raise ValueError("there is no such file")
+        return os.path.relpath(path)
+
+    def _folders(self, value: object) -> tuple[str, ...]:
+        folders = tuple(self._folder / text for text in _texts(value))
+        if not all(map(Path.is_dir, folders)):
+            raise ValueError("there is no such folder")
+        return tuple(map(os.path.relpath, folders))
+
+
+def _frameworks(value: object) -> tuple[str, ...]:
+    return tuple(map(known_framework, _texts(value)))
+
+
+def _among(value: object, words: tuple[str, ...]) -> str:
+    text = _text(value)
+    if text not in words:
+        raise ValueError("unknown word")
+    return text
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(_text, value)) if isinstance(value, list) else (_text(value),)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("not a text")
+    return value
