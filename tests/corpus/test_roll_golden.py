@@ -138,8 +138,8 @@ def machines(record: Record) -> Cluster | None:
 def reading_of(record: Record) -> Reading:
     if record["kind"] == "synthetic":
         text = yaml.safe_dump(record["input"], width=1 << 30)
-        return read(Source("golden.yaml", text), machines(record), "roll", composer=Composer(frameworks=RELEASE))
-    return load(CORPUS / "yaml" / record["id"], None, "roll", composer=Composer((str(CORPUS / "yaml"),), frameworks=RELEASE))
+        return read(Source("golden.yaml", text), machines(record), "roll", "placement", Composer(frameworks=RELEASE))
+    return load(CORPUS / "yaml" / record["id"], None, "roll", "placement", Composer((str(CORPUS / "yaml"),), frameworks=RELEASE))
 
 
 def told(problem: Problem | None) -> dict[str, Record]:

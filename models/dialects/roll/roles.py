@@ -9,7 +9,7 @@ from ...configuration.settings import Amount, Settings
 from ...derivation import WORLD_SIZE as WORLD_SIZE_NAME
 from ...derivation import Derivation, Figure
 from ...findings.finding import Severity
-from ...findings.wording import with_noun
+from ...findings.wording import do, with_noun
 from ...releases.release import Range, Release
 from ...text.document import Document
 from ...text.nearest import nearest
@@ -137,7 +137,8 @@ def read_environments(notes: Notes, settings: Settings, role: Role, derivations:
     spare = 0 if notes.choice is not None and notes.choice.until("0.1.1") else redundancy.value
     environments = groups.value * (size.value + spare)
     if most.value > 0 and environments % most.value:
-        message = f"{with_noun(environments, 'environment')} of `{role.key}` do not fill workers of {most.value}: {environments % most.value} are left"
+        rest = f"{do(environments)} not fill workers of {most.value}: {environments % most.value} left over"
+        message = f"{with_noun(environments, 'environment')} of `{role.key}` {rest}"
         help = f"let `{most.name}` divide them"
         notes.judge(WHOLE_WORKERS, Severity.ERROR, RULE, role.key, message, most.scalar or role.span, "no divisor", help, None, AT_LOAD)
     figures = (groups.figure, size.figure, redundancy.figure, most.figure)
