@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from ....configuration.notes import is_unknown
 from ....configuration.settings import Amount
+from ....problem import AMOUNT
+from ....text.nearest import nearest
 from ....text.tree import Mapping
 from .arrangement import Arrangement
 from .fitting_tp import fitting_tp
@@ -26,6 +28,11 @@ def needed(parts: Parts, *names: str) -> None:
             continue
         if parts.notes.partial:
             parts.notes.unsure(CODE, name, f"`{name}` is not placed in this file; it may come from `defaults`")
+            continue
+        if (meant := nearest(name, [each for each in parts.components if each not in parts.written])) is not None:
+            message = f"the hints name `{meant}`, which {parts.reason} does not know, and not `{name}`, which it needs"
+            span = parts.components[meant].span(AMOUNT) or parts.owner
+            parts.notes.error(CODE, meant, message, span, f"of `{meant}`", f"write `{name}` instead of `{meant}`")
             continue
         message = f"`{name}` is not placed, but {parts.reason} needs {', '.join(f'`{each}`' for each in names)}"
         parts.notes.error(CODE, name, message, parts.owner, f"no `{name}`", f"add a line for `{name}`, such as `{name}: all`")
