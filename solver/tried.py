@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Callable, Sequence
 
-from ..models.findings.causes import WRITTEN
+from ..models.findings.causes import WRITTEN, skeleton
 from ..models.findings.finding import Finding, Severity
 from ..models.findings.span import Edit, apply_edits
 from ..models.findings.wording import with_noun
@@ -62,8 +62,9 @@ def _with(reading: Reading, edit: Edit) -> str:
     return apply_edits(reading.source.text, [edit])
 
 
-def _said(finding: Finding) -> tuple[str, str]:
-    return finding.code, finding.message
+def _said(finding: Finding) -> tuple[str, str, str]:
+    """What is found, whatever the numbers are: with others it is the same fault."""
+    return finding.code, finding.subject, skeleton(finding.subject, finding.message) if finding.subject else finding.message
 
 
 def _fresh(mended: Sequence[Finding], before: Sequence[Finding], after: Sequence[Finding]) -> bool:
@@ -98,7 +99,7 @@ def _phase(finding: Finding) -> int:
     return 3 if code < "PW4" else 4
 
 
-def _follows(finding: Finding, cause: Finding, left: Counter[tuple[str, str]]) -> bool:
+def _follows(finding: Finding, cause: Finding, left: Counter[tuple[str, str, str]]) -> bool:
     """Is an error gone as soon as an earlier cause is mended?"""
     return finding.severity is Severity.ERROR and not left[_said(finding)] and _phase(cause) < _phase(finding)
 

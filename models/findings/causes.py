@@ -10,12 +10,16 @@ from .finding import Finding, Severity, Unchecked
 
 WRITTEN = frozenset({"PW103", "PW104", "PW105", "PW106", "PW112", "PW118", "PW121", "PW803"})
 """Codes of how a component is written: with one of them it is not known what was meant."""
-UNKNOWN_SIZE = frozenset({"PW123", "PW201", "PW208", "PW209", "PW601"})
-"""Codes that are judged by the ranks, the amount or the degrees of a component, which it does not have as long as it is written wrongly."""
+ABSENT = frozenset({"PW123", "PW209", "PW601"})
+"""Codes of a component that is not there, or not as large as asked, as long as it is written wrongly."""
+UNSURE = frozenset({"PW201", "PW208"})
+"""Codes of ranks and degrees that may not be those that were meant; a wrong type of another setting leaves them as they are."""
 WRONG_SIZE = frozenset({"PW102", "PW103", "PW110", "PW111", "PW208"})
 """Codes of ranks that a component cannot have: what relates it to others is judged by the ranks that it will have."""
 _WRONG_DEGREES = {"PW208": "PW404"}
 """Code -> the code of degrees that the model refuses: whatever they are, they are to be changed."""
+_COMMON = frozenset({"PW102", "PW114", "PW122", "PW124", "PW126", "PW501", "PW502", "PW503", "PW605", "PW606"})
+"""Codes whose cause lies in the machines or in the framework, and not at the place of each subject."""
 MOST_LISTED = 6
 """Of so many subjects of one finding the lines are named."""
 _NUMBER = re.compile(r"\d+")
@@ -24,8 +28,8 @@ _NUMBER = re.compile(r"\d+")
 def by_cause(findings: Iterable[Finding]) -> list[Finding]:
     """The findings, those of one cause as the first of them with its list.
 
-    Their cause is the same where code, severity and help are, the message is but for the subject and its numbers, and what mends them
-    is one edit or none of the text.
+    Their cause is the same where code, severity and help are, and the message is but for the subject and its numbers: at one place, with
+    one edit, or where the cause is not at their places.
     """
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
@@ -39,13 +43,18 @@ def by_cause(findings: Iterable[Finding]) -> list[Finding]:
 def _cause(finding: Finding) -> object:
     if not finding.subject or not finding.help or (finding.edit is None and finding.span is None):
         return finding
-    same = finding.severity, finding.code, _without(finding.subject, finding.message), _without(finding.subject, finding.help)
-    return (*same, finding.edit, finding.notes)
+    where = finding.edit or (None if finding.code in _COMMON else finding.span)
+    said = skeleton(finding.subject, finding.message), _named_otherwise(finding.subject, finding.help)
+    return (finding.severity, finding.code, *said, where, finding.notes)
 
 
-def _without(subject: str, text: str) -> str:
-    """A text as it is of any subject, with any numbers of it."""
-    return _NUMBER.sub("#", re.sub(rf"(?<![\w.]){re.escape(subject)}(?![\w.])", "@", text))
+def skeleton(subject: str, message: str) -> str:
+    """A message as it is of any subject, with any numbers of it."""
+    return _NUMBER.sub("#", _named_otherwise(subject, message))
+
+
+def _named_otherwise(subject: str, text: str) -> str:
+    return re.sub(rf"(?<![\w.]){re.escape(subject)}(?![\w.])", "@", text)
 
 
 def _listed(group: list[Finding]) -> Finding:
@@ -81,7 +90,8 @@ def _premise(finding: Finding, errors: Sequence[Finding]) -> Finding | None:
     for error in errors:
         if error is finding or not error.subject or error.premises:
             continue
-        written = (error.code in WRITTEN and finding.code in UNKNOWN_SIZE) or _WRONG_DEGREES.get(finding.code) == error.code
+        written = error.code in WRITTEN and (finding.code in ABSENT or (finding.code in UNSURE and error.code != "PW105"))
+        written = written or _WRONG_DEGREES.get(finding.code) == error.code
         if written and error.subject == finding.subject and not finding.premises:
             return error
         if error.subject in finding.premises and error.code in WRONG_SIZE:

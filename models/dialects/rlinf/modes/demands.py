@@ -14,6 +14,7 @@ from ....configuration.notes import Notes, is_unknown
 from ....configuration.settings import Amount, Settings
 from ....findings.finding import Severity
 from ....findings.span import Edit, Span
+from ....problem import AMOUNT
 from ....releases.release import Range
 from ....text.nearest import nearest
 from ....text.tree import Mapping
@@ -32,6 +33,11 @@ def need_components(parts: Parts, *names: str) -> None:
             continue
         if parts.notes.partial:
             parts.notes.unsure(SETTING, name, f"`{name}` is not placed in this file; it may come from `defaults`", True, FOLDER)
+            continue
+        if (meant := nearest(name, [each for each in parts.components if each not in parts.written])) is not None:
+            message = f"the hints name `{meant}`, which {parts.reason} does not know, and not `{name}`, which it needs"
+            span = parts.components[meant].span(AMOUNT) or parts.owner
+            parts.notes.error(SETTING, meant, message, span, f"of `{meant}`", f"write `{name}` instead of `{meant}`")
             continue
         message = f"`{name}` is not placed, but {parts.reason} needs {', '.join(f'`{each}`' for each in names)}"
         parts.notes.error(SETTING, name, message, parts.owner, f"no `{name}`", _line_for(parts, name))

@@ -12,17 +12,22 @@ from placewright.models.dialects.load import read
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.report import Report
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify
 
 FILES = sorted((Path(__file__).parent / "broken").glob("*.yaml"))
 
 
-def found(text: str, name: str) -> list[Finding]:
-    """Every error and warning of a text, on the machines that its first line names."""
+def report_on(text: str, name: str) -> Report:
+    """The verdict on a text, on the machines that its first line names."""
     machines = read_shorthand(text.splitlines()[0].rpartition(": ")[2])
-    report = verify(read(Source(name, text), machines, "roll", "training"))
-    return [finding for finding in report.findings if finding.severity is not Severity.INFO]
+    return verify(read(Source(name, text), machines, "roll", "training"))
+
+
+def found(text: str, name: str) -> list[Finding]:
+    """Every error and warning of a text."""
+    return [finding for finding in report_on(text, name).findings if finding.severity is not Severity.INFO]
 
 
 def test_there_are_many() -> None:
@@ -44,7 +49,8 @@ def test_all_that_is_offered_mends_it(file: Path) -> None:
     text = file.read_text("utf-8")
     findings = found(text, file.name)
     after = found(apply_edits(text, list(dict.fromkeys(finding.edit for finding in findings if finding.edit))), file.name)
+    waiting = {each.rule for each in report_on(text, file.name).unchecked if each.why.startswith("judged once")}
     mended = {(finding.code, finding.message) for finding in findings if finding.edit}
     assert [finding.message for finding in after if (finding.code, finding.message) in mended] == []
     if not any(code == "PW111" for code, _ in mended):  # workers that do not come out even have no place that more could be said of
-        assert {finding.code for finding in after if finding.severity is Severity.ERROR} <= {finding.code for finding in findings}
+        assert {finding.code for finding in after if finding.severity is Severity.ERROR} <= {finding.code for finding in findings} | waiting
