@@ -45,7 +45,7 @@ def tried(reading: Reading, findings: Sequence[Finding], found_in: Errors) -> li
         if not works:
             kept = [replace(each, edit=None, help=_INSTEAD.get(each.code, "")) if each.edit == edit else each for each in kept]
             continue
-        follows = [each for each in kept if _follows(each, mended[0], left)]
+        follows = [each for each in kept if _follows(each, mended[0], left)] if _is_cause(mended[0]) else []
         if follows:
             kept = [_because(each, follows) if each is mended[0] else each for each in kept if each not in follows]
     return kept
@@ -97,6 +97,11 @@ def _phase(finding: Finding) -> int:
     if code < "PW2" or code in ("PW215", "PW404"):
         return 2
     return 3 if code < "PW4" else 4
+
+
+def _is_cause(finding: Finding) -> bool:
+    """True if errors may follow from a finding: a warning only where a text is not what it looks like."""
+    return finding.severity is Severity.ERROR or finding.code in MISSPELT
 
 
 def _follows(finding: Finding, cause: Finding, left: Counter[tuple[str, str, str]]) -> bool:
