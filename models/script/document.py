@@ -267,4 +267,5 @@ def _by_line(script: Followed, end: int) -> _End:
     why = f"line {script.lines.number(end - 1)} does not end with a backslash"
     escaped = re.search(r"\\[ \t]", text[text.rfind("\n", 0, end) + 1 : stop])  # a blank after it is mended by itself
     edit = None if escaped or text[end:stop].strip() else Edit(script.lines.span((end, stop)), " \\")
-    return script.lines.span((end - 1, end)), why, "no backslash follows", "end the line with a backslash", edit
+    last = end + len(text[end:stop].rstrip())
+    return script.lines.span((last - 1, last)), why, "no backslash follows", "end the line with a backslash", edit

@@ -217,6 +217,9 @@ class Follower(Ways):
         replaces = name == "exec" and len(words) > 1
         if blank := self._blank_argument(node):
             end = blank[1]
+        elif node.parent is not None and node.parent.type == "redirected_statement":
+            redirected = [child for child in node.parent.children if child.type == "file_redirect"]
+            end = max([end, *(self.script.range(child)[1] for child in redirected)])
         cut = _CUT.match(self.script.text, self.script.range(node)[1])
         visible = self._visible(assigned)
         why = next((why for why in self.unsure if why), "")

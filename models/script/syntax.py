@@ -159,13 +159,20 @@ class Script:
     def command_words(self, node: Node) -> list[Word]:
         """The words of a command, without assignments before it and redirections."""
         found, position = list[Word](), self.range(node)[0]
-        for child in node.children:
+        around = node.parent if node.parent is not None and node.parent.type == "redirected_statement" else None
+        for child in [*node.children, *(around.children if around is not None else ())]:
             if child.type == "variable_assignment" or "redirect" in child.type:
                 start, end = self.range(child)
                 found += self.words(position, start)
                 names = child.children_by_field_name("destination")
                 position = self.range(names[0])[1] if child.type == "file_redirect" and names else end
-        return [*found, *self.words(position, self.range(node)[1])]
+            elif child == node:  # what stands in it was read; redirections follow
+                found += self.words(position, self.range(node)[1])
+                position = self.range(node)[1]
+        if around is None or position < self.range(node)[1]:
+            return [*found, *self.words(position, self.range(node)[1])]
+        last = around.children[-1]
+        return [*found, *(self.words(position, self.range(last)[1]) if last.type == "file_redirect" else ())]
 
     def word(self, start: int, end: int) -> Word:
         """The word between two offsets."""

@@ -236,9 +236,12 @@ class Ways(ABC):
     def _for(self, node: Node) -> None:
         expander = self._expander
         name = self.script.written(node.named_children[0])
-        values = node.children_by_field_name("value")
-        if any(child.type == "in" for child in node.children):
-            words = [text for each in values for text in expander.fields(self.script.word(*self.script.range(each)))]
+        kinds = [child.type for child in node.children]
+        if "in" in kinds:
+            inside, at = self.script.range(node.children[kinds.index("in")])[1], kinds.index("in") + 1
+            ends = [child for child in node.children[at:] if child.type in (";", "\n", "do_group", "compound_statement")]
+            end = self.script.range(ends[0])[0] if ends else inside
+            words = [text for word in self.script.words(inside, end) for text in expander.fields(word)]
         else:
             words = self.state.elements("@", self._place(node))
         body = _body(node)
