@@ -11,7 +11,7 @@ from typing import Sequence as SequenceType
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from ..findings.wording import with_noun
-from ..text.nearest import nearest
+from ..text.nearest import closest
 from ..text.source import Source
 from ..text.tree import Entry, Mapping, Scalar, Sequence, Value, find, kind_of, plain
 from .merge import Follow, Path, Unmergeable, merged
@@ -163,7 +163,7 @@ def _meant(root: Mapping, setting: Setting) -> tuple[str, Edit | None]:
         if inner is None:
             break
         owner, start = inner, start + len(name) + 1
-    close = nearest(name, [entry.key.text for entry in owner]) if isinstance(owner, Mapping) else None
+    close = closest(name, [entry.key.text for entry in owner]) if isinstance(owner, Mapping) else None
     if close:
         key = f"{setting.key[:start]}{close}{setting.key[start + len(name) :]}"
         return f"write `{key}`", Edit(setting.key_span, key)

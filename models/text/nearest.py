@@ -44,7 +44,7 @@ def closest(name: str, known: Iterable[str], most: int | None = None) -> str | N
 
     Names of all lengths are compared, also those that are set already. By default a third of the letters may differ.
     """
-    limit = max(2, len(name) // 3) if most is None else most
+    limit = len(name) // 3 if most is None else most
     best: str | None = None
     for each in known:
         found = distance(name, each, limit)

@@ -112,7 +112,14 @@ class Configuration(Settings):
         path = self.meant(path)
         if path in self.instead:
             return Amount(self.instead[path], path)
+        if self._is_none(path):
+            return None if default is None else Amount(default, path)
         return super().whole(path, rule, default, least, fits, exact)
+
+    def _is_none(self, path: str) -> bool:
+        """Is it the text `None` that verl's own file has there, by which it means nothing?"""
+        value = self.at(path)
+        return self.table is not None and self.table.keys.get(path) == "None" and isinstance(value, Scalar) and value.value == "None"
 
     def said(self, path: str, rule: str) -> bool:
         """Is there a value, written or by default, that is not null?"""

@@ -129,7 +129,7 @@ def _table(name: str, index: int, chosen: tuple[tuple[str, str | None], ...]) ->
         if isinstance(value, str) and "${" in value:
             _follow(key, value, composed.keys, values, same)
         elif value is not UNSAID and not isinstance(value, dict):
-            values[key] = value
+            values[key] = None if value == "None" else value  # YAML reads `None` as a text, of which verl means nothing
     return Table(name, _Defaults(values, source), same, composed.keys, composed.made, frozenset(composed.open), release, chosen)
 
 

@@ -7,6 +7,7 @@ from typing import Sequence
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load_settings, read
+from placewright.models.dialects.verl.defaults import table_of
 from placewright.models.findings.finding import Finding
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
@@ -125,3 +126,10 @@ def test_keys_of_a_file_are_warned_of_beside_the_right_ones_too() -> None:
 
 def test_the_keys_of_an_unknown_program_are_its_own() -> None:
     assert about_keys(reading("trainer.nnode=3 whatever=1", program="my.own.main").findings) == []
+
+
+def test_the_text_none_of_verls_own_file_means_nothing() -> None:
+    table = table_of("ppo_megatron_trainer", 1)
+    assert table is not None
+    assert table.keys["actor_rollout_ref.ref.megatron.expert_tensor_parallel_size"] == "None"
+    assert table.defaults["actor_rollout_ref.ref.megatron.expert_tensor_parallel_size"].value is None
