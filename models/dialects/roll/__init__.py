@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Sequence
 
 from ...level import DEFAULT_LEVEL
 from .names import ALL_BLOCKS, DEVICES, PER_WORKER, RELEASES, WORLD_SIZE
@@ -27,7 +27,7 @@ PLACES = ("num_nodes", "num_gpus_per_node", *(f"{block}.{key}" for block in ALL_
 """The keys whose content is all in the Problem that a file states."""
 
 
-def release_of(document: Document) -> Choice | None:
+def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
     """See `Dialect.release_of`."""
     from .profile import release_of as found
 
