@@ -12,7 +12,7 @@ from math import gcd, lcm
 
 from ....configuration.settings import Amount
 from ....findings.wording import do, plural, with_noun
-from ....releases.release import Range
+from ....releases.release import ALWAYS, Range
 from ...checks import AtLeast, Number
 from ..entries import Kind
 from ..entries.programs import FULLY_ASYNC
@@ -29,12 +29,13 @@ VALIDATED = "verl, verl/utils/config.py (validate_config)"
 
 @dataclass(frozen=True)
 class Dealing:
-    """The samples must divide among `parts`: `to` says what these are, `when` verl would notice."""
+    """The samples must divide among `parts`: `to` says what these are, `when` verl would notice, `releases` which of them."""
 
     component: str
     parts: int
     to: str
     when: str
+    releases: Range = ALWAYS
 
 
 def judge_batches(work: Work) -> None:
@@ -53,12 +54,13 @@ def judge_batches(work: Work) -> None:
         samples, key = amount.value * each.value, (amount.name, dealing.parts, dealing.component)
         if key not in told:
             told.add(key)
-            step = lcm(*(other.parts for its, other in dealings if its.name == amount.name))
+            same = [other.parts for its, other in dealings if its.name == amount.name and other.releases == dealing.releases]
+            step = lcm(*same)
             better = nearest(amount.value, step // gcd(step, each.value))
             text = f"{with_noun(samples, 'sample')} ({work.said(amount)} x {work.said(each)})"
             message = f"{{left}} {do(samples)} not divide among {{right}}"
             left, right = Number(samples, text, amount), Number(dealing.parts, dealing.to)
-            work.divides(dealing.component, SHARES, left, right, message, dealing.when, better, source=SOURCE)
+            work.divides(dealing.component, SHARES, left, right, message, dealing.when, better, source=SOURCE, releases=dealing.releases)
     if groups := _groups(work):
         left = Number(trained.value, f"{work.said(trained)} {plural('group', trained.value)} of samples with a common prefix", trained)
         message, right = (
@@ -84,15 +86,24 @@ def _at_start(work: Work, dynamic: bool | None) -> list[Dealing]:
     return [Dealing("actor", count, f"the {count} accelerators of the trainer", AT_START)] if strategy == "fsdp" else []
 
 
+def _not_padded(work: Work) -> Range | None:
+    """Releases whose trainer needs samples that divide; None if it pads them, which the V1 trainer does by default since 0.9.0."""
+    padded = is_v1(work.settings, work.setup.entry)
+    if padded is False:
+        return ALWAYS
+    return Range("0.7.0", "0.9.0") if padded and work.settings.at("trainer.use_v1") is None else None
+
+
 def _to_ranks(work: Work) -> list[Dealing]:
     """Every role deals the samples of a step out to its data parallel ranks. The V1 trainer pads them."""
-    if is_v1(work.settings, work.setup.entry) is not False:
+    releases = _not_padded(work)
+    if releases is None:
         return []
     found: dict[int, Dealing] = {}
     for name in ("actor", "critic", "reward_model"):
         parallel = work.data_parallel(name) if work.setup.component(name) and not work.is_engine(name) else None
         if parallel:
-            found.setdefault(parallel, Dealing(name, parallel, f"the {parallel} data parallel ranks of {name}", FIRST_STEP))
+            found.setdefault(parallel, Dealing(name, parallel, f"the {parallel} data parallel ranks of {name}", FIRST_STEP, releases))
     return list(found.values())
 
 
@@ -123,14 +134,14 @@ def _to_scorers(work: Work) -> list[Dealing]:
 
 def _to_agents(work: Work) -> list[Dealing]:
     """Agent loops deal since 0.5.0, and only where servers generate; those of the V1 trainer deal unevenly."""
-    mode = work.settings.word(f"{ROLLOUT}.mode", SHARES)
-    if until(work.settings, "0.5.0") or mode == "sync" or is_v1(work.settings, work.setup.entry) is not False:
+    mode, releases = work.settings.word(f"{ROLLOUT}.mode", SHARES), _not_padded(work)
+    if until(work.settings, "0.5.0") or mode == "sync" or releases is None:
         return []
     agents = work.amount(f"{ROLLOUT}.agent.num_workers", SHARES)
     if agents is None or work.setup.entry.kind not in LOOPS or work.setup.component("rollout") is None:
         return []
     default = ", its default" if agents.span is None else ""
-    return [Dealing("rollout", agents.value, f"{agents.value} agent loop workers (`{agents.name}`{default})", FIRST_STEP)]
+    return [Dealing("rollout", agents.value, f"{agents.value} agent loop workers (`{agents.name}`{default})", FIRST_STEP, releases)]
 
 
 def _groups(work: Work) -> int:

@@ -75,10 +75,11 @@ class Work(Facts):
     def divides(
         self, subject: str, code: str, left: Number, right: Number, message: str, when: str, suggest: Sequence[int] = (), *,
         change: str = "left", edits: bool = True, source: str = "", severity: Severity = Severity.ERROR,
+        releases: Range = ALWAYS,
     ) -> None:  # fmt: skip
         """Says where `left` is no multiple of `right`; see `Divides`."""
         check = Divides(code=code, source=source, left=given(left), right=given(right), message=message, when=when, suggest=suggest,
-                        change=change, edits=edits, severity=severity)  # fmt: skip
+                        change=change, edits=edits, severity=severity, releases=releases)  # fmt: skip
         self.check(subject, check)
 
     def of(self, amount: Amount) -> Number:
