@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Callable
 
 from .findings.finding import Finding, Unchecked
 from .placements.plan import Plan
 from .planning.planned import Planned
 from .problem import Problem
+from .record import dataclass
 
 IMPOSSIBLE, UNDECIDED = "impossible", "undecided"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import lcm
 from typing import Mapping, Sequence
 
@@ -18,6 +18,7 @@ from .parallel import Parallel as Parallel
 from .placements.assignment import Run
 from .placements.run import repeats_of
 from .planning.workload import Timed
+from .record import dataclass
 
 UNBOUNDED = 1 << 20
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Sequence
 
 from .findings.finding import Finding
 from .machines.cluster import Cluster
+from .record import dataclass
 
 EXACT, LOSSY, REFUSED, UNUSABLE = "exact", "lossy", "refused", "unusable"
 

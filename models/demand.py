@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 from .findings.span import Span
+from .record import dataclass
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Callable, Mapping, Sequence
 
 from .component import Component, Parallel, Relation
@@ -16,6 +16,7 @@ from .pools.laying import Laying
 from .pools.pool import Pool
 from .preference import Preference
 from .ranks import write_range
+from .record import dataclass
 from .share import Share
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from .findings.span import Span
+from .record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from .findings.span import Span
+from .record import dataclass
 
 TP, EP, REPLICA, WHOLE = KEPT = ("tp", "ep", "replica", "component")
 """What can be kept together: a tensor parallel group, an expert parallel group, a replica, the whole component."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Mapping
+
+from .record import dataclass
 
 LEXICOGRAPHIC, WEIGHTED = ORDERS = ("lexicographic", "weighted")
 """Bytes across the widest level of the topology first, or all bytes in one sum."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from itertools import product
 from typing import AbstractSet as Set
@@ -17,6 +17,7 @@ from .machines.cluster import Cluster
 from .machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from .placements.assignment import Assignment
 from .ranks import write_range
+from .record import dataclass
 from .roles import SERVED
 from .share import Share
 from .structure import Structure

@@ -8,8 +8,9 @@ rlinf/scheduler/placement/placement.py (ComponentPlacement).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Iterable, Iterator, Sequence
+
+from .record import dataclass
 
 MAX_TEXT = 65_536
 CODES_BY_REASON = {"form": "PW103", "range": "PW102", "order": "PW109", "empty": "PW112"}

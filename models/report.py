@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Iterable, Mapping
 
 from .findings.finding import Finding, Missing, Severity, Unchecked
 from .level import DEFAULT_LEVEL
 from .placements.plan import Plan
+from .record import dataclass
 from .releases.choice import Choice
 from .text.program import Program
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Mapping
 
 from .component import Component, Parallel, Relation
 from .link import Link
 from .planning.workload import Workload
 from .preference import Preference
+from .record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

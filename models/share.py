@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import gcd
 
 from .findings.span import Span
 from .findings.wording import singular
+from .record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

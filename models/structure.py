@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .parallel import Parallel
+from .record import dataclass
 
 AMOUNT, DOMAINS, SHARED = "amount", "domains", "shared"
 """How many resources a component has; in how many domains of a kind it is; in how many of them two components both are."""

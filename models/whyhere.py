@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from .record import dataclass
 
 ALL, OUT, SMALL, FULL, MORE = "all", "out", "small", "full", "more"
 """Why a component does not hold it: it has all that it may have; a rule keeps it off the node; too few accelerators are idle there; the

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from itertools import groupby
 from string import ascii_lowercase, ascii_uppercase
 from typing import Sequence
@@ -12,6 +11,7 @@ from ..models.machines.cluster import Node
 from ..models.machines.node_group import ACCELERATOR, NODE
 from ..models.placements.plan import Plan
 from ..models.ranks import merge, write_ranks
+from ..models.record import dataclass
 from .terminal import cells, escape
 
 IDLE, TAKEN = ".", "#"

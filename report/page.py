@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from importlib import resources
 from inspect import cleandoc
 from typing import Iterable, Protocol
 
 from ..models.findings.codes import CODES, FAMILIES
+from ..models.record import dataclass
 from .terminal import escape
 
 SECTIONS = ("Wrong", "Right", "Mend", "Source", "See also")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Iterator, Mapping
 
 from ..models.component import Component
@@ -12,6 +12,7 @@ from ..models.notation.mapping import runs_of
 from ..models.notation.placement_text import Pair
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
+from ..models.record import dataclass
 from .wording import listed, lowest
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Callable, Iterator, Sequence, Union
 
 from ...models.dialects.load import DIALECTS, dialect_named, is_meant_for
 from ...models.findings.finding import UnusableInput, error
 from ...models.reading import Reading
+from ...models.record import dataclass
 from ...models.script.recognise import DOTTED_SETTING
 from ...models.script.recognise import ENDINGS as SCRIPTS
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ...models.record import dataclass
 
 if TYPE_CHECKING:
     from ...models.placements.plan import Plan

@@ -5,11 +5,12 @@ Source: Hydra, hydra/_internal/defaults_list.py (Overrides).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Iterator, Union
 
 from ..findings.finding import Finding, error
 from ..findings.span import Span
+from ..record import dataclass
 from ..text.nearest import nearest
 from .node import Node
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Sequence
 
+from ..record import dataclass
 from ..text.document import Document
 from ..text.environment import Environment
 from ..text.source import Source

@@ -5,10 +5,11 @@ Source of the forms: Hydra, hydra/_internal/config_repository.py (_create_defaul
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..findings.finding import Finding, error
 from ..findings.span import Span
+from ..record import dataclass
 from ..text.interpolation_text import holds_interpolation
 from ..text.tree import Mapping, Scalar, Sequence, Value, kind_of
 

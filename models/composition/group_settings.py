@@ -5,10 +5,11 @@ Source: Hydra, hydra/_internal/defaults_list.py (Overrides): a setting is about 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Sequence
 
 from ..findings.finding import Finding, error
+from ..record import dataclass
 from ..text.tree import Mapping, Scalar, Value, kind_of
 from ..text.tree import Sequence as List
 from .choices import Choice, Choices, Option

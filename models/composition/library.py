@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from ..findings.finding import Finding
+from ..record import dataclass
 from ..text.source import Source
 from ..text.tree import Mapping, Value
 

@@ -6,8 +6,8 @@ Source of the rules: Hydra, hydra/core/default_element.py (with `version_base` 1
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from ..record import dataclass
 from .entry import Entry
 
 GLOBAL = "_global_"

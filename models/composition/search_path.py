@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from typing import Sequence
+
+from ..record import dataclass
 
 _ENDINGS = (".yaml", ".yml")
 _UNREADABLE = re.compile(r"[\x00-\x1f]")

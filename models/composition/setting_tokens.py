@@ -6,10 +6,10 @@ Source of the grammar: Hydra, hydra/grammar/OverrideLexer.g4. The longest token 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ..findings.finding import UnusableInput, error
 from ..findings.span import Edit, Span
+from ..record import dataclass
 from ..text.yaml_reader import MAX_DIGITS
 
 WORD = r"[A-Za-z_][A-Za-z0-9_-]*"

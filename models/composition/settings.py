@@ -5,12 +5,13 @@ Source of the semantics: Hydra, hydra/_internal/config_loader_impl.py (_apply_ov
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Sequence as SequenceType
 
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from ..findings.wording import with_noun
+from ..record import dataclass
 from ..text.nearest import closest
 from ..text.source import Source
 from ..text.tree import Entry, Mapping, Scalar, Sequence, Value, find, kind_of, plain

@@ -8,11 +8,12 @@ the first to the last.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Iterable, Sequence, Union
 
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..findings.span import Span
+from ..record import dataclass
 from ..text.source import MAX_BYTES, Source
 from ..text.unresolved import MANDATORY
 from .choices import Choices

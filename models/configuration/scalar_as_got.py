@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..findings.span import Edit, Span
+from ..record import dataclass
 from ..text.scalar_text import in_flow_map, plain_or_quoted
 from ..text.tree import Scalar
 

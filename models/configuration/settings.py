@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Mapping as MappingType
 from typing import Union
 
 from ..derivation import Figure
 from ..findings.span import Edit, Span
+from ..record import dataclass
 from ..releases.choice import Choice
 from ..text.interpolation import Interpolator
 from ..text.tree import Mapping, Scalar, Value, kind_of

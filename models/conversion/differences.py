@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Iterator, Mapping, Sequence
 
 from ..component import Component, Parallel
@@ -11,6 +10,7 @@ from ..machines.node_group import NODE
 from ..memory.shards import are_whole
 from ..placements.assignment import Run, seats
 from ..problem import Problem
+from ..record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ unchecked, never assumed. A refusal of the release at hand is an error; one of o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from math import isqrt
 from typing import Callable, Iterable, Sequence, Union
 
@@ -16,6 +15,7 @@ from ..configuration.settings import Amount, Settings
 from ..findings.finding import Severity
 from ..findings.span import Edit, Span
 from ..findings.wording import are
+from ..record import dataclass
 from ..releases.release import ALWAYS, Range
 from ..text.nearest import nearest
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Mapping as MappingType
@@ -17,6 +17,7 @@ from ..parallel import Parallel
 from ..placements.assignment import Assignment
 from ..problem import Problem
 from ..reading import Reading
+from ..record import dataclass
 from ..releases.choice import Choice
 from ..text.document import Document
 from ..text.tree import Mapping

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Iterator, Sequence
@@ -13,6 +13,7 @@ from ..findings.finding import Finding, Unchecked, UnusableInput, warning
 from ..level import DEFAULT_LEVEL
 from ..machines.cluster import Cluster
 from ..reading import Reading
+from ..record import dataclass
 from ..resolving.resolve import with_models
 from ..text.document import Document
 from ..text.source import Source

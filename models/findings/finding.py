@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Iterable
 
+from ..record import dataclass
 from .span import Edit, Span
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+
+from ..record import dataclass
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -6,7 +6,7 @@ does not know, Ray's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..record import dataclass
 
 NO_ACCELERATOR = "NO_ACCEL"
 GENERIC = "GPU"

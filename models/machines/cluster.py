@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Iterable, Iterator, Sequence
 
 from ..ranks import merge
+from ..record import dataclass
 from .node import Hardware, Node
 from .node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, NodeGroup, Numbering, Stretch
 from .nodes import Alike, Nodes, parts, stretches_of

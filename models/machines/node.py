@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Mapping
 
+from ..record import dataclass
 from .accelerators import NO_ACCELERATOR, Accelerator
 from .node_group import ACCELERATOR, NODE
 

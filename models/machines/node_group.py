@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Iterator, Sequence
+
+from ..record import dataclass
 
 ACCELERATOR = "Accelerator"
 NODE = "node"

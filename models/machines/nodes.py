@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from itertools import accumulate
 from typing import Iterable, Iterator, Sequence, overload
 
+from ..record import dataclass
 from .node import Node
 
 _ALIKE = tuple(field.name for field in fields(Node) if field.name not in ("rank", "name"))

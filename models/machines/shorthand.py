@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ..findings.wording import with_noun
+from ..record import dataclass
 from .accelerators import GENERIC, accelerators
 from .cluster import Cluster
 from .node import Node

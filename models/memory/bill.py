@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..planning.design import Block
+from ..record import dataclass
 from .estimated import with_slack
 from .term import Term
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from ..estimate import Estimate
 from ..model_cards.card import ModelCard
+from ..record import dataclass
 
 GATED = 3
 """Matrices of the feed-forward part of a layer: gate, up and down (SwiGLU, arXiv 2002.05202), as all models of models/model_cards/known.py have."""

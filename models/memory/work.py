@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from ..estimate import BITS, FSDP, ZERO3, Estimate
 from ..parallel import Parallel
+from ..record import dataclass
 from .shape import Shape
 
 

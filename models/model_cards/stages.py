@@ -6,9 +6,9 @@ Source: Megatron-LM, megatron/core/transformer/transformer_config.py (Transforme
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ..configuration.settings import Amount
+from ..record import dataclass
 from .use import Split
 
 FIRST, LAST = "num_layers_in_first_pipeline_stage", "num_layers_in_last_pipeline_stage"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Mapping
 
 from ..estimate import Estimate
 from ..findings.span import Span
 from ..parallel import Parallel
+from ..record import dataclass
 from .card import ModelCard
 
 WORDS = {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Callable, Iterator
 
 from ..machines.node_group import NODE, Numbering
+from ..record import dataclass
 from .neighbours import joined
 from .placement_text import Numbered, PlacementText, read_placement
 

@@ -7,7 +7,6 @@ several entries holds the resources of all of them, in the order of the entries.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Callable, Iterable, Iterator, Sequence
 
@@ -17,6 +16,7 @@ from ..machines.node_group import ACCELERATOR, NODE
 from ..placements.assignment import Run, Runs, Seat, compress, seats
 from ..placements.run import Repeat
 from ..ranks import CODES_BY_REASON, RankError, parse_ranks
+from ..record import dataclass
 
 MAX_PROCESSES = 1 << 20
 HELPS = {

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
 
 from ..findings.wording import with_noun
 from ..ranks import CODES_BY_REASON, RankError, parse_ranks, parse_segments
+from ..record import dataclass
 
 _PLAIN = re.compile(r"\s*(\d{1,18})(?:-(\d{1,18}))?(?::(\d{1,18})(?:-(\d{1,18}))?)?\s*", re.ASCII)
 """A segment as nearly all are written; any other is read slowly, and every fault is found there."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Iterator, Sequence
 
@@ -11,6 +10,7 @@ from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
 from ..placements.assignment import Run, repeats_of
+from ..record import dataclass
 from .neighbours import joined
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Iterable, Iterator, Mapping, Sequence
 
 from ..machines.cluster import Cluster
 from ..machines.node import Node
 from ..machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ..ranks import merge
+from ..record import dataclass
 from .run import Repeat, Run, Runs, repeats_of
 
 __all__ = ["Assignment", "Run", "Runs", "Seat", "compress", "met", "repeats_of", "seats"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any, Iterable, Iterator, Sequence
 
 from ..machines.cluster import Cluster
 from ..machines.node import Node
 from ..machines.node_group import ACCELERATOR
+from ..record import dataclass
 from .run import Run, repeats_of
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Mapping
 
 from ..machines.cluster import Cluster
 from ..parallel import Parallel
+from ..record import dataclass
 from .assignment import Assignment, Run
 from .placement import Placement, placements
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate
 from operator import or_
 from typing import Iterable, Iterator, Sequence, overload
 
 from ..machines.node_group import ACCELERATOR, CLUSTER_LABEL
+from ..record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

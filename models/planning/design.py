@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Mapping
 
 from ..parallel import Parallel
+from ..record import dataclass
 from .idle import Idle
 from .option import Option
 from .question import Question

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Mapping
 
 from ..counts import Counts
 from ..parallel import Parallel
+from ..record import dataclass
 from .way import Way
 from .workload import Timed
 

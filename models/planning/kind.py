@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..record import dataclass
 
 NO_KIND = -1
 """The kind of a component that needs no accelerators."""

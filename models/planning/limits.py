@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Mapping
 
 from ..parallel import Parallel
+from ..record import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..findings.span import Span
 from ..parallel import DEGREES, Parallel
+from ..record import dataclass
 
 SECOND = 1_000_000_000
 """Nanoseconds: planning counts time in whole ones, so that sums are exact."""

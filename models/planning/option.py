@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..on_size import OnSize
 from ..parallel import Parallel
+from ..record import dataclass
 from .kind import NO_KIND
 
 

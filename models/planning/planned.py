@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Mapping
 
 from ..findings.finding import Finding
+from ..record import dataclass
 from .design import Design
 from .question import Question
 from .workload import SECONDS

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import combinations, product
 from typing import Iterable, Iterator, Mapping
 
 from ..parallel import Parallel
+from ..record import dataclass
 from .crossing import Crossing
 from .idle import Idle
 from .kind import Kind

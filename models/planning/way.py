@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Iterator, Mapping, Sequence
 
 from ..parallel import UNDIVIDED, Parallel
+from ..record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

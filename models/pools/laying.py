@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, product
 from typing import Iterator, Mapping, Sequence
 
 from ..machines.cluster import Cluster
 from ..placements.assignment import Runs
+from ..record import dataclass
 from .fit import can_fit
 from .layout import Layout, Room, lay_out, rooms_of
 from .pool import Parts, Pool, Reserve

@@ -5,13 +5,14 @@ Cost grows with stretches of alike nodes and with sizes of parts, not with accel
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Sequence
 
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR
 from ..placements.assignment import Run, Runs
 from ..placements.run import Repeat
+from ..record import dataclass
 from .pool import Parts, Pool, Reserve
 
 UNLIMITED = 1 << 30

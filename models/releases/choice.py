@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..record import dataclass
 from .release import ALWAYS, Range, Release, ReleaseTable, spans_of
 
 

@@ -7,11 +7,12 @@ Data, all in one folder: ``configurations.json`` lists them by name; one that ch
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Container, Iterator, Mapping
 
+from ..record import dataclass
 from .runs import REMOVED, Releases
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Iterable, Iterator, Mapping
+
+from ..record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

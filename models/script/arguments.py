@@ -6,12 +6,13 @@ Source of the options: Hydra, hydra/_internal/utils.py (get_args_parser).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Sequence
 
 from ..composition.setting_text import Kind, Setting, read_setting
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..findings.span import Edit, Span
+from ..record import dataclass
 from ..text.environment import Environment
 from ..text.source import Source
 from ..text.tree import Entry, Mapping, Scalar, Value

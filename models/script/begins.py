@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Mapping, Sequence
 
 from ..composition.search_path import Folder, Located, SearchPath
 from ..findings.finding import UnusableInput
+from ..record import dataclass
 from ..text.source import Source
 from .launch import Launch
 from .pieces import Text

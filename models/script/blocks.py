@@ -6,9 +6,9 @@ Source: SkyPilot, the task YAML specification and its environment variables (SKY
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ..findings.span import Span
+from ..record import dataclass
 from ..text.program import Machine
 from ..text.source import Source
 from ..text.tree import Mapping, Scalar, find

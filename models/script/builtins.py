@@ -5,9 +5,9 @@ Source: the Bash Reference Manual, 4 (Shell Builtin Commands).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Sequence
 
+from ..record import dataclass
 from .conditions import HOLDS, Truth
 from .expand import Expander
 from .pieces import Held, Place, Text, joined

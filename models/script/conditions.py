@@ -6,9 +6,9 @@ Source: the Bash Reference Manual, 6.4 (Bash Conditional Expressions).
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 from typing import Callable, Sequence
 
+from ..record import dataclass
 from .expand import Expander, Unfit
 from .patterns import Slow
 from .pieces import Place, Text

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Iterator, Mapping, Sequence
 
 from ..composition import Composer
 from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, error, warning
 from ..findings.span import Edit, Span
+from ..record import dataclass
 from ..text.document import Document
 from ..text.environment import Environment
 from ..text.program import Machine, Program

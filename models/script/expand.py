@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Sequence
 
+from ..record import dataclass
 from .patterns import Pattern, Slow, braced, changed_case, replaced, without_prefix, without_suffix
 from .pieces import Piece, Place, Text, bounded, derived, joined
 from .state import State, TooMuch

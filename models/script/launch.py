@@ -6,9 +6,9 @@ Sources: the command lines of torchrun, accelerate, Ray (ray start, ray job subm
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Mapping, Sequence
 
+from ..record import dataclass
 from .pieces import Piece, Place, Text
 
 if TYPE_CHECKING:

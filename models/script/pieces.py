@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Iterable, Union
 
 from ..findings.span import Span
+from ..record import dataclass
 from ..text.source import Source
 
 Place = tuple[int, int]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Mapping
 
+from ..record import dataclass
 from .pieces import Held, Piece, Place, Text, alike, merged
 
 if TYPE_CHECKING:

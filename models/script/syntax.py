@@ -6,10 +6,11 @@ Sources: the Bash Reference Manual, 3.1.2 (Quoting) and 3.5 (Shell Expansions); 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Iterator, Union
 
+from ..record import dataclass
 from .pieces import Piece, Place, Text
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Iterator, Sequence
 
+from ..record import dataclass
 from .conditions import HOLDS, Truth, computed
 from .expand import Expander, Unfit
 from .launch import Started

@@ -8,13 +8,14 @@ Source of the names: RLinf, rlinf/scheduler/placement, the history of packed.py,
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Set
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from functools import wraps
 from operator import attrgetter, index
 from typing import Any, Callable, Sequence, TypeVar
 
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.wording import are, with_noun
+from ..record import dataclass
 from ..text.nearest import nearest
 
 Strategy = TypeVar("Strategy", bound=type)

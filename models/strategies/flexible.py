@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Iterator, Sequence, SupportsIndex, overload
 
@@ -13,6 +12,7 @@ from ..notation.launchable import why_not
 from ..notation.mapping import runs_of
 from ..notation.placement_text import Pair
 from ..placements.assignment import Run, Seat, compress
+from ..record import dataclass
 from .arguments import Argument, lists_of_ranks, refuse, takes
 from .strategy import ISOLATE, NODE_GROUP, Labels, PlacementStrategy, need_hardware, selected
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Iterator, Sequence, SupportsIndex, overload
 
@@ -11,6 +10,7 @@ from ..findings.finding import Finding, UnusableInput, error
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
 from ..placements.assignment import Run
+from ..record import dataclass
 from .arguments import Argument, ranks, refuse, takes
 from .strategy import ISOLATE, NODE_GROUP, Labels, PlacementStrategy, selected
 

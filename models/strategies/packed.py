@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Iterator, SupportsIndex, overload
 
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..placements.run import Repeat, Run, Runs
+from ..record import dataclass
 from .arguments import Argument, refuse, takes, whole_number
 from .strategy import ISOLATE, NODE_GROUP, Labels, PlacementStrategy, need_hardware, selected
 

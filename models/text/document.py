@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Callable
 from typing import Mapping as MappingType
 
 from ..findings.finding import Finding, Unchecked
 from ..findings.span import Span
+from ..record import dataclass
 from ..releases.choice import Choice
 from .environment import Environment
 from .program import Program

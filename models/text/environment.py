@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Iterable
 from typing import Mapping as MappingType
 
 from ..findings.codes import CODES
 from ..findings.finding import Finding, Unchecked
 from ..findings.span import Span
+from ..record import dataclass
 
 _ASSUMED = "taken as not set, so what the script has in its place counts; `--allow-env NAME` reads it"
 _PLAIN = re.compile(r"[0-9,:\s+-]{1,256}|all|true|false|null|none", re.ASCII | re.IGNORECASE)

@@ -5,8 +5,9 @@ Source of the grammar: OmegaConf, omegaconf/grammar (escapes, nesting, quoted ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Union
+
+from ..record import dataclass
 
 MAX_NESTING = 32
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..findings.span import Span
+from ..record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

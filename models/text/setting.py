@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from ..findings.span import Span
+from ..record import dataclass
 from .tree import Value
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 
 from ..findings.edits import meet
 from ..findings.finding import UnusableInput, error
 from ..findings.span import Edit, Span, apply_edits
+from ..record import dataclass
 from .tree import Mapping, Value
 from .yaml_reader import YamlText, read_document
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Union
 
 import yaml
 
 from ..findings.span import Span
+from ..record import dataclass
 
 _CORE = "tag:yaml.org,2002:"
 _CONSTRUCTOR: Any = yaml.constructor.SafeConstructor()

@@ -9,13 +9,14 @@ an alias keeps its place, and knows that of the alias.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Iterable, Iterator
 
 import yaml
 
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Span
+from ..record import dataclass
 from .tree import Entry, Mapping, Scalar, Sequence, Value, used_at
 
 MAX_DEPTH = 64

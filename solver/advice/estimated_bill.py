@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Iterator, Sequence
 
 from ...models.component import Component
@@ -15,6 +15,7 @@ from ...models.memory.term import Estimated
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.quantity import write_estimate, write_memory
+from ...models.record import dataclass
 from ..memory import pieces
 from ..stretches import stretches
 from ..wording import lowest

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from ...models.answer import Solve
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
+from ...models.record import dataclass
 from ...models.structure import AMOUNT, SHARED, Key, Structure
 from ..sandbox.interrupts import held, unless_heard, was_heard
 from ..structure import structure_of

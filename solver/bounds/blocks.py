@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Iterator, Sequence
 
+from ...models.record import dataclass
 from .linear_rows import LinearModel, Row
 
 MOST = 40

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import heapq
 from array import array
-from dataclasses import dataclass
 from math import floor
 from typing import Callable, Mapping, Sequence
 
+from ...models.record import dataclass
 from .emptiness import Emptiness
 from .exact import proved_bound
 from .glop import Box, Point, Relaxation

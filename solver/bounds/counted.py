@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Iterable
 
+from ...models.record import dataclass
 from ..objectives.term import Aggregate
 from .linear_rows import LinearModel, Row
 

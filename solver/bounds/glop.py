@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Iterable, Mapping, Sequence
 
 from ortools.linear_solver import pywraplp
 
+from ...models.record import dataclass
 from .linear_rows import LinearModel, Row
 
 Box = tuple[int, int]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
 from typing import Any, Iterator, Sequence
 
 from ortools.sat.python import cp_model
+
+from ...models.record import dataclass
 
 INFINITE = 1 << 62
 """CP-SAT writes no bound as the largest number of 64 bits."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Iterator, Sequence
 
 from ...models.component import Component
@@ -15,6 +14,7 @@ from ...models.preference import WEIGHTED, Preference
 from ...models.problem import Problem
 from ...models.quantity import write_memory
 from ...models.ranks import merge, write_ranks
+from ...models.record import dataclass
 from ..wording import level_name
 
 _KEPT = {TP: "each tp group", EP: "each ep group", REPLICA: "each replica"}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...models.derivation import Derivation
 from ...models.placements.plan import Plan
+from ...models.record import dataclass
 from ...models.report import Report
 from .demands import Demanded
 from .needs import Needs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Container
 
 from ...models.component import Component
@@ -12,6 +12,7 @@ from ...models.job import Job
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
+from ...models.record import dataclass
 from ...models.text.document import Document
 from ..stretches import stretches
 from .at_least import at_least

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from ...models.component import Relation
 from ...models.problem import Problem
+from ...models.record import dataclass
 from ..stretches import held_alike
 
 WITHIN, PARTLY = "within", "partly"

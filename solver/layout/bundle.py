@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from ...models.component import UNBOUNDED, Component
+from ...models.record import dataclass
 
 
 @dataclass(frozen=True, eq=False)

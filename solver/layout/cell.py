@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...models.machines.cluster import Node
 from ...models.machines.topology import domain
+from ...models.record import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Mapping
 
+from ...models.record import dataclass
 from .bundle import Bundle
 
 Masks = Mapping[int, int]

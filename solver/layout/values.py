@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...models.record import dataclass
 from .bundle import Bundle
 from .cell import Cell
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Callable, Iterator, Mapping, Sequence
 
@@ -11,6 +11,7 @@ from ...models.machines.node_group import Numbering
 from ...models.machines.topology import LEVELS, domain
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
+from ...models.record import dataclass
 from ..layout.layout import Bundle, Layout
 from ..layout.ranges.fewest_nodes import fewest_nodes
 from ..objectives.domains_touched import DomainsTouched

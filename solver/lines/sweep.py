@@ -8,11 +8,11 @@ worse by itself: any best answer can be moved down until this holds of all its r
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import accumulate
 from typing import Iterator, Sequence
 
+from ...models.record import dataclass
 from ..layout.layout import Bundle
 from ..layout.ranges.places import Place, Places
 from .costs import Costs, Set

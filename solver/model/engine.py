@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from math import ceil, isfinite, ulp
 from typing import Callable, Generic, Protocol, TypeVar
 
 from ortools.sat.python import cp_model
+
+from ...models.record import dataclass
 
 V = TypeVar("V")
 V_co = TypeVar("V_co", covariant=True)

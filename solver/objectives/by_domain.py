@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Iterator, Mapping, Protocol, Union, runtime_checkable
 
 from ...models.problem import Problem
+from ...models.record import dataclass
 from .term import Objective
 
 Held = Mapping[str, int]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Iterator, Protocol, Sequence, runtime_checkable
 
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
+from ...models.record import dataclass
 
 if TYPE_CHECKING:
     from ..layout.layout import Layout

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Sequence
 
@@ -10,6 +10,7 @@ from ...models.placements.assignment import Assignment
 from ...models.placements.plan import Term
 from ...models.preference import WEIGHTED
 from ...models.problem import Problem
+from ...models.record import dataclass
 from . import OBJECTIVES
 from .moved.moves import Moves
 from .preferred import Preferred

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Iterator, Sequence
 
 from ...models.machines.topology import domain
 from ...models.placements.assignment import Assignment
+from ...models.record import dataclass
 from ..layout.bundle import Bundle
 from ..layout.cell import Cell
 from ..layout.layout import Layout

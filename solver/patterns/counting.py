@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Container, Iterable, Mapping
 
+from ...models.record import dataclass
 from ..bounds.exact import priced, rounded
 from ..bounds.glop import Point
 from ..bounds.linear_rows import LinearModel, Row, linear_model

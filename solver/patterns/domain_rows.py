@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd, lcm
 from typing import Collection, Iterator
 
+from ...models.record import dataclass
 from ..layout.bundle import Bundle
 from ..layout.layout import Layout
 from ..layout.pool import Pool

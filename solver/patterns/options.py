@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Iterator
 
+from ...models.record import dataclass
 from .contents import Contents
 from .domain_rows import Domain, Vector
 

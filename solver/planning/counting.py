@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Callable
+
+from ...models.record import dataclass
 
 NOW_AND_THEN = 0.5
 """Seconds between two words about a search."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...models.answer import Answer
 from ...models.machines.node_group import ACCELERATOR
+from ...models.record import dataclass
 
 SAME, BETTER, WORSE, POSSIBLE_NOW, IMPOSSIBLE_NOW, OPEN = "same", "better", "worse", "possible now", "impossible now", "open"
 """What a change comes to."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Callable
 
 from ...models.demand import Clause, Demand
 from ...models.problem import Problem
+from ...models.record import dataclass
 from .rows.row import Row
 
 COUNTING, SEARCH = "counting", "search"

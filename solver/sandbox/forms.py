@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Any, Callable
+
+from ...models.record import dataclass
 
 SCALARS = (int, float, str, bool, type(None))
 """The types of plain values."""

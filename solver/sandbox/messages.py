@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Union
 
@@ -10,6 +9,7 @@ from ...models.answer import Answer
 from ...models.machines.cluster import Cluster
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
+from ...models.record import dataclass
 from .codec import Codec
 from .lines import data_of, line_of
 

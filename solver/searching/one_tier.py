@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ortools.sat.python import cp_model
 
+from ...models.record import dataclass
 from ..bounds.stage import BoundStage
 from ..compile import compile
 from ..layout.layout import Values

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Callable
 
 from ...models.placements.assignment import Assignment
 from ...models.placements.plan import Plan
+from ...models.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

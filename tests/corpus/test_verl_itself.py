@@ -11,14 +11,12 @@ import json
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
-from against_verl.comparison import Answers, Child, asked, of_scripts
+from against_verl.comparison import Answers, asked, of_scripts
 from against_verl.configurations import PROGRAMS, Dice
 from against_verl.differences import REASONS, reason_of
 from against_verl.scripts import Script, scripts
-from placewright.models.dialects.verl.defaults import KNOWN
 
 CHECKOUT = os.environ.get("PLACEWRIGHT_VERL", "")
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus" / "verl" / "golden" / "overrides.jsonl.gz"
@@ -32,40 +30,6 @@ SAMPLE = int(os.environ.get("PLACEWRIGHT_VERL_SAMPLE", "200"))
 """How many command lines of each program are compared; the more, the rarer the difference that is found."""
 
 SEED = 2026
-NOT_COMPARED = {"async_training.staleness_threshold": "a fraction, of which only the key is needed"}
-"""Keys of our tables that are not compared, and why."""
-FOLDERS = ("verl/trainer/config", "verl/experimental/*/config", "examples/*/config", "recipe/*/config", "recipe/*/configs")
-
-
-@pytest.fixture(scope="module")
-def composed() -> dict[str, dict[str, Any]]:
-    """Every configuration that our tables know, as Hydra composes it: as it is written, and with its values."""
-    pytest.importorskip("hydra", reason="hydra-core, which composes verl's configurations, is not installed")
-    files = {file.stem: file.relative_to(CHECKOUT) for folder in FOLDERS for file in Path(CHECKOUT).glob(f"{folder}/*.yaml")}
-    with Child(CHECKOUT) as child:
-        return {name: child.ask({"config": str(files[name]), "only": "compose"}) for name in KNOWN}
-
-
-@pytest.mark.parametrize("name", KNOWN)
-def test_every_default_is_the_one_that_hydra_composes(name: str, composed: dict[str, dict[str, Any]]) -> None:
-    values = composed[name]["values"]
-    table = {key: default.value for key, default in KNOWN[name].defaults.items() if key not in (*KNOWN[name].same, *NOT_COMPARED)}
-    assert {key: values.get(key, "not there") for key in table} == table
-
-
-@pytest.mark.parametrize("name", KNOWN)
-def test_the_keys_that_follow_others_are_those_that_hydra_interpolates(name: str, composed: dict[str, dict[str, Any]]) -> None:
-    table = KNOWN[name]
-    written = {key: at(composed[name]["config"], key) for key in (*table.defaults, *table.same)}
-    assert {key for key, value in written.items() if isinstance(value, str) and "${" in value} == set(table.same)
-    for key, other in table.same.items():
-        assert other.rpartition(".")[2] in str(written[key]), key
-
-
-def at(config: Any, key: str) -> Any:
-    for name in key.split("."):
-        config = config.get(name) if isinstance(config, dict) else None
-    return config
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

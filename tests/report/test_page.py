@@ -166,7 +166,8 @@ def edits_for(command: str) -> dict[str, list[Edit]]:
     settings = [words[at + 1] for at, word in enumerate(words) if word == "--set"]
     machines = read_machines(words[words.index("--cluster") + 1]) if "--cluster" in words else None
     level = words[words.index("--level") + 1] if "--level" in words else "placement"
-    report = verify(load(file_of(command), machines, "auto", level, Composer((), settings, ())))
+    frameworks = tuple(words[at + 1] for at, word in enumerate(words) if word == "--framework")
+    report = verify(load(file_of(command), machines, "auto", level, Composer((), tuple(settings), (), frameworks)))
     found: dict[str, list[Edit]] = {}
     for finding in report.findings:
         if finding.edit and finding.edit not in found.setdefault(finding.edit.span.file, []):

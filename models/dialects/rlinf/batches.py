@@ -10,12 +10,12 @@ Sources in RLinf:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import lcm
 
 from ...component import NOT_FEWER, Parallel, Relation
 from ...configuration.settings import Amount
 from ...findings.wording import are, do, with_noun
+from ...record import dataclass
 from .checks import BATCHES, REASONING, JobFacts, check_settings
 from .known import CHECKED, SETTING
 from .modes.parts import Placer, trained

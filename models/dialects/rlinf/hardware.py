@@ -7,7 +7,7 @@ fields are data, facts/hardware.json.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from itertools import islice
 from typing import Mapping as MappingType
@@ -16,6 +16,7 @@ from ...configuration.notes import Notes, is_unknown
 from ...findings.finding import Severity
 from ...machines.cluster import Hardware
 from ...ranks import Ranks
+from ...record import dataclass
 from ...text.nearest import nearest
 from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of, plain
 from .known import FACTS, before, releases_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from typing import Callable
@@ -14,6 +14,7 @@ from ...machines.cluster import Cluster
 from ...machines.node_group import CLUSTER_LABEL
 from ...notation.numbered import is_counted, numbered
 from ...notation.placement_text import Numbered
+from ...record import dataclass
 from ...releases.release import Range
 from ...text.nearest import nearest
 from ...text.tree import Scalar, Sequence, Value

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Collection
 from typing import Mapping as MappingType
 
 from ...findings.finding import UnusableInput, error
 from ...findings.span import Edit, Span
 from ...machines.node_group import CLUSTER_LABEL
+from ...record import dataclass
 from ...text.reshape import without_entry
 from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.source import Source

@@ -6,7 +6,7 @@ Source: RLinf, rlinf/scheduler/cluster/node.py (NodeProbe._sort_nodes and _Remot
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Callable, Sequence
 
 from ...configuration.notes import Notes
@@ -18,6 +18,7 @@ from ...machines.node_group import NODE, NodeGroup
 from ...machines.nodes import Alike, numbered_nodes
 from ...machines.shorthand import AsDeclared
 from ...ranks import merge, without
+from ...record import dataclass
 from ...text.tree import Scalar, Value
 from .node_groups import DeclaredGroup
 

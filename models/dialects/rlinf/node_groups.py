@@ -9,12 +9,13 @@ Sources in RLinf:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Iterable, NamedTuple
 
 from ...configuration.notes import Notes, is_unknown
 from ...machines.node_group import ACCELERATOR, NODE, EnvConfig
 from ...ranks import Ranks, merge, write_ranks
+from ...record import dataclass
 from ...text.scalar_text import plain_or_quoted
 from ...text.tree import Mapping, Scalar, Sequence, Value, find, kind_of, plain
 from .hardware import GroupHardware, read_hardware

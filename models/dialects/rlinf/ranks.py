@@ -6,7 +6,7 @@ noticed only when the workers are started.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Iterator, Mapping, Sequence
 
 from ...component import UNBOUNDED, Component
@@ -23,6 +23,7 @@ from ...notation.mend import mended
 from ...notation.placement_text import Fault, Numbered, PlacementText, read_placement
 from ...notation.runs_text import placement_text
 from ...placements.assignment import Run, met, repeats_of
+from ...record import dataclass
 from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.tree import Scalar
 from .known import MAX_PROCESSES

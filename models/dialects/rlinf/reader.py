@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from ...configuration.notes import Notes
@@ -16,6 +16,7 @@ from ...machines.shorthand import AsDeclared
 from ...planning.workload import Workload
 from ...problem import Problem
 from ...reading import Reading
+from ...record import dataclass
 from ...said import Said
 from ...text.document import Document
 from ...text.tree import Mapping, Scalar, Value

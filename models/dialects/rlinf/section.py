@@ -7,7 +7,7 @@ hardware/accelerators; other keys are read where they are used.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Callable, Iterable, Iterator, TypeVar
 
 from ...configuration.notes import Notes, is_unknown
@@ -15,6 +15,7 @@ from ...configuration.settings import Settings
 from ...findings.finding import Severity, error
 from ...findings.span import Edit, Span
 from ...machines.shorthand import MAX_NODES
+from ...record import dataclass
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.reshape import as_list, without_item

@@ -5,14 +5,13 @@ Source: RLinf, rlinf/scheduler/cluster/config.py, NodeGroupEnvConfig and NodeGro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...machines.node_group import EnvConfig
 from ...placements.claims import Claims
 from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, without, write_ranks
+from ...record import dataclass
 from ...text.reshape import as_list, split_item
 from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of

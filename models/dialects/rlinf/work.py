@@ -18,7 +18,7 @@ Sources in RLinf:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Iterator
 
 from ...component import Component, Parallel, Relation
@@ -33,6 +33,7 @@ from ...findings.wording import with_noun
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, vocabulary_split, with_sizes
 from ...model_cards.places import places_of
 from ...placements.assignment import Assignment
+from ...record import dataclass
 from ...share import Share
 from ...text.tree import Scalar
 from .known import AT_LAUNCH, DEGREE, INFERENCE, MEGATRON

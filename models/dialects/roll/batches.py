@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd, lcm
 
 from ...configuration.settings import Amount, Settings
 from ...derivation import DATA_PARALLEL_SIZE, REPLICA_SIZE, Derivation
 from ...findings.wording import with_noun
+from ...record import dataclass
 from ...share import Share
 from .job import Role, Setup
 from .names import ACTOR_TRAIN, CRITICS, REFERENCES, SFT_TRAIN, STUDENTS, TEACHERS

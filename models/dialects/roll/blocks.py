@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Callable, Iterator
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...findings.span import Span
+from ...record import dataclass
 from ...text.nearest import nearest
 from ...text.program import Program
 from ...text.tree import Mapping, Scalar

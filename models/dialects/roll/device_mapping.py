@@ -6,10 +6,10 @@ import ast
 import re
 import typing
 import warnings
-from dataclasses import dataclass
 
 from ...configuration.notes import Notes, Text, is_unknown
 from ...findings.span import Edit, Span, apply_edits
+from ...record import dataclass
 from ...text.scalar_text import plain_or_quoted
 from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
 from .evaluation import AT_CREATION, AT_LOAD, MAX_ID, MAX_IDS, Evaluated, Evaluation, Fault, Listed, Place, Refused, Written, too_much

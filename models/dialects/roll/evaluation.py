@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from typing import Iterable, NamedTuple, Union
 
+from ...record import dataclass
 from ...text.nearest import nearest
 from .ids import Ids
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import Iterable, Iterator
 
 from ...ranks import merge, without
+from ...record import dataclass
 
 # Device ids in the order in which they are written, kept as progressions: `list(range(0, 100000))` costs nothing.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Callable, Iterator
 
 from ...component import Component, Parallel, Relation
@@ -12,6 +12,7 @@ from ...derivation import Derivation
 from ...findings.span import Span
 from ...machines.cluster import Cluster
 from ...model_cards import ModelUse
+from ...record import dataclass
 from ...share import Share
 from ...text.tree import Scalar, Value
 from ..checks import Facts, Number

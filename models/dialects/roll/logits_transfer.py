@@ -5,10 +5,10 @@ Source: ROLL, roll/pipeline/distill/logits_transfer_group.py (LogitsTransferGrou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Iterator
 
 from ...findings.wording import with_noun
+from ...record import dataclass
 from ...text.tree import Scalar
 from .ids import Ids
 from .job import Role, Setup

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Callable, Iterable, Iterator, Sequence, Union
 
 from ...component import UNBOUNDED, Component
@@ -22,6 +22,7 @@ from ...notation.placement_text import Pair
 from ...placements.assignment import Run, Seat, compress
 from ...placements.in_turn import in_turn
 from ...ranks import write_ranks
+from ...record import dataclass
 from ...releases.release import Range
 from ...text.tree import Scalar
 from .device_mapping import KEY, joined, other_ids, stands_alone

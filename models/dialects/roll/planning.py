@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import product
 from math import prod
 from typing import Callable, Iterator, Sequence, Union
@@ -21,6 +21,7 @@ from ...planning.way import Shape
 from ...planning.workload import Workload
 from ...problem import Problem
 from ...reading import Reading
+from ...record import dataclass
 from ...roles import ROLLOUT, role_of
 from ...share import Share
 from ...text.changed import with_value

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ast
 import json
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Iterable, Iterator, Mapping
 
 from ...configuration.settings import Default
+from ...record import dataclass
 from ...releases.choice import Choice
 from ...releases.evidence import by_masks, mask_of
 from ...releases.release import ALWAYS, Range, Release, read_releases

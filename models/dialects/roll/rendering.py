@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Sequence
 
 from ...component import Component, Parallel
@@ -16,6 +16,7 @@ from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
 from ...placements.assignment import Run, seats
 from ...placements.in_turn import in_turn
 from ...problem import Problem
+from ...record import dataclass
 from ...roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT, STUDENT, TEACHER, role_of
 from ...text.dump import to_yaml
 from ..dialect import Rendering

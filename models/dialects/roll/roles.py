@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.settings import Amount, Settings
@@ -10,6 +10,7 @@ from ...derivation import WORLD_SIZE as WORLD_SIZE_NAME
 from ...derivation import Derivation, Figure
 from ...findings.finding import Severity
 from ...findings.wording import do, with_noun
+from ...record import dataclass
 from ...releases.release import Range, Release
 from ...text.document import Document
 from ...text.nearest import nearest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import lcm
 from typing import Callable
 
@@ -11,6 +11,7 @@ from ...configuration.settings import Amount
 from ...findings.fix import Fix
 from ...findings.span import Edit
 from ...findings.wording import do, with_noun
+from ...record import dataclass
 from ...releases.release import Range
 from ...text.tree import Mapping
 from ..checks import AtLeast, Check, Equals, Facts, Number, divisors, run_checks

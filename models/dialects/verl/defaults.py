@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping as MappingABC
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, Iterator, Mapping
 
 from ...configuration.settings import Default
+from ...record import dataclass
 from ...releases.runs import UNSAID
 from ...text.document import Document
 from ...text.interpolation_text import holds_interpolation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Collection, Iterator, Mapping
 
 from ... import roles
@@ -19,6 +19,7 @@ from ...planning.workload import Workload
 from ...pools.laying import Laying
 from ...pools.pool import Pool
 from ...preference import Preference
+from ...record import dataclass
 from ...share import Share
 from .components.parallel import OWNERS, place_of, section_of, trained
 from .configuration import Configuration

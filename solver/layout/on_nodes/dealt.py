@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Sequence
 
 from ....models.placements.assignment import Run
+from ....models.record import dataclass
 from ..bundle import Bundle
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import lcm
 from typing import Callable, Iterator, Mapping, Sequence
 
@@ -11,6 +10,7 @@ from ....models.locality import TP
 from ....models.machines.topology import NUMA
 from ....models.placements.assignment import Seat, seats
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ..cells.room import numa_domains
 from ..grain import whole_in
 from ..layout import Bundle, Layout

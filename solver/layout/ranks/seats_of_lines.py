@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Callable, Iterator, Mapping, Sequence
+
+from ....models.record import dataclass
 
 Color = Callable[[int], int]
 """Position in an order of ranks -> a number that another order must show on the same resource."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from ....models.component import Component
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment, Run, Seat
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ....models.sharing import around
 from ...layout.grain import unit
 from ...layout.masks import bits

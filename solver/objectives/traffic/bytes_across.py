@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Iterator
 
 from ....models.component import Component
 from ....models.link import Link
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ..presence import WORDS, is_open, several
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Iterator
 
 from ....models.component import Component
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ..by_domain import Presence, Share
 from ..domains import count_of, domain_rows, domains_counted, fewest
 from ..presence import held, is_open, several

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Iterator
 
 from ....models.component import Component
@@ -10,6 +9,7 @@ from ....models.link import Link
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ..by_domain import Excess, Share
 from ..domains import domain_rows, domains_counted
 from ..once import once

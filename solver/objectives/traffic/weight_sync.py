@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Iterator
 
@@ -10,6 +9,7 @@ from ....models.component import Component
 from ....models.link import Link
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ..by_domain import Presence, Share
 from ..domains import domain_rows, fewest_of
 from ..once import once

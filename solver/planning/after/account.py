@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Mapping
 
 from ....models.memory.bill import BlockBill
 from ....models.planning.planned import Planned, Priced
 from ....models.planning.question import Task
 from ....models.planning.workload import SECONDS
+from ....models.record import dataclass
 from .basis import Basis
 from .flips.flip import Sensitivity
 from .own.fixed import WithoutRanks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Sequence
 
 from ....models.parallel import DEGREES, Parallel
@@ -12,6 +12,7 @@ from ....models.planning.measured import LINEAR, Measured
 from ....models.planning.question import Question, Task
 from ....models.planning.workload import Timed
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ...wording import listed
 from ..asking.interpolation import points
 from ..asking.model_of import model_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ....models.placements.plan import FEASIBLE
@@ -10,6 +10,7 @@ from ....models.planning.design import Design
 from ....models.planning.limits import Barred
 from ....models.planning.question import Question
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ..asking.asked import asked
 from ..loop.at_stake import at_stake
 from ..loop.barring import ruled_out

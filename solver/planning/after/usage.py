@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Sequence
 
 from ....models.planning.design import Design
 from ....models.planning.question import Question
+from ....models.record import dataclass
 from ..costs.cost_model import CostModel, segment_times
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Collection, Iterator, Mapping, Sequence
 
 from ....models.component import IN_ORDER, Component
@@ -10,6 +9,7 @@ from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR
 from ....models.planning.kind import AND, Kind
 from ....models.problem import Problem
+from ....models.record import dataclass
 from .kinds import Its
 from .related import related
 from .slowest import untimed_on

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Iterable, Iterator, Mapping, Sequence, Union
 
 from ....models.component import SUBSET, Component
@@ -14,6 +14,7 @@ from ....models.planning.kind import Kind
 from ....models.planning.limits import Area
 from ....models.planning.option import Option
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ...layout import grain
 from .kinds import kinds_of
 from .model_of import model_of

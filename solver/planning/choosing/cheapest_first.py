@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Iterator, Sequence
 
 from ....models.answer import Answer, Solve
@@ -10,6 +10,7 @@ from ....models.planning.planned import Planned
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS, Workload
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
 from ..asking.nested import with_nesting

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain, zip_longest
 from typing import Callable, Iterator
 
@@ -11,6 +11,7 @@ from ....models.planning.planned import Further, Planned, Priced
 from ....models.planning.question import Question
 from ....models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ...model.permission import SearchNeeded, no_search
 from ...sandbox.interrupts import was_heard
 from ..asking.of_ties import as_asked, as_chosen

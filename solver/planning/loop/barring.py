@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Iterable, Mapping
 
 from ....models.answer import IMPOSSIBLE, Solve
@@ -15,6 +15,7 @@ from ....models.planning.kind import NO_KIND
 from ....models.planning.limits import Barred, Use
 from ....models.planning.question import Question
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ..memory.need import need_on
 from ..placing.placing import placing
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Callable, Iterable, Sequence
 
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.planning.design import Design
 from ....models.planning.planned import Priced
+from ....models.record import dataclass
 from ..searching.price import Price
 from ..searching.searched import Found
 

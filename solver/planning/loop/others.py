@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Sequence
 
 from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ....models.planning.planned import Priced
+from ....models.record import dataclass
 from ...sandbox.interrupts import was_heard
 from ..placing.placing import placing
 from ..searching.price import Price

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Mapping, Sequence
 
 from ....models.answer import Answer
 from ....models.placements.assignment import Run, seats
 from ....models.placements.plan import Plan
 from ....models.planning.planned import Priced
+from ....models.record import dataclass
 from ...pricing.price import effect
 from ...pricing.priced import BETTER
 from ..searching.price import Price

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Callable, Sequence
 
 from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
@@ -14,6 +14,7 @@ from ....models.planning.planned import Priced, Unplaceable
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS, Workload
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ...sandbox.interrupts import was_heard
 from ...sandbox.stopped import Stopped, interrupted
 from ..asking.asked import asked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Sequence
 
 from ....models.component import Component
@@ -13,6 +13,7 @@ from ....models.planning.design import Block, Design
 from ....models.planning.kind import NO_KIND
 from ....models.planning.question import Question
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ...memory import pieces
 from ...stretches import stretches
 from .bill import bill, bill_of

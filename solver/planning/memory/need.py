@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Collection
 
 from ....models.component import Component
 from ....models.on_size import OnSize
 from ....models.parallel import Parallel
 from ....models.problem import Problem
+from ....models.record import dataclass
 
 if TYPE_CHECKING:
     from ....models.memory.term import Estimated

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, product
 from typing import Collection, Iterator, Mapping, Sequence
 
@@ -17,6 +17,7 @@ from ....models.planning.option import Option
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
+from ....models.record import dataclass
 from .placing import placing
 
 KINDS = 8

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Iterator, Mapping, Sequence
 
 from ....models.findings.wording import are, with_noun
 from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Seat
+from ....models.record import dataclass
 from ...layout.bundle import Bundle
 from ...layout.masks import bits
 from ...layout.parts import Parts

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Iterable, Iterator, Sequence
 
 from ....models.component import ZERO_COPY, Component
 from ....models.machines.node_group import ACCELERATOR, Numbering
 from ....models.placements.assignment import Assignment, Run, Seat, compress, seats
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ...expanding.count_out import ExpansionFailed
 from ...expanding.pinning import on_nodes
 from ...layout.grain import piece, unit, wholes

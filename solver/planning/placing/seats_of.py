@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import accumulate, product
 from math import prod
 from typing import Iterator, Sequence
 
 from ....models.machines.topology import NUMA, domain, path
 from ....models.placements.assignment import Seat
+from ....models.record import dataclass
 from ...layout.bundle import Bundle
 from ...layout.parts import Parts
 from .kept import free_beside, least, most, seats_held

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import compress, product
 from typing import Collection, Iterator, Mapping
 
@@ -13,6 +13,7 @@ from ....models.parallel import Parallel
 from ....models.placements import assignment
 from ....models.placements.assignment import Run, Seat
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ...layout.bundle import Bundle
 from ...layout.parts import Parts
 from .in_groups import in_groups

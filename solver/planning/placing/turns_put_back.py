@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Mapping, Sequence, TypeVar
 
 from ....models.answer import Answer, Solve
@@ -13,6 +13,7 @@ from ....models.planning.planned import AtOnce, Nested, OverNodes, Planned, Pric
 from ....models.planning.question import Question, Task
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ...unchecked import unchecked
 from ..asking.asked import asked, is_resident
 from ..asking.put_apart import Seats

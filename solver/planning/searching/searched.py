@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ....models.planning.design import Design
+from ....models.record import dataclass
 from ...sandbox.stopped import Stopped
 from .price import Price
 from .structures.structure import Structure

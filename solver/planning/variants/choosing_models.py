@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from heapq import heapify, heappop, heappush
 from typing import Callable
 
@@ -11,6 +11,7 @@ from ....models.planning.planned import Planned
 from ....models.planning.question import Question
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
 from ..costs.cost_model import CostModel

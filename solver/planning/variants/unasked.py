@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, Sequence, TypeVar
 
 from ....models.answer import IMPOSSIBLE, Answer, Solve
@@ -11,6 +11,7 @@ from ....models.planning.planned import AtOnce, Nested, OverNodes, Planned, Pric
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ...sandbox.interrupts import was_heard
 from ..asking.nested import with_nesting
 from .inside import under

@@ -5,13 +5,14 @@ And those on other models than the plan's, where there are so many choices of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Iterator, Sequence
 
 from ....models.planning.planned import Planned
 from ....models.planning.question import Question
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ..asking.asked import asked
 from ..asking.even import as_planned
 from ..asking.nested import with_nesting

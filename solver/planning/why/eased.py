@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Callable, Iterator, Mapping
 
 from ....models.component import Component
@@ -15,6 +15,7 @@ from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR
 from ....models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ...durations import in_seconds
 from ...wording import listed
 from ..asking.nested import with_nesting

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ....models.component import Component
 from ....models.findings.wording import with_noun
 from ....models.hints.levels import LET_OVER_NODES
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ...rules.groups.group_in_node import groups_over_nodes
 from ..asking.asked import asked
 from ..asking.room import Room, cut

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Callable, Iterator
 
@@ -15,6 +15,7 @@ from ....models.planning.option import Option
 from ....models.planning.question import Question
 from ....models.planning.workload import ACCELERATORS, Workload
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ...durations import in_seconds
 from ...rules.amounts.all_placed import asked_for
 from ..asking.asked import asked

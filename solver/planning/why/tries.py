@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ....models.planning.question import Question
+from ....models.record import dataclass
 from ..costs.cost_model import CostModel
 from ..searching.search import Searched, search
 

@@ -5,7 +5,6 @@ Two thousand nodes are some dozens of kinds, so that the same cluster can be ask
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Mapping, Sequence
 
@@ -15,6 +14,7 @@ from ....models.machines.grown import NEW
 from ....models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ....models.machines.topology import LEVELS, path
 from ....models.problem import Problem
+from ....models.record import dataclass
 from ...layout import grain
 from ...layout.bundle import Bundle
 from ...memory import peak

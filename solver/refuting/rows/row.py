@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ....models.component import Component
 from ....models.findings.span import Span
+from ....models.record import dataclass
 
 
 @dataclass(frozen=True)

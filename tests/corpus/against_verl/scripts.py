@@ -8,7 +8,7 @@ from typing import Any, Iterator
 
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read_all
-from placewright.models.dialects.verl.defaults import KNOWN
+from placewright.models.dialects.verl.defaults import table_of
 from placewright.models.reading import Reading
 from placewright.models.script.document import read_script
 from placewright.models.script.launch import Launch, launch_of
@@ -18,7 +18,18 @@ from .configurations import PROGRAMS
 
 ROOMY = [16] * 1024
 """Nodes on which every pool of a script has room."""
-JUDGED = {key for table in KNOWN.values() for key in (*table.defaults, *table.same)}
+PINNED = 7
+"""Index of b178a3cd among the releases, which the records were made of."""
+NAMES = (
+    "ppo_trainer",
+    "ppo_megatron_trainer",
+    "one_step_off_ppo_trainer",
+    "fully_async_ppo_trainer",
+    "rob_ppo_trainer",
+    "generation",
+    "sft_trainer",
+)
+JUDGED = {key for name in NAMES if (table := table_of(name, PINNED)) for key in (*table.defaults, *table.same)}
 """The keys that verdicts depend on."""
 ENVIRONMENT = {"HOME": "/root", "PWD": "/root/verl"}
 
@@ -39,7 +50,7 @@ def scripts(checkout: Path, files: list[str]) -> Iterator[Script | str]:
         source = Source.read(checkout / file)
         launches = [launch for each in read_script(source, ENVIRONMENT).started if (launch := launch_of(each))]
         found = [(launch, program) for launch in launches if (program := _program(launch))]
-        readings = {reading.document.program: reading for reading in read_all(source, None, "verl", "training", Composer())}
+        readings = {reading.document.program: reading for reading in read_all(source, None, "verl", "training", Composer(frameworks=("verl==b178a3cd",)))}
         matching = [
             reading for known, reading in readings.items() if known and any(known.name == launch.program.plain for launch, _ in found)
         ]

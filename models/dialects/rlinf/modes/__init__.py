@@ -12,7 +12,7 @@ Sources in RLinf:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations
 from typing import Callable, Mapping
 
@@ -24,6 +24,7 @@ from ....findings.span import Span
 from ....findings.wording import are, with_noun
 from ....machines.cluster import Cluster
 from ....planning.way import Shape, Way
+from ....record import dataclass
 from ....said import Said
 from ..known import DEGREE, FSDP, INFERENCE, MEGATRON, SETTING
 from .arrangement import Arrangement, arrangement, relate

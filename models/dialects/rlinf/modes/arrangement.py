@@ -11,13 +11,13 @@ Sources in RLinf:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Mapping as MappingType
 
 from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, UNBOUNDED, Component
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment
+from ....record import dataclass
 from ....text.tree import Mapping
 from ..known import SETTING
 from .parts import Degrees, Parts

@@ -5,7 +5,7 @@ Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement._genera
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Sequence
 
 from ....component import UNBOUNDED, Component, Parallel
@@ -18,6 +18,7 @@ from ....findings.wording import are, with_noun
 from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ....placements.assignment import Assignment, Runs
 from ....planning.idle import without_hints
+from ....record import dataclass
 from ....strategies.packed import PackedPlacementStrategy
 from ..known import DEGREE
 from .arrangement import Arrangement

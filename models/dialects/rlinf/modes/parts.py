@@ -6,7 +6,7 @@ rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Mapping, Sequence
 
@@ -19,6 +19,7 @@ from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Run
 from ....planning.way import Way
+from ....record import dataclass
 from ....text.nearest import nearest
 from ....text.tree import Scalar
 from ..known import DEGREE, INFERENCE, MULTI_AGENT, SETTING, before, names

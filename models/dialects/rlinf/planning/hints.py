@@ -6,7 +6,7 @@ into the file changes them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Container, Iterable, Sequence
 from typing import Mapping as MappingType
 
@@ -20,6 +20,7 @@ from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment, Run
 from ....planning.measured import Measured
 from ....planning.workload import Timed
+from ....record import dataclass
 from ....text.tree import Entry, Mapping, Scalar, Value, find
 from ..known import COST, INFERENCE, KEY, placed_in
 

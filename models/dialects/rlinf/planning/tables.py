@@ -13,7 +13,6 @@ Sources in RLinf:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Callable, Iterator, NamedTuple, Sequence
@@ -25,6 +24,7 @@ from ....findings.span import Span
 from ....hints.seconds.duration import duration
 from ....planning.measured import SECOND
 from ....quantity import Advised
+from ....record import dataclass
 from ....text.tree import Mapping, Scalar
 from ..known import COST, KEY
 

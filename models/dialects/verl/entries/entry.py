@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from ....pools.pool import Reserve
+from ....record import dataclass
 
 SLOTS = 3
 """Worker groups that one accelerator of a pool takes in the newest release, and so CPUs that are reserved with it.

@@ -7,11 +7,11 @@ an actor, or an actor without `num_cpus`, hold no CPU while they wait for the po
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Mapping, Sequence
 
 from ....pools.pool import Reserve
+from ....record import dataclass
 from ....releases.runs import Releases
 from ..data import FOLDER, releases
 from .entry import Entry, Kind

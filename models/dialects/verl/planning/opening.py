@@ -6,7 +6,7 @@ that follow from the size of a pool are those that come out on each size, of all
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import combinations
 from typing import Callable, Collection, Iterator, Mapping, Sequence, Union
@@ -22,6 +22,7 @@ from ....planning.followed import Changed, Followed
 from ....planning.workload import Workload
 from ....pools.laying import Laying
 from ....pools.pool import Pool
+from ....record import dataclass
 from ....times.usual import as_it_runs, usual_order
 from ...all_refused import Chosen
 from ...following import MOST_READ

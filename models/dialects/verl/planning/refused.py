@@ -6,7 +6,7 @@ most sizes of a large cluster need not be read. What refers to a number of a poo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Callable, Collection, Iterable, Iterator
 from typing import Mapping as MappingType
@@ -18,6 +18,7 @@ from ....machines.node_group import ACCELERATOR
 from ....parallel import Parallel
 from ....pools.laying import fitting
 from ....pools.pool import Pool
+from ....record import dataclass
 from ....text.interpolation_text import BadInterpolation, Call, Part, Reference, holds_interpolation, split
 from ....text.tree import Mapping, Scalar, Sequence, Value
 from ..job import Setup, is_whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Mapping
 
 from ....configuration.settings import Amount
@@ -10,6 +10,7 @@ from ....findings.finding import error
 from ....findings.span import Span
 from ....machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
 from ....pools.pool import Parts, Pool
+from ....record import dataclass
 from ..configuration import Configuration
 
 MAX_PROCESSES = 1 << 20

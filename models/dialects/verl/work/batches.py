@@ -7,11 +7,11 @@ verl/trainer/ppo/ray_trainer.py (_balance_batch), verl/trainer/ppo/v1/ (upsample
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd, lcm
 
 from ....configuration.settings import Amount
 from ....findings.wording import do, plural, with_noun
+from ....record import dataclass
 from ....releases.release import ALWAYS, Range
 from ...checks import AtLeast, Number
 from ..entries import Kind

@@ -7,7 +7,6 @@ experimental/fully_async_policy/fully_async_rollouter.py (__init__); trainer/fsd
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
 from typing import Iterator
 
@@ -15,6 +14,7 @@ from ....configuration.settings import Amount
 from ....derivation import Derivation, Figure
 from ....findings.finding import Severity
 from ....findings.wording import are, do, with_noun
+from ....record import dataclass
 from ....text.tree import Scalar
 from ...checks import AtLeast, Equals, Number, Requires
 from ..entries import Kind

@@ -6,7 +6,7 @@ can be said only in the block `topology:`, which is proposed for verl and read b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import gcd
 from typing import Mapping, Sequence
 
@@ -21,6 +21,7 @@ from ....placements.assignment import Run, seats
 from ....pools.layout import cut, lay_out, rooms_of
 from ....pools.pool import Parts, Pool
 from ....problem import Problem
+from ....record import dataclass
 from ....roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT
 from ....text.dump import to_yaml
 from ...dialect import Rendering

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Mapping, NamedTuple, Sequence
 
+from .....models.record import dataclass
 from ...searching.structures.structure import Structure
 
 

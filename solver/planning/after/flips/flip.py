@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from .....models.planning.planned import Priced
 from .....models.planning.question import Question
+from .....models.record import dataclass
 
 HUNDRED = 100
 SLOWEST, QUICKEST = 200, 50

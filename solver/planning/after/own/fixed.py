@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from .....models.answer import Solve
 from .....models.component import UNBOUNDED, Component
 from .....models.planning.planned import Planned
 from .....models.problem import AMOUNT, Problem
+from .....models.record import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Mapping
 
 from .....models.planning.planned import Priced
 from .....models.planning.question import Question
 from .....models.problem import Problem
+from .....models.record import dataclass
 from ..basis import Basis
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
+from .....models.record import dataclass
 from ..sizes.choice import Choice, Key
 from ..sizes.limited import Row, rows
 from ..sizes.sizing import Greatest, Sizing

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Union
 
+from .....models.record import dataclass
 from ....sandbox.codec import Codec
 from ....sandbox.lines import data_of, line_of
 from ....sandbox.messages import Failed

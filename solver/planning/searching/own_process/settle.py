@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Iterator, Sequence
 
+from .....models.record import dataclass
 from ....model.permission import about_to_search
 from ....sandbox.process import Child
 from ....sandbox.solve import MEMORY

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .....models.planning.option import Option
+from .....models.record import dataclass
 
 Amount = tuple[int, int]
 """Kind and amount, as an option names them."""

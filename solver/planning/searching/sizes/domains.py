@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Mapping, Sequence
 
 from .....models.planning.workload import SECONDS
+from .....models.record import dataclass
 from ..price import ENDLESS, Price
 from .between_sets import Between
 from .choice import Choice

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import lcm
 from typing import Callable, Iterator, Sequence
 
@@ -11,6 +10,7 @@ from .....models.planning.limits import Area, Barred, Common
 from .....models.planning.option import Option
 from .....models.planning.question import Question
 from .....models.planning.way import Multiple
+from .....models.record import dataclass
 from ..structures.structure import OUTSIDE, Structure
 from .tallies import tallies
 

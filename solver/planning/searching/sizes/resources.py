@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Iterable, Sequence
 
+from .....models.record import dataclass
 from .limited import Row
 from .shared_memory import SharedMemory
 from .sizing import Sizing

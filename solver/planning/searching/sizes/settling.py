@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Callable, Iterator
 
 from .....models.planning.design import Design
 from .....models.planning.question import Question
+from .....models.record import dataclass
 from ....model.permission import about_to_search
 from ...costs import cost_model
 from ..price import Price

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple, Sequence
 
@@ -11,6 +11,7 @@ from .....models.planning.kind import NO_KIND
 from .....models.planning.option import Option
 from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS
+from .....models.record import dataclass
 from ...costs.cost_model import CostModel
 from ..structures.structure import OUTSIDE, Structure
 from .between_sets import Between, between_sets

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Mapping, Sequence
 
 from .....models.planning.option import Option
 from .....models.planning.question import Question
 from .....models.planning.shared import Shared
+from .....models.record import dataclass
 from ..structures.structure import OUTSIDE, Structure
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations, count, islice
 from typing import Callable, Iterator, Sequence
 
 from .....models.planning.kind import NO_KIND
 from .....models.planning.question import Question
 from .....models.planning.way import Way
+from .....models.record import dataclass
 from ...costs.cost_model import CostModel
 from .nestings import CanLie, nestings
 from .segmentations import segmentations

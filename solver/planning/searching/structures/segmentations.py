@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import islice
 from operator import or_
 from typing import Iterator, Sequence
 
 from .....models.planning.question import Question
+from .....models.record import dataclass
 from ...costs.cost_model import CostModel
 from .at_once import Sets, Tasks, conflicts, numbers, units
 

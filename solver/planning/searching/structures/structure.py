@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Sequence
 
 from .....models.planning.design import Design
+from .....models.record import dataclass
 
 OUTSIDE = -1
 

@@ -114,9 +114,9 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
         "on one node alone", "2x2",
     ),
     "K8 experts of TensorRT-LLM": (
-        f"0.7.1 {NEWEST}", MAIN, {**TRTLLM, f"{R}.expert_parallel_size": 2, f"{R}.moe_tensor_parallel_size": 2}, "expert x tensor parallel", "1x8",
+        f"0.7.1 {NEWEST}", MAIN, {**TRTLLM, f"{R}.expert_parallel_size": 2, f"+{R}.moe_tensor_parallel_size": 2}, "expert x tensor parallel", "1x8",
     ),
-    "K8 experts of another engine": (f"0.7.1 {NEWEST}", MAIN, {f"{R}.moe_tensor_parallel_size": 2}, "is for trtllm alone", "1x8"),
+    "K8 experts of another engine": (f"0.7.1 {NEWEST}", MAIN, {f"+{R}.moe_tensor_parallel_size": 2}, "is for trtllm alone", "1x8"),
     "K8 an engine that is gone": (f"0.7.0 {NEWEST}", MAIN, {f"{R}.name": "hf"}, "has no server in verl", "1x8"),
     "K8 stages of an engine": (f"0.6.0 0.9.0 {NEWEST}", MAIN, {f"{R}.pipeline_model_parallel_size": 2}, "no pipeline stages", "1x8"),
     "K8 prefill apart with vLLM": ("0.8.0", MAIN, {f"{R}.disaggregation.enabled": True}, "are apart with sglang alone", "1x8"),
