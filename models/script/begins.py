@@ -96,8 +96,10 @@ class Beginning:
         folder = self.launch.started.folder
         places = [os.path.join(each.path, self._file) for each in self._search.folders]
         for place in ([os.path.join(folder, self._file)] if folder else []) + places:
+            if "\0" in place:
+                continue
             real = os.path.realpath(place)
-            if "\0" not in place and self._may_be_read(real) and os.path.isfile(real):
+            if self._may_be_read(real) and os.path.isfile(real):
                 try:
                     return Source.read(real).text
                 except UnusableInput:

@@ -43,5 +43,5 @@ def test_changed_bytes_end_in_a_verdict(file: Path, edits: list[tuple[bool, int,
         began = time.process_time()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             code = run(["verify", str(changed), "--cluster", "x8", "--config-root", str(file.parent)])
-        assert code in (0, 1, 2), said.getvalue()
+        assert code in (0, 1, 2, 5), said.getvalue()
         assert time.process_time() - began < SECONDS

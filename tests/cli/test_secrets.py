@@ -75,7 +75,7 @@ def test_no_text_of_a_variable_comes_out(
         ["solve", *common, "--format", "json"],
         ["verify", *common, "--set", f"++cluster.component_placement.rollout='{SECRET}'"],
     ):
-        assert run(command) in (0, 1, 2)
+        assert run(command) in (0, 1, 2, 5)
         captured = capsys.readouterr()
         said += captured.out + captured.err
     said += "".join(path.read_text() for path in tmp_path.iterdir())

@@ -190,7 +190,7 @@ def test_several_programs(tmp_path: Path) -> None:
     programs = [reading.document.program for reading in readings]
     assert [(each.number, each.count) for each in programs if each] == [(1, 2), (2, 2)]
     assert [scalar(reading.document, "trainer.nnodes").value for reading in readings] == [1, 2]
-    first = load(path, dialect="verl")
+    first = load(path, dialect="verl", level="placement")
     assert [(each.code, each.severity) for each in first.findings] == [("PW122", Severity.WARNING)]
     again = readings[1].document.compose(Source("run.sh", path.read_text().replace("1 2", "1 5")))
     assert scalar(again, "trainer.nnodes").value == 5

@@ -278,7 +278,7 @@ run: |
 
 def test_the_run_block_of_a_skypilot_task_is_a_script(tmp_path: Path) -> None:
     write(tmp_path, {"task.yaml": TASK})
-    reading = load(tmp_path / "task.yaml", AsDeclared(4))
+    reading = load(tmp_path / "task.yaml", AsDeclared(4), level="placement")
     codes = [finding.code for finding in errors(reading)]
     assert codes and set(codes) <= {"PW208", "PW214"}
     span = errors(reading)[0].span
@@ -307,5 +307,5 @@ def test_the_run_block_of_a_skypilot_task_is_a_script(tmp_path: Path) -> None:
 )
 def test_bad_input_is_one_clear_finding(tmp_path: Path, script: str, code: str) -> None:
     write(tmp_path, {"run.sh": script})
-    for reading in load_all(tmp_path / "run.sh", AsDeclared(8)):
+    for reading in load_all(tmp_path / "run.sh", AsDeclared(8), level="placement"):
         assert [finding.code for finding in reading.findings] == [code]
