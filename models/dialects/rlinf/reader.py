@@ -23,7 +23,6 @@ from ...text.tree import Mapping, Scalar, Value
 from ..dialect import DEFAULT_LEVEL
 from ..skeleton import HINTS
 from ..skeleton import Reader as Skeleton
-from . import NAME
 from .batches import batches, environments, facts_of
 from .checks import check_settings
 from .components import accelerators_per_node, component_placement, names_in, read_components
@@ -80,7 +79,7 @@ class _Placed:
 class Reader(Skeleton):
     """One RLinf configuration while it is read."""
 
-    NAME, FRAMEWORK, ENVIRONMENT, UNREAD = NAME, "RLinf", ENVIRONMENT, NAMES
+    NAME, FRAMEWORK, ENVIRONMENT, UNREAD = "rlinf", "RLinf", ENVIRONMENT, NAMES
 
     def __init__(self, document: Document, machines: Machines, level: str, with_hints: bool, anew: bool) -> None:
         super().__init__(document, machines, level, with_hints)
