@@ -33,6 +33,8 @@ def render(report: Report, placements: bool = False, sizes: bool = True, colour:
     if report.plan and report.plan.components:
         blocks.append(components_table(report.plan) if sizes else "")
         blocks += [placements_table(report.plan, name) for name in report.plan.components if placements]
+    if sizes and report.sizes and report.sizes.components:
+        blocks.append(f"without errors:\n{components_table(report.sizes)}")
     blocks.append(render_unchecked(report.unchecked))
     blocks.append(more_about(report.findings) if sizes else "")
     said = [block for block in blocks if block]

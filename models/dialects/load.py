@@ -19,7 +19,7 @@ from ..text.document import Document
 from ..text.source import Source
 from ..text.tree import Mapping
 from .recognition import DIALECTS, choose, dialect_named, is_meant_for
-from .released import release_for
+from .released import release_for, unfit
 
 if TYPE_CHECKING:
     from ..releases.choice import Choice
@@ -155,7 +155,8 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
         reading = with_models(found.read(document, machines, level))
         named = machines if isinstance(machines, Cluster) else None
         unchecked = (*unsure, *(_decides(item, found.PLACES) for item in reading.unchecked))
-        reading = replace(_without_strays(reading, strays), unchecked=unchecked, level=level, machines=named)
+        reading = _without_strays(reading, (*strays, *unfit(found, composer.frameworks)))
+        reading = replace(reading, unchecked=unchecked, level=level, machines=named)
     except UnusableInput as problem:
         findings = (*document.findings, *problem.findings)
         reading = Reading(document, "unknown" if dialect == "auto" else dialect, None, findings, document.unchecked)

@@ -7,7 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 
-from ..findings.finding import UnusableInput, error
+from ..findings.finding import Finding, UnusableInput, error, warning
 from ..releases.beside import beside
 from ..releases.choice import Choice, newest, stated
 from ..releases.evidence import by_keys, installed, ranges_from
@@ -41,24 +41,33 @@ def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str],
     """Release of a document; None for a native file.
 
     `frameworks` are statements such as ``verl==0.6.1``; those of other frameworks do not matter here. `roots` are folders that may hold a
-    checkout. Raises UnusableInput for a release that is unknown.
+    checkout. Raises UnusableInput for a release that is unknown, of whichever framework.
     """
-    if dialect.RELEASES is None:
-        return None
-    table = read_releases(dialect.RELEASES)
+    choice = None
     for text in frameworks:
         name, _, version = text.partition("==")
-        if name.strip().lower() != dialect.NAME:
-            continue
+        name = name.strip().lower()
+        table = read_releases(Path(__file__).parent / name / "facts" / "releases.json")
         release = table.named(version)
         if release is None:
             known = [each.name for each in table]
             close = nearest(version.strip(), known)
-            help_ = f"write `{name.strip()}=={close}`; " if close else ""
+            help_ = f"write `{name}=={close}`; " if close else ""
             message = f"{table.framework} {version.strip() or '(no version)'} is not a known release"
             raise UnusableInput([error("PW015", "", message, help=f"{help_}known releases are {', '.join(known)}")])
-        return stated(table, release)
-    return dialect.release_of(document, roots)
+        if name == dialect.NAME:
+            choice = choice or stated(table, release)
+    return choice or (dialect.release_of(document, roots) if dialect.RELEASES else None)
+
+
+def unfit(dialect: Dialect, frameworks: Sequence[str]) -> tuple[Finding, ...]:
+    """A warning where releases are stated, and none is of the framework that a file is read for."""
+    names = [text.partition("==")[0].strip().lower() for text in frameworks]
+    if not names or dialect.NAME in names:
+        return ()
+    message = f"a release of {names[0]} is stated, but this file is read as {dialect.NAME}"
+    help_ = f"state a release of {dialect.NAME}" if dialect.RELEASES else "drop `--framework`"
+    return (warning("PW015", "", message, help=f"{help_}, or pass `--dialect {names[0]}`"),)
 
 
 def found_release(file: Path, document: Document, roots: Sequence[str], shown: Callable[[Document], Choice] | None = None) -> Choice:

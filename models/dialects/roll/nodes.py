@@ -214,6 +214,8 @@ class Reserving:
         label = f"{ids} exist{'s' * (has * each == 1)}" if has else "none exists"
         help = help or (f"name {ids} alone" if has else "")
         self.notes.error("PW102", first.key, message, first.place, label, help, edit, AT_RESERVING, *listed)
+        others = tuple(role.key for role in roles if role is not first)
+        self.notes.findings[-1] = replace(self.notes.findings[-1], also=others)
 
     def _within(self, roles: list[Role], limit: int) -> Iterator[tuple[str, Edit]]:
         """(help, edit) of ways to name devices that exist: without those beyond, as many of the first, or fewer."""
