@@ -20,7 +20,7 @@ from placewright.cli.main import run
 from study import Rows, Study, plotting
 
 OUR_FAULT = 70
-VERDICTS = {0: "ok", 1: "findings", 2: "unusable"}
+VERDICTS = {0: "ok", 1: "findings", 2: "unusable", 5: "incomplete"}
 AMOUNTS = (1, 2, 4, 8)
 QUICK, FULL = 240, 10_000
 """How many files of each framework and form, shared among the amounts alike."""

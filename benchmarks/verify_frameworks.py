@@ -31,7 +31,7 @@ from study import Rows, Study, plotting
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "import sys; sys.argv[0] = 'placewright'; from placewright.cli.main import main; main()"
 MACHINES = AsDeclared(8, "H100")
-VERDICTS = ("ok", "faulty", "unusable")
+VERDICTS = ("ok", "incomplete", "faulty", "unusable")
 QUICK = 4
 """Without `--full`, so many of each kind of input."""
 

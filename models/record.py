@@ -25,7 +25,12 @@ else:
 def _made(cls: type, frozen: bool = False, slots: bool = False, order: bool = False, eq: bool = True, kw_only: bool = False) -> type:
     if not cls.__doc__:
         cls.__doc__ = cls.__name__  # else the standard library derives one from the signature, which is slow
-    cls = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
+    extends = any(getattr(base, "__dataclass_params__", None) and base.__dataclass_params__.frozen for base in cls.__mro__[1:])
+    if extends and not frozen:
+        raise TypeError("cannot inherit non-frozen dataclass from a frozen one")
+    cls = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only, frozen=extends)(cls)
+    if frozen:
+        cls.__dataclass_params__.frozen = True  # what extends it must be frozen too
     every = fields(cls)
     compared = _values([each.name for each in every if each.compare])
     added: dict[str, Any] = {"__init__": _init(cls, every, frozen), "__repr__": _repr(every)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Callable, Sequence
+from typing import Callable, Collection, Sequence
 
 from ..models.findings.causes import WRITTEN, skeleton
 from ..models.findings.finding import Finding, Severity
@@ -45,7 +45,8 @@ def tried(reading: Reading, findings: Sequence[Finding], found_in: Errors) -> li
         if not works:
             kept = [replace(each, edit=None, help=_INSTEAD.get(each.code, "")) if each.edit == edit else each for each in kept]
             continue
-        follows = [each for each in kept if _follows(each, mended[0], left)] if _is_cause(mended[0]) else []
+        still = {(each.code, each.subject) for each in after if each.severity is Severity.ERROR}
+        follows = [each for each in kept if _follows(each, mended[0], still)] if _is_cause(mended[0]) else []
         if follows:
             kept = [_because(each, follows) if each is mended[0] else each for each in kept if each not in follows]
     return kept
@@ -104,9 +105,10 @@ def _is_cause(finding: Finding) -> bool:
     return finding.severity is Severity.ERROR or finding.code in MISSPELT
 
 
-def _follows(finding: Finding, cause: Finding, left: Counter[tuple[str, str, str]]) -> bool:
-    """Is an error gone as soon as an earlier cause is mended?"""
-    return finding.severity is Severity.ERROR and not left[_said(finding)] and _phase(cause) < _phase(finding)
+def _follows(finding: Finding, cause: Finding, still: Collection[tuple[str, str]]) -> bool:
+    """True if an error is gone, with all of its kind about the same, as soon as an earlier cause is mended."""
+    gone = (finding.code, finding.subject) not in still
+    return finding.severity is Severity.ERROR and gone and _phase(cause) < _phase(finding)
 
 
 def _because(cause: Finding, follows: Sequence[Finding]) -> Finding:

@@ -44,6 +44,7 @@ def _broken(judged: Judge, text: str, before: Report, edits: list[Edit]) -> Iter
             yield f"stays: {finding}"
     left = Counter(finding.code for finding in before.errors)
     left.subtract(finding.code for finding in mended if finding in before.errors)
+    left.update(item.rule for item in before.unchecked if item.why.startswith("judged once"))
     for finding in after.errors:
         left[finding.code] -= 1
         if left[finding.code] < 0 and not _shows(mended, finding):
@@ -62,6 +63,8 @@ def _shows(mended: list[Finding], fresh: Finding) -> bool:
     without another error.
     """
     if fresh.code == "PW601" and mended:
+        return True
+    if any("is no component of" in finding.message for finding in mended):
         return True
     if any(finding.code in ("PW104", "PW118", "PW125", "PW216", "PW803") for finding in mended):
         return True

@@ -81,6 +81,18 @@ def test_what_is_frozen_stays_as_it_is(options: dict[str, bool]) -> None:
         assert made.width == 2
 
 
+def test_a_class_of_the_standard_library_extends_ours() -> None:
+    base = pair_of(record.dataclass, {"frozen": True})[0]
+
+    @dataclasses.dataclass(frozen=True)
+    class Longer(base):  # type: ignore[misc, valid-type]
+        depth: int = 1
+
+    assert asdict(Longer(width=2))["depth"] == 1
+    with pytest.raises(TypeError, match="frozen"):
+        record.dataclass(type("Loose", (base,), {"__annotations__": {"depth": "int"}, "depth": 1, "__doc__": "Loose."}))
+
+
 def test_arguments_are_checked() -> None:
     shape = pair_of(record.dataclass, {"frozen": True, "slots": True})[0]
     with pytest.raises(TypeError, match="width"):

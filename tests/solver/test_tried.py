@@ -37,9 +37,9 @@ def told(report: Report) -> list[tuple[str, str, str]]:
 
 def test_a_misspelt_component_is_the_only_error() -> None:
     report = verdict(RLINF.replace("PLACES", "rolout: 0-7"))
-    assert told(report) == [("PW803", "rolout", "write `rollout`")]
+    assert told(report) == [("PW123", "rolout", "write `rollout`")]
     assert report.errors[0].severity is Severity.ERROR
-    assert [note for note in report.errors[0].notes if "PW123" in note and "`rollout` is not placed" in note]
+    assert "misses `rollout`" in report.errors[0].message
 
 
 def test_a_misspelt_hint_is_the_only_error() -> None:

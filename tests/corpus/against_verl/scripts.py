@@ -50,7 +50,10 @@ def scripts(checkout: Path, files: list[str]) -> Iterator[Script | str]:
         source = Source.read(checkout / file)
         launches = [launch for each in read_script(source, ENVIRONMENT).started if (launch := launch_of(each))]
         found = [(launch, program) for launch in launches if (program := _program(launch))]
-        readings = {reading.document.program: reading for reading in read_all(source, None, "verl", "training", Composer(frameworks=("verl==b178a3cd",)))}
+        readings = {
+            reading.document.program: reading
+            for reading in read_all(source, None, "verl", "training", Composer(frameworks=("verl==b178a3cd",)))
+        }
         matching = [
             reading for known, reading in readings.items() if known and any(known.name == launch.program.plain for launch, _ in found)
         ]

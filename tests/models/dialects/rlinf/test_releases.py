@@ -9,7 +9,8 @@ import pytest
 import yaml
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load
-from placewright.models.dialects.rlinf.known import RELEASES, names, release_of, releases_of
+from placewright.models.dialects.rlinf import release_of
+from placewright.models.dialects.rlinf.known import RELEASES, names, releases_of
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.machines.shorthand import AsDeclared
 from placewright.models.releases.release import read_releases
@@ -176,21 +177,19 @@ def test_words_leave_the_releases_that_know_them() -> None:
     assert [each.name for each in choice.possible] == ["0.2", "0.3", "a3816b59"]
 
 
-@pytest.mark.parametrize(
-    ("marks", "release"),
-    [(("franka",), "0.1"), (("franka", "xsquare"), "0.2"), (("franka", "xsquare", "gim_arm"), "0.3"), ((), "a3816b59")],
-)
-def test_a_checkout_around_the_file_says_its_release(tmp_path: Path, marks: tuple[str, ...], release: str) -> None:
-    robots = tmp_path / "rlinf" / "scheduler" / "hardware" / "robots"
-    robots.mkdir(parents=True)
-    (tmp_path / "rlinf" / "config.py").touch()
-    for mark in marks:
-        (robots / f"{mark}.py").touch()
+@pytest.mark.parametrize("release", ["0.1", "0.2", "0.3", "a3816b59"])
+def test_a_checkout_around_the_file_says_its_release(tmp_path: Path, release: str) -> None:
+    table = read_releases(RELEASES)
+    known = table.named(release)
+    assert known is not None
+    for path in (table.checkout, *(mark for mark, ranges in table.marks.items() if any(table.holds(each, known) for each in ranges))):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
     file = tmp_path / "examples" / "reasoning" / "config" / "run.yaml"
     file.parent.mkdir(parents=True)
     file.write_text("runner: {task_type: reasoning}\n")
     choice = release_of(Document.of(Source.read(file)))
-    assert choice.release.name == release and (choice.reason == "its checkout") == bool(marks)
+    assert choice.release.name == release and choice.reason == f"checkout {tmp_path.name}"
 
 
 def test_facts_name_known_releases_only() -> None:
