@@ -25,12 +25,12 @@ else:
 def _made(cls: type, frozen: bool = False, slots: bool = False, order: bool = False, eq: bool = True, kw_only: bool = False) -> type:
     if not cls.__doc__:
         cls.__doc__ = cls.__name__  # else the standard library derives one from the signature, which is slow
-    extends = any(getattr(base, "__dataclass_params__", None) and base.__dataclass_params__.frozen for base in cls.__mro__[1:])
+    extends = any(_params(base).frozen for base in cls.__mro__[1:] if _params(base) is not None)
     if extends and not frozen:
         raise TypeError("cannot inherit non-frozen dataclass from a frozen one")
     cls = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only, frozen=extends)(cls)
     if frozen:
-        cls.__dataclass_params__.frozen = True  # what extends it must be frozen too
+        _params(cls).frozen = True  # what extends it must be frozen too
     every = fields(cls)
     compared = _values([each.name for each in every if each.compare])
     added: dict[str, Any] = {"__init__": _init(cls, every, frozen), "__repr__": _repr(every)}
@@ -45,6 +45,11 @@ def _made(cls: type, frozen: bool = False, slots: bool = False, order: bool = Fa
         if name not in cls.__dict__ or (name == "__hash__" and not has_hash):
             setattr(cls, name, function)
     return _slotted(cls, every, frozen) if slots else cls
+
+
+def _params(cls: type) -> Any:
+    """Options that a dataclass was made with; None for another class."""
+    return cls.__dict__.get("__dataclass_params__")
 
 
 def _init(cls: type, every: tuple[Field[Any], ...], frozen: bool) -> Callable[..., None]:

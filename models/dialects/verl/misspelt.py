@@ -61,7 +61,11 @@ class _Settings:
         key, kind = setting.key, setting.kind
         if kind in (Mark.CHANGE, Mark.DELETE):
             if not composed and not self._has(key):
-                self._missing(setting)
+                if self._may_be_another_program(key):
+                    why = f"`{key}` is a key of another configuration than `{self.table.name}`, which is assumed"
+                    self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
+                else:
+                    self._missing(setting)
         elif kind is Mark.ADD and not composed and isinstance(setting.value, Scalar) and key not in self.added and self._is_set(key):
             self._there(setting)
         elif not self._has(key):
@@ -95,6 +99,13 @@ class _Settings:
                 return True
             owner = owner.rpartition(".")[0]
         return False
+
+    def _may_be_another_program(self, key: str) -> bool:
+        """True if nothing names the program, and another configuration of the release has the key."""
+        program, choice, known = self.notes.document.program, self.notes.choice, configurations()
+        if choice is None or (program is not None and program.name):
+            return False
+        return any(known.known_in(name, key) >> choice.release.index & 1 for name in known.index if name != self.table.name)
 
     def _is_set(self, key: str) -> bool:
         default = self.table.defaults.get(key)

@@ -6,6 +6,7 @@ Source: verl, verl/single_controller/ray/base.py (_check_resource_available), ve
 from __future__ import annotations
 
 import re
+from typing import AbstractSet as Set
 from typing import Iterator
 
 from ....configuration.notes import is_unknown
@@ -112,7 +113,9 @@ def _unread(work: Work) -> None:
     """A key that sizes something on accelerators and that nothing asked for is never passed over in silence."""
     asked, sections = work.settings.asked, dict[str, list[str]]()
     separate = work.setup.entry.kind in (Kind.SEPARATE, Kind.GENERATION)
-    for path in _sizing(work.notes.document.root, ""):
+    document = work.notes.document
+    others = frozenset(document.others) - {document.source.name, "--set"}  # what a configuration has by default asks for nothing
+    for path in _sizing(document.root, "", others):
         known = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
         known = known and not any(path.startswith(section) and until(work.settings, release) for section, release in SINCE)
         if path not in asked and not known and path.partition(".")[0] not in IGNORED:
@@ -125,16 +128,18 @@ def _unread(work: Work) -> None:
         work.notes.unsure(UNREAD, owner or paths[0], why, decides=True, add=add)
 
 
-def _sizing(value: Value, path: str) -> Iterator[str]:
-    """Paths of keys that name accelerators, nodes or processes and have a number, or a switch that is on."""
+def _sizing(value: Value, path: str, others: Set[str]) -> Iterator[str]:
+    """Paths of keys that name accelerators, nodes or processes and have a number, or a switch that is on; not in `others`, by file."""
     if isinstance(value, Sequence):
         for index, item in enumerate(value.items):
-            yield from _sizing(item, f"{path}.{index}")
+            yield from _sizing(item, f"{path}.{index}", others)
     if not isinstance(value, Mapping):
         return
     for line in value:
         key = f"{path}.{line.key.text}".lstrip(".")
         if isinstance(line.value, Scalar):
+            if line.value.span.file in others:
+                continue
             number = line.value.value
             counts = (
                 is_unknown(line.value) or (isinstance(number, (int, float)) and number) or (isinstance(number, str) and number.isdecimal())
@@ -142,4 +147,4 @@ def _sizing(value: Value, path: str) -> Iterator[str]:
             if counts and NAMING.search(line.key.text.lower()):
                 yield key
         else:
-            yield from _sizing(line.value, key)
+            yield from _sizing(line.value, key, others)
