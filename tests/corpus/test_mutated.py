@@ -74,6 +74,7 @@ def mutated(chance: random.Random, text: str, lines: re.Pattern[str] = _PLACES, 
 @pytest.mark.slow
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")
 @pytest.mark.parametrize("part", range(6))
+@pytest.mark.timeout(1500)
 def test_every_edit_of_a_mutated_file_of_rlinf_keeps_its_promise(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, folder in FOLDERS.items():
         monkeypatch.setenv(name, str(CORPUS / folder))
@@ -104,6 +105,7 @@ _LISTS = ("list(range(0,8))", '"list(range(0,16))"', "list(range(8,0,-1))", "lis
 @pytest.mark.slow
 @pytest.mark.skipif(not OF_ROLL.is_dir(), reason="the corpus is not beside the repository")
 @pytest.mark.parametrize("part", range(3))
+@pytest.mark.timeout(1500)
 def test_every_edit_of_a_mutated_file_of_roll_keeps_its_promise(part: int) -> None:
     composer = Composer(roots=(str(OF_ROLL / "yaml"),))
     lines = (OF_ROLL / "placement_files.txt").read_text("utf-8").split()
@@ -163,6 +165,7 @@ def commands() -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.skipif(not OF_VERL.is_file(), reason="the corpus is not beside the repository")
 @pytest.mark.parametrize("part", range(4))
+@pytest.mark.timeout(1500)
 def test_every_edit_of_a_mutated_command_line_keeps_its_promise(part: int) -> None:
     offered = 0
     for number, command in enumerate([*commands()][part::4][::4]):

@@ -14,9 +14,6 @@ CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus" / "verl"
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")
 
 NO_CONFIGURATION = {
-    "yaml/examples/skypilot/verl-grpo.yaml": "a task of SkyPilot, whose script starts verl",
-    "yaml/examples/skypilot/verl-multiturn-tools.yaml": "a task of SkyPilot, whose script starts verl",
-    "yaml/examples/skypilot/verl-ppo.yaml": "a task of SkyPilot, whose script starts verl",
     "yaml/verl/trainer/config/reward_model/dp_reward_loop.yaml": "a part that others are composed of",
     "yaml/verl/trainer/config/reward_model/megatron_reward_loop.yaml": "a part that others are composed of",
     "yaml/verl/trainer/config/reward_model/reward_model.yaml": "a part that others are composed of",

@@ -7,7 +7,7 @@ from placewright.models.findings.finding import Severity
 from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster, Node
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.solver.verify import found_in
 
 from .configurations import NODES, PER_NODE, Question
 
@@ -16,5 +16,5 @@ CLUSTER = Cluster(tuple(Node(rank, f"node-{rank}", accelerators(PER_NODE)) for r
 
 def codes(question: Question, level: str) -> set[str]:
     """The codes of all errors."""
-    report = verify(read(Source("train.yaml", question.text), CLUSTER, "roll", level))
-    return {finding.code for finding in report.findings if finding.severity is Severity.ERROR}
+    found = found_in(read(Source("train.yaml", question.text), CLUSTER, "roll", level))
+    return {finding.code for finding in found if finding.severity is Severity.ERROR}

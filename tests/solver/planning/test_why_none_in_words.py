@@ -40,7 +40,7 @@ def test_what_the_framework_demands_is_not_told_to_be_dropped(tmp_path: Path) ->
     """Who shares a pool of verl is on the same accelerators: the file can only drop its own demand, or leave more counts open."""
     script = (
         "python3 -m verl.trainer.main_ppo trainer.nnodes=1 trainer.n_gpus_per_node=8 actor_rollout_ref.rollout.tensor_model_parallel_size=2 "
-        "data.train_batch_size=256 actor_rollout_ref.rollout.n=8 '+placewright.components.actor={seconds: {8: 100}, %s}' "
+        "data.train_batch_size=256 actor_rollout_ref.rollout.n=8 actor_rollout_ref.actor.use_dynamic_bsz=True actor_rollout_ref.rollout.name=vllm algorithm.adv_estimator=grpo '+placewright.components.actor={seconds: {8: 100}, %s}' "
         "'+placewright.components.rollout={seconds: {8: 180}, %s}'\n"
     )
 
