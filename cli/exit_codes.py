@@ -12,7 +12,7 @@ UNDECIDED = 3
 DIFFERENT = 4
 """The world differs from the plan."""
 INCOMPLETE = 5
-"""What decides is unknown, so that not all of the placement was checked."""
+"""One unknown that decides the placement, and what to add."""
 OUR_FAULT = 70
 SIGNALLED = 128
 """And the number of the signal."""

@@ -87,7 +87,7 @@ def _merged(source: Source, steps: Sequence[Step], environment: Environment, fin
 
 
 def _is_choice(setting: Setting, settings: Sequence[Setting]) -> bool:
-    """Does it choose the option of a group, since others set what is below it? Only a text that is there could tell."""
+    """True if it chooses an option of a group: other settings set keys below it."""
     inside = f"{setting.key}."
     plain = isinstance(setting.value, Scalar) and isinstance(setting.value.value, str) and "." not in setting.key
     return plain and any(each.key.startswith(inside) for each in settings)

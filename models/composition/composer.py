@@ -40,7 +40,7 @@ class Composer:
     library: Library = field(default_factory=Library)
 
     def reading_in(self, folder: str | None) -> Composer:
-        """The same for the files of a folder that the user named: what lies in it may be read."""
+        """Copy for the files of a named folder, which may all be read."""
         return self if folder is None or folder in self.roots else replace(self, roots=(*self.roots, folder))
 
     @cached_property

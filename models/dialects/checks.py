@@ -38,7 +38,7 @@ class Number:
 
 
 class Facts:
-    """What checks may ask of one job: settings by path, with the framework's defaults. Dialects derive more.
+    """Settings and derived numbers of one job, as checks read them. Dialects derive more.
 
     `subject` is the component that the findings are about. `top` is where a finding points without a better place.
     """
@@ -50,7 +50,7 @@ class Facts:
 
     @property
     def top(self) -> Span:
-        """Where a finding points without a better place."""
+        """Fallback span of a finding."""
         return self.settings.top
 
     def number(self, path: str, code: str) -> Number | None:
