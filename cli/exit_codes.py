@@ -12,7 +12,7 @@ UNDECIDED = 3
 DIFFERENT = 4
 """The world differs from the plan."""
 INCOMPLETE = 5
-"""One unknown that decides the placement, and what to add."""
+"""Something that decides the placement is unknown."""
 OUR_FAULT = 70
 SIGNALLED = 128
 """And the number of the signal."""
