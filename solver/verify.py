@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator, Sequence
+from typing import Container, Iterator, Sequence
 
 from ..models.findings.causes import by_cause, first_causes
 from ..models.findings.edits import go_together, of_one_use
 from ..models.findings.finding import Finding, Severity
+from ..models.findings.span import Span
 from ..models.part import explicit
 from ..models.placements.assignment import Assignment
 from ..models.placements.plan import VERIFIED, Plan
@@ -91,7 +92,7 @@ def verify(reading: Reading, open_too: bool = True) -> Report:
     if problem is None:
         return report
     if report.errors:
-        return replace(report, sizes=_sound(problem, report.errors))
+        return replace(report, sizes=_sound(problem, report.errors, document.environment.places))
     return replace(report, plan=_plan(problem, problem.given()))
 
 
@@ -99,9 +100,10 @@ def _plan(problem: Problem, given: Assignment) -> Plan:
     return Plan(problem.cluster, given, VERIFIED, cpus=cpus_of(problem, given))
 
 
-def _sound(problem: Problem, errors: Sequence[Finding]) -> Plan | None:
-    """The placements of the components that no error is about; None where there are none."""
+def _sound(problem: Problem, errors: Sequence[Finding], hidden: Container[Span]) -> Plan | None:
+    """Placements of components without errors, none of which hangs on a hidden value; None where there are none."""
     wrong = {name for each in errors for name in (each.subject, *each.also)}
+    wrong |= {each.name for each in problem.job.components if any(span in hidden for span in each.spans.values())}
     runs = {name: its for name, its in problem.given().runs.items() if name not in wrong}
     return _plan(problem, Assignment(runs)) if runs else None
 

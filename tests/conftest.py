@@ -18,6 +18,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite the expected text of the scenarios")
 
 
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that a user states in the environment holds in a test."""
+    monkeypatch.delenv("PLACEWRIGHT_CLUSTER", raising=False)
+
+
 @pytest.fixture
 def interruptible() -> Iterator[None]:
     """Ctrl-C is heard, even where a shell that runs this in its background ignores it."""

@@ -12,7 +12,7 @@ from ...models.machines.cluster import Cluster
 from ...models.machines.cluster_file import ClusterForm
 from ..port.node import RayNode
 
-VARIABLE = "PLACEWRIGHT_CLUSTER"
+VARIABLE = "PLACEWRIGHT_LAUNCHED_ON"
 """In the environment of workers: the cluster that they were launched on."""
 SHOWN = 16
 """So many characters of Ray's id of a node tell it from all others; the whole of them could make the text too long for an environment."""

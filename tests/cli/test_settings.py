@@ -18,12 +18,12 @@ TRAIN = "cluster:\n  num_nodes: 2\n  component_placement:\n    actor: 0-7\n"
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with a configuration in a folder, which is the current one."""
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "jobs").mkdir()
-    (tmp_path / "jobs" / "train.yaml").write_text(TRAIN)
-    monkeypatch.chdir(tmp_path / "jobs")
-    monkeypatch.delenv("PLACEWRIGHT_CLUSTER", raising=False)
-    return tmp_path
+    root = tmp_path / "repository"
+    for folder in (".git", "jobs"):
+        (root / folder).mkdir(parents=True)
+    (root / "jobs" / "train.yaml").write_text(TRAIN)
+    monkeypatch.chdir(root / "jobs")
+    return root
 
 
 def last_line(capsys: pytest.CaptureFixture[str], *words: str) -> str:

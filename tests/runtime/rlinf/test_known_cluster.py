@@ -83,7 +83,7 @@ def test_a_worker_sees_the_nodes_of_its_cluster_and_their_groups() -> None:
 
 def test_in_a_worker_it_is_made_once_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     port, machines = cluster(4, 2)
-    monkeypatch.setenv("PLACEWRIGHT_CLUSTER", machines.description)
+    monkeypatch.setenv("PLACEWRIGHT_LAUNCHED_ON", machines.description)
     monkeypatch.setattr(cluster_module, "RayPort", lambda: port)
     known_module.opened.clear()
     inside = Cluster()
