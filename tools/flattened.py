@@ -20,7 +20,7 @@ from ..models.text.source import Source
 from ..models.text.tree import Mapping, Scalar, Value, find
 
 LONGEST = 80
-"""Longer texts are no defaults that a check reads; only that their key is there is kept."""
+"""Longer texts, and absolute paths, are no defaults that a check reads; only that their key is there is kept."""
 
 MARKS = ("trainer.", "data.", "rollout.")
 """What a main configuration has; other files of the folders are parts of one, or of tools."""
@@ -114,12 +114,17 @@ def _options(file: str, roots: Sequence[str], made: dict[str, str]) -> Iterator[
         yield from ((key, name) for name in sorted(names - {option}))
 
 
+def is_unsaid(text: str) -> bool:
+    """True for a text whose key alone is kept."""
+    return len(text) > LONGEST or text.startswith("/")
+
+
 def _leaves(value: Value, path: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping) and value.entries:
         for entry in value:
             yield from _leaves(entry.value, f"{path}.{entry.key.text}".lstrip("."))
     elif isinstance(value, Scalar):
         plain = value.value
-        yield path, UNSAID if isinstance(plain, str) and len(plain) > LONGEST else plain
+        yield path, UNSAID if isinstance(plain, str) and is_unsaid(plain) else plain
     else:
         yield path, {} if isinstance(value, Mapping) else UNSAID

@@ -14,7 +14,7 @@ from placewright.models.dialects import verl
 from placewright.models.releases.configurations import Configurations
 from placewright.models.releases.release import read_releases
 from placewright.models.releases.runs import UNSAID, Releases, same
-from placewright.tools.flattened import LONGEST, configurations
+from placewright.tools.flattened import configurations, is_unsaid
 
 CHECKOUTS = os.environ.get("PLACEWRIGHT_VERL_RELEASES", "")
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus" / "verl" / "yaml"
@@ -38,8 +38,8 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         for key, inner in value.items():
             yield from leaves(inner, f"{path}.{key}".lstrip("."))
     else:
-        long = isinstance(value, str) and len(value) > LONGEST
-        yield path, UNSAID if long or isinstance(value, list) else value
+        unsaid = isinstance(value, list) or (isinstance(value, str) and is_unsaid(value))
+        yield path, UNSAID if unsaid else value
 
 
 def of_hydra(checkout: Path, path: str, choice: str) -> dict[str, Any] | None:
