@@ -75,6 +75,7 @@ class Settings:
         self._interpolator = interpolator
         self._defaults = defaults or {}
         self._found: dict[tuple[str, ...], Value | None] = {}
+        self._by_path: dict[str, Value | None] = {}  # checks ask for the same few paths again and again
         self._said: set[tuple[str, str]] = set()
 
     @property
@@ -99,7 +100,9 @@ class Settings:
 
     def at(self, path: str) -> Value | None:
         """The value at a path; None if there is none. An unresolved one is a Scalar of tag UNRESOLVED."""
-        return self._at(tuple(path.split(".")) if path else ())
+        if path not in self._by_path:
+            self._by_path[path] = self._at(tuple(path.split(".")) if path else ())
+        return self._by_path[path]
 
     def _at(self, keys: tuple[str, ...]) -> Value | None:
         if keys not in self._found:
