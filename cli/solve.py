@@ -17,7 +17,7 @@ from .asking.further import Further, further_options, solver
 from .asking.options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option, said_as_json
 from .asking.previous import Previous, previous_options
 from .asking.solvable import solvable
-from .exit_codes import FINDINGS, OK, OUR_FAULT, UNDECIDED
+from .exit_codes import FINDINGS, OUR_FAULT, UNDECIDED
 from .showing.findings import echo_findings
 from .showing.line import AUTO, WAYS
 from .showing.planned import account_of
@@ -86,9 +86,9 @@ def solve(
     if output and Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
         raise click.UsageError("-o names the configuration itself; name another file for the plan")
     loaded = load(file, machines, dialect, level, composer).to_solve
-    reading, code, before = solvable(with_models(loaded, model) if model else loaded, form)
+    reading, answered, before = solvable(with_models(loaded, model) if model else loaded, form)
     if reading is None or reading.problem is None:
-        return code
+        return answered
     from ..solver.planning.answering import answering
     from ..solver.planning.asking.recent import remembering
     from ..solver.planning.asking.traffic import costs_of_traffic
@@ -129,7 +129,9 @@ def solve(
         save(output, answer)
     if write and edits:
         write_edits(file, reading, edits)
-    code = OUR_FAULT if _is_our_fault(answer) else FINDINGS if write and any(each.severity is Severity.ERROR for each in of_file) else OK
+    code = (
+        OUR_FAULT if _is_our_fault(answer) else FINDINGS if write and any(each.severity is Severity.ERROR for each in of_file) else answered
+    )
     if form == "json":
         from ..report.solution import to_json
 

@@ -105,7 +105,7 @@ def whatif(
         file = changed if changed is not None and problem is changed.problem else reading
         return solver(limit, seed, memory_limit, refusing(file))(problem)
 
-    return _answered(reading, changes or each_dropped(reading.problem), solve, form, bool(changes))
+    return _answered(reading, changes or each_dropped(reading.problem), solve, form, bool(changes)) or code
 
 
 def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Problem], Answer], form: str, asked: bool) -> int:

@@ -9,7 +9,7 @@ import click
 from ...models.findings.finding import Finding, error
 from ...models.report import UNUSABLE as UNUSABLE_FILE
 from ...report.terminal import escape
-from ..exit_codes import FINDINGS, OK, UNUSABLE
+from ..exit_codes import FINDINGS, INCOMPLETE, OK, UNUSABLE
 from ..showing.findings import echo_findings
 
 if TYPE_CHECKING:
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class Solvable(NamedTuple):
-    """The reading with 0 if it can be solved; else None and the exit code. `findings` are those that were printed."""
+    """The reading if it can be solved, and the exit code of an answer: 5 where something that decides is unknown.
+
+    Else None and the exit code. `findings` are those that were printed.
+    """
 
     reading: Reading | None
     code: int
@@ -47,4 +50,13 @@ def solvable(reading: Reading, form: str) -> Solvable:
             click.echo(without_plan(file, UNUSABLE_FILE, (*report.findings, uncounted)))
         click.echo(f"{escape(file)}: not solved", err=True)
         return Solvable(None, UNUSABLE)
-    return Solvable(reading, OK, report.findings)
+    if report.missing:
+        first = report.missing[0]
+        click.echo(f"{escape(file)}: incomplete: {escape(first.what)}. {escape(first.add)}", err=True)
+        if not reading.problem.components:
+            if form == "json":
+                from ...report.json import render as render_json
+
+                click.echo(render_json([report]))
+            return Solvable(None, INCOMPLETE)
+    return Solvable(reading, INCOMPLETE if report.missing else OK, report.findings)

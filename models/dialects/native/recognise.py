@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ...roles import ROLES
+from ...text.nearest import nearest
 from ...text.tree import Mapping
 from ..signs import Signs
 
@@ -17,11 +19,16 @@ _OTHERS = ("apiVersion", "asyncapi", "openapi", "swagger")
 
 
 def signs(root: Mapping) -> Signs:
-    """`components:` of a file that has no other keys than ours, says what the cluster is, or has a component as ours are."""
+    """Reads `components:` of a file that names a cluster, or components with roles or keys like ours."""
     components = root.get("components")
     if components is None or any(root.get(key) is not None for key in _OTHERS):
         return Signs()
-    inner = [entry.value for entry in components] if isinstance(components, Mapping) else []
-    ours = root.get("cluster") is not None or all(entry.key.text in KEYS for entry in root)
-    ours = ours or any(value.get(key) is not None for value in inner if isinstance(value, Mapping) for key in _OF_COMPONENTS)
-    return Signs(("components",)) if ours else Signs()
+    lines = list(components) if isinstance(components, Mapping) else []
+    inner, names = [line.value for line in lines], {line.key.text for line in lines}
+    keys = {entry.key.text for value in inner if isinstance(value, Mapping) for entry in value}
+    if root.get("cluster") is not None or keys.intersection(_OF_COMPONENTS):
+        return Signs(("components",))
+    if not all(entry.key.text in KEYS for entry in root):
+        return Signs()
+    ours = not keys or names.intersection(ROLES) or any(nearest(key, _OF_COMPONENTS) for key in keys)
+    return Signs(("components",)) if ours else Signs(weak=("components",))

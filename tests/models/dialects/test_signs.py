@@ -35,6 +35,8 @@ NATIVE = "components: {actor: {placement: 0-7}}\n"
         ("kind: Kustomization\ncomponents: [../base]\n", [], []),
         ("cluster: 1x8\ncomponents: {actor: {gpus: 8}}\n", ["native"], []),
         ("components: {actor: {gpus: 8}}\n", ["native"], []),
+        ("components: {web: {acelerators: 8}}\n", ["native"], []),
+        ("components: {web: {replicas: 3}}\n", [], ["native"]),
     ],
 )
 def test_signs(text: str, sure: list[str], weak: list[str]) -> None:
