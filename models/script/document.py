@@ -73,7 +73,7 @@ def read_script(source: Source, environment: Mapping[str, str] | None = None) ->
         help_ = "give the settings without loops, or as `key=value` words"
         findings.append(error("PW002", "", message, source.whole(), help=help_))
     unchecked = []
-    for place, _ in dict.fromkeys(follower.untold):
+    for place in dict.fromkeys(follower.unread):
         shown = " ".join(source.text[slice(*place)].split())[:60]
         why = f"`{shown}` in line {lines.number(place[0])} is not followed; what it sets is not known"
         unchecked.append(Unchecked("PW122", "", why))
