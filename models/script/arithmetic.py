@@ -36,9 +36,7 @@ class NotComputed(Exception):
 class Sum:
     """An expression; variables through `lookup`, assignments through `store`."""
 
-    def __init__(
-        self, text: str, lookup: Callable[[str], int], store: Callable[[str, int], None]
-    ) -> None:
+    def __init__(self, text: str, lookup: Callable[[str], int], store: Callable[[str, int], None]) -> None:
         """Read the text. Raises NotComputed."""
         self._lookup, self._store, self._tokens = lookup, store, list[str]()
         self._next = self._depth = position = 0

@@ -1,6 +1,7 @@
 """Words expanded: parameters, sums, quotes removed, split into fields; the rest is unknown.
 
 Source: the Bash Reference Manual, 3.5. File names are not looked up: `*` stays as it is written.
+Braces with commas are out of scope.
 """
 
 from __future__ import annotations
@@ -8,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import field
+from fnmatch import translate
 from typing import TYPE_CHECKING, Sequence
 
 from ..record import dataclass
 from .arithmetic import NotComputed, Sum
-from .patterns import MAX_WORDS, Pattern, braced
 from .pieces import Piece, Place, Text, bounded, derived, joined
 from .state import State, TooMuch
 from .syntax import Inner, Literal, Parameter, Part, Script, Word
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
 MAX_FIELDS = 20_000
 MAX_REFERENCES = 16
+MAX_WORDS = 4_096
+MAX_WORK = 2_000_000
+_NUMBERS = re.compile(r"\{(0|[1-9][0-9]{0,8})\.\.(0|[1-9][0-9]{0,8})\}", re.ASCII)
+_SEVERAL = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_EXTENDED = re.compile(r"[?*+@!]\(")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)", re.ASCII)
 _STRETCH = re.compile(r"[ \t\n]+|[^ \t\n]+")
 
@@ -83,6 +89,7 @@ class Expander:
             words = braced(word.parts)
         except NotComputed as problem:
             return [Text.unknown(self.script.shown(word.place), place, str(problem))]
+        self.state.budget.spend(len(word.parts) // 2)
         for parts in words:
             fields = Fields()
             self._into(fields, parts)
@@ -119,50 +126,35 @@ class Expander:
         """Add the parts of a word; `split`: what is written in it without quotes is split too."""
         for part in parts:
             try:
-                if isinstance(part, Parameter) and part.is_list:
-                    self._list_into(fields, part)
-                elif not part.quoted and isinstance(part, Parameter) and part.takes_default:
-                    self._default_into(fields, part)
-                elif part.quoted or (isinstance(part, Literal) and not split):
-                    fields.add(self._text(part))
-                elif isinstance(part, Inner) and part.kind != "sum":
-                    fields.add(self._text(part), vanishing=True)
-                elif "IFS" in self.state.variables and not isinstance(part, Literal):
-                    raise NotComputed("splitting it at other signs than blanks is not followed")
-                else:
-                    fields.split(self._text(part))
+                texts, splits = self._elements_or_text(part, split)
             except NotComputed as problem:
-                fields.add(self._unknown(part, str(problem)), vanishing=True)
+                texts, splits = [self._unknown(part, str(problem))], False
+            for position, text in enumerate(texts):
+                if position:
+                    fields.next()
+                fields.split(text) if splits else fields.add(text)
 
-    def _list_into(self, fields: Fields, part: Parameter) -> None:
-        """`$@`, `"${ARRAY[@]}"` and their kin: each element by itself. Raises NotComputed."""
-        if part.takes_default:
-            is_set, other = bool(self._elements_of(part)), "+" in part.operator
-            if is_set == other:
-                self._into(fields, part.arguments[0], split=not part.quoted)
-            if is_set == other or other:
-                return
-        texts = self._elements(part)
-        if part.quoted and "*" in (part.name, part.index):
-            fields.add(joined(texts, self._between, self.place(part.place)))
-            return
-        for position, text in enumerate(texts):
-            if position:
-                fields.next()
-            fields.add(text) if part.quoted else fields.split(text)
-
-    def _default_into(self, fields: Fields, part: Parameter) -> None:
-        """`${X:-words}` without quotes: what stands in its place is split as it is quoted."""
-        value, taken = self._chosen(part)
-        if not taken:
-            fields.split(value)
-            return
-        inner, place = Fields(), self.place(part.place)
-        self._into(inner, part.arguments[0], split=True)
-        for position, text in enumerate(inner.all()):
-            if position:
-                fields.next()
-            fields.add(text.used_at(place).assuming(self._taken_as_unset(part), place))
+    def _elements_or_text(self, part: Part, split: bool) -> tuple[list[Text], bool]:
+        """What one part adds to a word, and whether that is split at blanks. Raises NotComputed."""
+        place, splits = self.place(part.place), not part.quoted
+        if isinstance(part, Literal):
+            return [self._text(part)], split and splits
+        if splits and "IFS" in self.state.variables:
+            raise NotComputed("splitting at other signs than blanks is not followed")
+        if isinstance(part, Parameter) and part.is_list:
+            texts = self._elements(part)
+            if part.quoted and "*" in (part.name, part.index):
+                return [joined(texts, self._between, place)], False
+            return texts, splits
+        if splits and isinstance(part, Parameter) and part.takes_default:
+            value, taken = self._chosen(part)
+            if not taken:
+                return [value], True
+            inner = Fields()
+            self._into(inner, part.arguments[0], split=True)
+            names = self._taken_as_unset(part)
+            return [text.used_at(place).assuming(names, place) for text in inner.all()], False
+        return [self._text(part)], splits
 
     def _text(self, part: Part) -> Text:
         whole = self.script.origin.cut(*part.place)
@@ -202,9 +194,9 @@ class Expander:
     # -- commands that only take names apart
 
     def _command_text(self, inner: Script, place: Place) -> tuple[Text | None, str]:
-        """What `$(dirname X)`, `$(basename X)`, `$(echo X)` give; of folders the path alone."""
-        commands, folder = _commands(inner.root) or [], self.state.folder
-        for node in commands:
+        """What `$(dirname X)` and `$(basename X)` give; of folders the path alone."""
+        folder = self.state.folder
+        for node in _commands(inner.root) or ():
             texts = self.all_fields(inner.command_words(node))
             name = texts[0].plain if texts and texts[0].known else ""
             words = [text for text in texts[1:] if not text.plain.startswith("-")]
@@ -212,8 +204,6 @@ class Expander:
                 folder = self.state.absolute(words[0].path)
             elif name == "pwd":
                 return None, folder
-            elif name == "echo" and len(commands) == 1 and len(words) == len(texts) - 1:
-                return (joined(words, " ", place).used_at(place) if words else None), ""
             elif name in ("realpath", "readlink") and words:
                 return None, self.state.absolute(words[0].path.rstrip("/"))
             elif name in ("dirname", "basename") and words:
@@ -280,17 +270,13 @@ class Expander:
         return self._operated(value, part) if part.operator else value
 
     def _length(self, part: Parameter, place: Place) -> Text:
-        """`${#X}` and `${#X[@]}`. Raises NotComputed."""
+        """`${#X[@]}`. Raises NotComputed."""
         if part.index in ("@", "*") or part.name in "@*":
             texts = self._elements_of(part)
             if any(not text.known for text in texts):
                 raise NotComputed("how many elements there are is not known")
             return derived(str(len(texts)), texts, place)
-        value, names = self._value(part)
-        if value is not None and not value.known:
-            raise NotComputed(value.why_unknown)
-        sources = [value] if value is not None else []
-        return derived(str(len(value.plain) if value else 0), sources, place).assuming(names, place)
+        raise NotComputed("the length of a text is not followed")
 
     def _value(self, part: Parameter) -> tuple[Text | None, frozenset[str]]:
         """What the parameter itself holds; if it is not set, None and the name that is not."""
@@ -335,13 +321,8 @@ class Expander:
         """The value with what the operator makes of it. Raises NotComputed."""
         sign, arguments, place = part.operator, part.arguments, self.place(part.place)
         if not value.known:
-            cut = _path_without(value, part) if sign in ("%", "##") else ""
-            if not cut:
-                raise NotComputed(value.why_unknown)
-            return self._unknown(part, value.why_unknown, cut)
+            raise NotComputed(value.why_unknown)
         self.state.budget.spend(1 + len(value.plain) // 100)
-        if sign == ":":
-            return value.cut(*self._range(part, len(value.plain)))
         if sign[0] in "#%":
             kept = self.pattern(arguments[0]).without(value.plain, sign)
             return value.cut(*kept)
@@ -355,11 +336,10 @@ class Expander:
                 raise NotComputed(by.why_unknown)
             text = value.plain.replace(wanted.plain, by.plain, 1 if sign == "/" else -1)
             return bounded(derived(text, [value, by], place) if wanted.plain else value, place)
-        if arguments[0]:
-            raise NotComputed("changing the case of some letters is not followed")
-        change = str.upper if sign[0] == "^" else str.lower
-        end = None if len(sign) == 2 else 1
-        text = change(value.plain[:end]) + (value.plain[1:] if end else "")
+        if sign not in ("^^", ",,") or arguments[0]:
+            shown = self.script.shown(part.place)
+            raise NotComputed(f"`{shown}` is of a form that is not followed")
+        text = value.plain.upper() if sign == "^^" else value.plain.lower()
         return derived(text, [value], place)
 
     def _range(self, part: Parameter, size: int) -> tuple[int, int]:
@@ -377,11 +357,11 @@ class Expander:
     def _elements(self, part: Parameter) -> list[Text]:
         """The elements of a list, with what the operator makes of each. Raises NotComputed."""
         texts = self._elements_of(part)
-        if not part.operator or part.takes_default:
-            return texts
         if part.operator == ":":
             return texts[slice(*self._range(part, len(texts)))]
-        return [self._operated(text, part) for text in texts]
+        if part.operator:
+            raise NotComputed("changing each element is not followed")
+        return texts
 
     @property
     def _between(self) -> str:
@@ -417,13 +397,69 @@ def _path_of(name: str, words: Sequence[Text], place: Place) -> tuple[Text | Non
     return (derived(result, words, place), "") if known else (None, result)
 
 
-def _path_without(value: Text, part: Parameter) -> str:
-    """`${0%/*}` and `${0##*/}`: the folder or the name of a path."""
-    plain = "".join(each.text for each in part.arguments[0] if isinstance(each, Literal))
-    if part.operator == "%":
-        return os.path.dirname(value.path) if plain == "/*" else ""
-    return os.path.basename(value.path) if plain == "*/" else ""
-
-
 def _cost(text: Text) -> int:
     return len(text.pieces) // 8 + len(text.plain) // 200
+
+
+# -- patterns and braces
+
+
+class Pattern:
+    """Letters, of which only the `active` ones (not quoted) have a meaning of their own."""
+
+    def __init__(self, letters: str, active: Sequence[bool]) -> None:
+        """Make a matcher. Raises NotComputed."""
+        if any(active[match.start()] for match in _EXTENDED.finditer(letters)):
+            raise NotComputed("extended patterns are not followed")
+        kept = "".join(letter if on or letter not in "*?[" else f"[{letter}]" for letter, on in zip(letters, active))
+        self._matcher = re.compile(translate(kept.replace("[^", "[!")))
+        self._cost = 1 + letters.count("*")
+
+    def matches(self, text: str, tries: int = 1) -> bool:
+        """True if it matches all of a text, which is one of so many tries. Raises NotComputed."""
+        if len(text) * self._cost * tries > MAX_WORK:
+            raise NotComputed("matching its pattern takes too long")
+        return self._matcher.match(text) is not None
+
+    def without(self, text: str, sign: str) -> tuple[int, int]:
+        """What is left of `${X#pattern}`, `##`, `%`, `%%`. Raises NotComputed."""
+        size, prefix = len(text), sign[0] == "#"
+        ends = range(size + 1) if prefix == (len(sign) == 1) else range(size, -1, -1)
+        for end in ends:
+            if self.matches(text[:end] if prefix else text[end:], size):
+                return (end, size) if prefix else (0, end)
+        return 0, size
+
+
+def braced(parts: tuple[Part, ...]) -> list[tuple[Part, ...]]:
+    """The words that `{1..3}` in a word makes. Raises NotComputed for braces out of scope."""
+    plain = [part.text if isinstance(part, Literal) and not part.quoted else "\0" for part in parts]
+    if not _SEVERAL.search("".join(plain)):
+        return [parts]
+    at, match = next(
+        ((at, match) for at, text in enumerate(plain) if (match := _NUMBERS.search(text))),
+        (0, None),
+    )
+    if match is None or len(_SEVERAL.findall("".join(plain))) > 1:
+        raise NotComputed("braces that make several words are not followed")
+    first, last = int(match[1]), int(match[2])
+    if abs(last - first) >= MAX_WORDS:
+        raise NotComputed(f"the braces make more than {MAX_WORDS:,} words")
+    begin, step = parts[at].place[0], 1 if first <= last else -1
+    edges = ((0, match.start()), (match.end(), len(plain[at])))
+    before, after = (Literal(plain[at][low:high], (begin + low, begin + high)) for low, high in edges)
+    place = (begin + match.start(), begin + match.end())
+    return [
+        tuple(
+            part
+            for part in (
+                *parts[:at],
+                before,
+                Literal(str(number), place, exact=False),
+                after,
+                *parts[at + 1 :],
+            )
+            if not isinstance(part, Literal) or part.quoted or part.text
+        )
+        for number in range(first, last + step, step)
+    ]

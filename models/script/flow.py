@@ -91,9 +91,7 @@ class Flow(ABC):
         """Follow in a shell of its own, whose variables are lost."""
         return replace(self, state=self.state.copy(), broken=False)
 
-    def _either(
-        self, why: str, place: Place, way: Callable[[], Truth], other: Callable[[], Truth] | None = None
-    ) -> Truth:
+    def _either(self, why: str, place: Place, way: Callable[[], Truth], other: Callable[[], Truth] | None = None) -> Truth:
         """Follow one of two ways, or one that may not be taken; what differs is unknown after."""
         before = self.state.copy()
         with self._around(why):
@@ -152,9 +150,7 @@ class Flow(ABC):
         if self.state.ended:
             return truth
         if truth.value is None:
-            self._either(
-                truth.why, place, lambda: self.statements(body), lambda: self._branch(rest, place)
-            )
+            self._either(truth.why, place, lambda: self.statements(body), lambda: self._branch(rest, place))
             return UNKNOWN
         with self._around(taken=truth.depends):
             if not truth.value:
@@ -267,9 +263,7 @@ class Flow(ABC):
         truth = self.statements(node.children_by_field_name("condition"))
         return truth.negated() if node.children[0].type == "until" else truth
 
-    def _once(
-        self, body: Sequence[Node], place: Place, why: str, word: tuple[str, Text] | None = None
-    ) -> None:
+    def _once(self, body: Sequence[Node], place: Place, why: str, word: tuple[str, Text] | None = None) -> None:
         """The body of a loop of which it is unknown how often it is gone through."""
         before = self.state.variables.copy()
 

@@ -51,12 +51,13 @@ class Follower(Flow):
     def whole(self) -> None:
         """Follow all statements. Raises Unreadable, where bash could not read on, and TooMuch."""
         children = self.script.root.children
-        for node, following in zip(children, [*children[1:], None]):
+        for position, node in enumerate(children):
             if self.state.ended:
                 return
             self._check(node)
-            background = following is not None and following.type == "&"
-            self.statements([node, following] if background else [node])
+            following = children[position + 1 : position + 2]
+            background = any(child.type == "&" for child in following)
+            self.statements([node, *following] if background else [node])
 
     def _check(self, node: Node) -> None:
         """Raises Unreadable at the first place that bash could not read."""

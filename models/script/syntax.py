@@ -194,9 +194,7 @@ class Script:
         """The word between two offsets."""
         return Word(self.parts(start, end), (start, end))
 
-    def parts(
-        self, start: int, end: int, quoted: bool = False, inside: bool = False
-    ) -> tuple[Part, ...]:
+    def parts(self, start: int, end: int, quoted: bool = False, inside: bool = False) -> tuple[Part, ...]:
         """The parts of a word; `inside` an expansion a quote within quotes ends them."""
         key = (start, end, quoted)
         if key not in self._parts:
@@ -278,10 +276,7 @@ class Script:
         if sign[0] == "/" or sign == ":":
             cuts[1:1] = self._separator(operator.end(), end, sign[0])
         plain = quoted and (sign[-1] in "-+=?")
-        arguments = tuple(
-            self.parts(low + (at > 0), high, plain, True)
-            for at, (low, high) in enumerate(zip(cuts, cuts[1:]))
-        )
+        arguments = tuple(self.parts(low + (at > 0), high, plain, True) for at, (low, high) in enumerate(zip(cuts, cuts[1:])))
         return Parameter(head[2], place, quoted, index, sign, arguments, bad=head[1] is not None)
 
     def _separator(self, position: int, end: int, letter: str) -> list[int]:
@@ -323,7 +318,7 @@ class Script:
             return end + 1
         if letter in '"`' and closer != letter:
             ends = letter
-        elif letter == "$" and after in ("(", "{") or (letter + after == "$'" and not quoted):
+        elif (letter == "$" and after in ("(", "{")) or (letter + after == "$'" and not quoted):
             inner, ends = 2, {"(": ")", "{": "}", "'": "'"}[after]
             quotes = quoted and after == "{"
         elif (letter == "(" and not quoted and closer in ("", ")")) or letter + closer == "[]":
