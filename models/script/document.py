@@ -117,7 +117,8 @@ def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
     )
     if not chosen:
         raise UnusableInput(script.findings or [_nothing(script)])
-    findings = (replace(finding, severity=Severity.WARNING, notes=(_UNREACHED,)) for finding in script.findings)
+    weak, notes = Severity.WARNING, (_UNREACHED,)
+    findings = (replace(each, severity=weak, notes=notes) for each in script.findings)
     script, count = replace(script, findings=tuple(findings)), len(chosen)
     return tuple(_document(script, start, composer, number, count) for number, start in enumerate(chosen, 1))
 
@@ -128,13 +129,20 @@ def _nothing(script: Followed) -> Finding:
     help_ = "a script starts one with words such as `python3 -m MODULE key=value`"
     if script.unchecked:
         message = f"`{script.source.name}` starts no program in what could be followed"
-        message, help_ = f"{message}: {script.unchecked[0].why}", "write the command in the script itself"
+        message, help_ = (
+            f"{message}: {script.unchecked[0].why}",
+            "write the command in the script itself",
+        )
         return error("PW010", "", message, script.source.whole(), help=help_)
     for each in script.started:
         plain = [word.plain for word in each.words]
         name = plain[0].rpartition("/")[2]
         if name in ("bash", "sh", "sbatch", "source") and len(plain) > 1 and plain[1][:1] != "-":
-            message, place, help_ = f"{message} itself, but another script", each.place, "verify that script"
+            message, place, help_ = (
+                f"{message} itself, but another script",
+                each.place,
+                "verify that script",
+            )
             break
         if re.fullmatch(r"python[0-9.]*|torchrun", name) and not each.words[-1].known:
             message, place = f"{message} that are known: {each.words[-1].why_unknown}", each.place

@@ -13,7 +13,7 @@ from fnmatch import translate
 from typing import TYPE_CHECKING, Sequence
 
 from ..record import dataclass
-from .arithmetic import NotComputed, Sum
+from .arithmetic import NotComputed, calculated
 from .pieces import Piece, Place, Text, bounded, derived, joined
 from .state import State, TooMuch
 from .syntax import Inner, Literal, Parameter, Part, Script, Word
@@ -244,7 +244,7 @@ class Expander:
             self.state.assign(name, derived(str(value), self.sources, place))
 
         self.state.budget.spend(1 + len(text.plain) // 50)
-        return Sum(text.plain, lookup, store).value()
+        return calculated(text.plain, lookup, store)
 
     # -- parameters
 
@@ -257,7 +257,11 @@ class Expander:
         if part.length:
             return self._length(part, place)
         if part.is_list:
-            return joined(self._elements(part), self._between if "*" in (part.name, part.index) else " ", place)
+            return joined(
+                self._elements(part),
+                self._between if "*" in (part.name, part.index) else " ",
+                place,
+            )
         if part.takes_default:
             chosen, taken = self._chosen(part)
             if not taken:
@@ -282,7 +286,10 @@ class Expander:
         """What the parameter itself holds; if it is not set, None and the name that is not."""
         name, place, nothing = part.name, self.place(part.place), frozenset[str]()
         if isinstance(part.index, tuple) and name != "BASH_SOURCE":
-            held, index = self.state.variables.get(name), self.calculate(self.one(part.index), place)
+            held, index = (
+                self.state.variables.get(name),
+                self.calculate(self.one(part.index), place),
+            )
             elements = held if isinstance(held, list) else [held] if held is not None else []
             if isinstance(held, Text) and not held.known:
                 index = 0
@@ -295,7 +302,7 @@ class Expander:
         return None, frozenset({f"${name}" if name.isdecimal() else name})
 
     def _chosen(self, part: Parameter) -> tuple[Text, bool]:
-        """`${X:-default}` and its kin: the value, or True if what is written in its place counts."""
+        """`${X:-default}` and its kin: the value, or True if what is written there counts."""
         value, names = self._value(part)
         if value is not None and not value.known and ":" in part.operator:
             return value, False
@@ -328,7 +335,10 @@ class Expander:
             return value.cut(*kept)
         if sign[0] == "/":
             wanted = self.one(arguments[0])
-            signs = any(letter in wanted.plain for letter in "*?[\\") or wanted.plain[:1] in ("#", "%")
+            signs = any(letter in wanted.plain for letter in "*?[\\") or wanted.plain[:1] in (
+                "#",
+                "%",
+            )
             if signs or not wanted.known or value.plain.count(wanted.plain) > MAX_WORDS:
                 raise NotComputed("replacing what a pattern fits is not followed")
             by = self.one(arguments[1]) if len(arguments) > 1 else Text()
@@ -411,8 +421,8 @@ class Pattern:
         """Make a matcher. Raises NotComputed."""
         if any(active[match.start()] for match in _EXTENDED.finditer(letters)):
             raise NotComputed("extended patterns are not followed")
-        kept = "".join(letter if on or letter not in "*?[" else f"[{letter}]" for letter, on in zip(letters, active))
-        self._matcher = re.compile(translate(kept.replace("[^", "[!")))
+        kept = [letter if on or letter not in "*?[" else f"[{letter}]" for letter, on in zip(letters, active)]
+        self._matcher = re.compile(translate("".join(kept).replace("[^", "[!")))
         self._cost = 1 + letters.count("*")
 
     def matches(self, text: str, tries: int = 1) -> bool:

@@ -107,7 +107,11 @@ class Follower(Flow):
     def _condition(self, node: Node) -> Truth:
         """`[ ... ]`, `[[ ... ]]`, `(( ... ))`."""
         start, end = self.script.range(node)
-        kind, expander, shown = node.children[0].type, self._expander, self.script.shown((start, end))
+        kind, expander, shown = (
+            node.children[0].type,
+            self._expander,
+            self.script.shown((start, end)),
+        )
         inside = (start + len(kind), end - len(kind))
         if kind == "((":
             return computed(inside, expander, shown)
@@ -145,7 +149,8 @@ class Follower(Flow):
             return
         text = self._expander.one(self.script.parts(start, end))
         before = old[0] if isinstance(old, list) and old else old
-        self.state.assign(name, joined([before, text], place=place) if isinstance(before, Text) else text)
+        text = joined([before, text], place=place) if isinstance(before, Text) else text
+        self.state.assign(name, text)
 
     def _array(self, name: str, inside: Place, place: Place, old: Held | None) -> Held:
         """What `NAME=(...)` or `NAME+=(...)` makes."""
@@ -261,7 +266,8 @@ class Follower(Flow):
         elif name in self.state.functions:
             return self._call(self.state.functions[name], words)
         if name in ("[", "test"):
-            return tested(words[1 : -1 if name == "[" else None], self.script.shown(place), expander)
+            shown = self.script.shown(self.script.range(node))
+            return tested(words[1 : -1 if name == "[" else None], shown, expander)
         if name in _LEAVING:
             return self._leave(name, place)
         if name in _BUILTINS:
@@ -321,7 +327,7 @@ class Follower(Flow):
         return HOLDS if name in _SURE else unknown
 
     def _visible(self, node: Node) -> Text | None:
-        """What names the accelerators that a program sees: an assignment, or an exported variable."""
+        """What names the accelerators that a program sees: an assignment or an exported variable."""
         assigned = [child for child in node.children if child.type == "variable_assignment"]
         aside = self._aside() if assigned else self
         for child in assigned:

@@ -116,7 +116,9 @@ def _base(path: str) -> str:
 
 def _submitted(started: Started) -> Launch | None:
     """`CLIENT run --entry=FILE.py --user_params="ARGUMENTS"`, as scripts of ROLL submit a job."""
-    options = {word.plain.partition("=")[0]: word for word in started.words if word.plain.startswith(("--entry=", "--user_params="))}
+    keys = ("--entry=", "--user_params=")
+    words = [word for word in started.words if word.plain.startswith(keys)]
+    options = {word.plain.partition("=")[0]: word for word in words}
     if len(options) < 2 or not options["--entry"].plain.endswith(".py"):
         return None
     entry, params = options["--entry"].cut(len("--entry=")), options["--user_params"]
@@ -204,7 +206,8 @@ def machine_of(launch: Launch, commands: Sequence[Started], lines: Lines) -> Mac
 
     `ray start` before it says so, else the accelerators that are visible.
     """
-    before = [each for each in commands if not each.condition and each.place[0] < launch.started.place[0] and _is_ray_start(each)]
+    earlier = [each for each in commands if each.place[0] < launch.started.place[0]]
+    before = [each for each in earlier if not each.condition and _is_ray_start(each)]
     heads = [each for each in before if any(word.plain == "--head" for word in each.words)]
     cpus = accelerators = None
     if before:
@@ -228,7 +231,7 @@ _Number = tuple["int | None", "Place | None"]
 
 
 def _option(started: Started, name: str) -> _Number | None:
-    """The number that an option of a command has (None if unknown), and where; None if not given."""
+    """The number of an option (None if unknown), and where it stands; None if not given."""
     for word, following in zip(started.words, [*started.words[1:], Text()]):
         apart = word.plain == name
         if apart or word.plain.startswith(f"{name}="):
