@@ -86,11 +86,12 @@ def read_script(source: Source, environment: Variables[str, str] | None = None) 
     try:
         follower.whole()
     except Unreadable as problem:
-        start, end = script.origin.place(problem.position, problem.position + 1)
-        start, end = (start, end) if problem.position < len(script.text) else (end, end)
+        position = min(problem.position, len(script.text) - 1)
+        start, end = script.origin.place(position, position + 1)
+        start = start if position == problem.position else end
         code, what = "PW014", "this is no command that bash could read"
         code, what = ("PW002", "more than is read") if problem.limit else (code, what)
-        span = lines.span((start, max(start, min(end, len(source.text)))))
+        span = lines.span((start, end))
         help_, label = "mend the script at this place", "from here on"
         findings.append(error(code, "", f"{problem}: {what}", span, label=label, help=help_))
     except TooMuch as problem:
