@@ -74,8 +74,10 @@ def _value(node: ast.AST, lookup: Callable[[str], int]) -> int:
     else:
         raise NotComputed("it is no arithmetic expression that is followed")
     values = [_value(operand, lookup) for operand in (left, right)]
-    if sign not in _OPERATE or (sign in (ast.Div, ast.Mod) and not values[1]):
-        raise NotComputed("it divides by zero, or it is of a form that is not followed")
+    if sign not in _OPERATE:
+        raise NotComputed("it is no arithmetic expression that is followed")
+    if sign in (ast.Div, ast.Mod) and not values[1]:
+        raise NotComputed("it divides by zero")
     return _wrapped(_OPERATE[sign](*values))
 
 

@@ -65,7 +65,7 @@ def computed(inside: Place, expander: Expander, shown: str) -> Truth:
         value = expander.number(inside, expander.place(inside))
     except NotComputed as problem:
         return Truth(None, f"`{shown}` is not known: {problem}")
-    return Truth(value != 0, depends=depends(*expander.sources))
+    return _known(value != 0, *expander.sources)
 
 
 def tested(words: Sequence[Word | Text], shown: str, expander: Expander) -> Truth:
@@ -146,13 +146,21 @@ class _Condition:
             return Truth(None, first.why_unknown or second.why_unknown, taken)
         if sign in _NUMBERS:
             numbers = [self.expander.calculate(text, text.place(0, 1)) for text in (first, second)]
-            return Truth(_NUMBERS[sign](*numbers), depends=taken)
+            return _known(_NUMBERS[sign](*numbers), first, second)
         if sign not in ("=", "==", "!="):
             return Truth(None, f"`{sign}` is not followed", taken)
         same = first.plain == second.plain
         if isinstance(right, Word):
             same = self.expander.pattern(right.parts).matches(first.plain)
         return Truth(same == (sign != "!="), depends=taken)
+
+
+def _known(value: bool, *numbers: Text) -> Truth:
+    """What numbers say; unknown if the environment may give one: nothing is no number."""
+    names = sorted(name for text in numbers for name in text.unset if name[0] != "$")
+    if names:
+        return Truth(None, f"`{names[0]}` is not set in the script", depends(*numbers))
+    return Truth(value, depends=depends(*numbers))
 
 
 def _nonempty(text: Text) -> Truth:

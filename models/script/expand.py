@@ -346,11 +346,12 @@ class Expander:
                 raise NotComputed(by.why_unknown)
             text = value.plain.replace(wanted.plain, by.plain, 1 if sign == "/" else -1)
             return bounded(derived(text, [value, by], place) if wanted.plain else value, place)
-        if sign not in ("^^", ",,") or arguments[0]:
+        if sign[0] not in "^," or arguments[0]:
             shown = self.script.shown(part.place)
             raise NotComputed(f"`{shown}` is of a form that is not followed")
-        text = value.plain.upper() if sign == "^^" else value.plain.lower()
-        return derived(text, [value], place)
+        end = 1 if len(sign) == 1 else None
+        first = value.plain[:end].upper() if sign[0] == "^" else value.plain[:end].lower()
+        return derived(first + (value.plain[1:] if end else ""), [value], place)
 
     def _range(self, part: Parameter, size: int) -> tuple[int, int]:
         """The elements of `${@:offset:length}`. Raises NotComputed."""
