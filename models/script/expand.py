@@ -1,7 +1,7 @@
 """Words expanded: parameters, sums, quotes removed, split into fields; the rest is unknown.
 
 Source: the Bash Reference Manual, 3.5. File names are not looked up: `*` stays as it is written.
-Braces with commas are out of scope.
+Of braces only `{1..3}` as a whole word is followed.
 """
 
 from __future__ import annotations
@@ -84,17 +84,18 @@ class Expander:
 
     def fields(self, word: Word) -> list[Text]:
         """The words that one word of a command becomes."""
-        place, texts = self.place(word.place), list[Text]()
+        place, fields = self.place(word.place), Fields()
+        self.state.budget.spend(1 + len(word.parts) // 2)
         try:
-            words = braced(word.parts)
+            plain = "".join(map(_unquoted, word.parts))
+            if match := _NUMBERS.fullmatch(plain):
+                return [Text((Piece(str(number), (place,)),)) for number in _counted(match)]
+            if _SEVERAL.search(plain):
+                raise NotComputed("braces that make several words are not followed")
         except NotComputed as problem:
             return [Text.unknown(self.script.shown(word.place), place, str(problem))]
-        self.state.budget.spend(len(word.parts) // 2)
-        for parts in words:
-            fields = Fields()
-            self._into(fields, parts)
-            texts += fields.all()
-            self.state.budget.spend(1)
+        self._into(fields, word.parts)
+        texts = fields.all()
         self.state.budget.spend(sum(map(_cost, texts)))
         return [bounded(text, place) for text in texts]
 
@@ -442,35 +443,15 @@ class Pattern:
         return 0, size
 
 
-def braced(parts: tuple[Part, ...]) -> list[tuple[Part, ...]]:
-    """The words that `{1..3}` in a word makes. Raises NotComputed for braces out of scope."""
-    plain = [part.text if isinstance(part, Literal) and not part.quoted else "\0" for part in parts]
-    if not _SEVERAL.search("".join(plain)):
-        return [parts]
-    at, match = next(
-        ((at, match) for at, text in enumerate(plain) if (match := _NUMBERS.search(text))),
-        (0, None),
-    )
-    if match is None or len(_SEVERAL.findall("".join(plain))) > 1:
-        raise NotComputed("braces that make several words are not followed")
+def _unquoted(part: Part) -> str:
+    """The letters of a part that may have a meaning of their own."""
+    return part.text if isinstance(part, Literal) and not part.quoted else "\0"
+
+
+def _counted(match: re.Match[str]) -> range:
+    """The numbers of `{1..3}`. Raises NotComputed if they are too many."""
     first, last = int(match[1]), int(match[2])
     if abs(last - first) >= MAX_WORDS:
         raise NotComputed(f"the braces make more than {MAX_WORDS:,} words")
-    begin, step = parts[at].place[0], 1 if first <= last else -1
-    edges = ((0, match.start()), (match.end(), len(plain[at])))
-    before, after = (Literal(plain[at][low:high], (begin + low, begin + high)) for low, high in edges)
-    place = (begin + match.start(), begin + match.end())
-    return [
-        tuple(
-            part
-            for part in (
-                *parts[:at],
-                before,
-                Literal(str(number), place, exact=False),
-                after,
-                *parts[at + 1 :],
-            )
-            if not isinstance(part, Literal) or part.quoted or part.text
-        )
-        for number in range(first, last + step, step)
-    ]
+    step = 1 if first <= last else -1
+    return range(first, last + step, step)
