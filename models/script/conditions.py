@@ -1,6 +1,6 @@
-"""Conditions: `[ ... ]`, `[[ ... ]]`, `(( ... ))`. Files and the results of commands are not looked at.
+"""Conditions: `[ ... ]`, `[[ ... ]]`, `(( ... ))`. Files and commands are not looked at.
 
-Source: the Bash Reference Manual, 6.4 (Bash Conditional Expressions).
+Source: the Bash Reference Manual, 6.4 (Bash Conditional Expressions). Parentheses are out of scope.
 """
 
 from __future__ import annotations
@@ -9,22 +9,28 @@ import operator
 from typing import Callable, Sequence
 
 from ..record import dataclass
-from .expand import Expander, Unfit
-from .patterns import Slow
+from .arithmetic import NotComputed
+from .expand import Expander
 from .pieces import Place, Text
-from .sums import NotComputed
 from .syntax import Word
 
-MAX_DEPTH, MAX_WORDS = 48, 400
+MAX_WORDS = 400
 _NUMBERS: dict[str, Callable[[int, int], bool]] = {
-    "-eq": operator.eq, "-ne": operator.ne, "-lt": operator.lt, "-le": operator.le, "-gt": operator.gt, "-ge": operator.ge,
+    "-eq": operator.eq, "-ne": operator.ne, "-lt": operator.lt,
+    "-le": operator.le, "-gt": operator.gt, "-ge": operator.ge,
 }  # fmt: skip
-_TEXTS = ("=", "==", "!=", "<", ">", "=~", "-nt", "-ot", "-ef")
+_COMPARING = (*_NUMBERS, "=", "==", "!=", "<", ">", "=~", "-nt", "-ot", "-ef")
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Whether something holds; `value` is None if that is unknown, `why` says why. `depends` names what was taken as not set."""
+    """Whether something holds.
+
+    Attributes
+    ----------
+    value : None if that is unknown; `why` says why, as a sentence or its end.
+    depends : the variables and arguments that were taken as not set.
+    """
 
     value: bool | None
     why: str = ""
@@ -48,25 +54,9 @@ class Truth:
 HOLDS = Truth(True)
 
 
-class Malformed(Exception):
-    """The words are no condition."""
-
-
 def depends(*texts: Text) -> frozenset[str]:
     """What was taken as not set in texts."""
     return frozenset(name for text in texts for name in text.unset | text.assumed)
-
-
-def tested(words: Sequence[Text], shown: str, expander: Expander) -> Truth:
-    """What `[ words ]` says; `shown` is how it is written."""
-    return _judged(_Condition(words, expander, (0, 0)), shown) if words else Truth(False)
-
-
-def extended(place: Place, expander: Expander) -> Truth:
-    """What `[[ ... ]]` says, whose words stand between two offsets."""
-    words = list(expander.script.words(*place))
-    shown = f"[[ {expander.shown(place)} ]]"
-    return _judged(_Condition(words, expander, place), shown[:60])
 
 
 def computed(inside: Place, expander: Expander, shown: str) -> Truth:
@@ -75,65 +65,44 @@ def computed(inside: Place, expander: Expander, shown: str) -> Truth:
         value = expander.number(inside, expander.place(inside))
     except NotComputed as problem:
         return Truth(None, f"`{shown}` is not known: {problem}")
-    return Truth(value != 0, depends=depends(*expander.sources))
+    return _known(value != 0, *expander.sources)
 
 
-def _judged(condition: _Condition, shown: str) -> Truth:
+def tested(words: Sequence[Word | Text], shown: str, expander: Expander) -> Truth:
+    """What `[[ words ]]` says, or `[ words ]` of expanded words; `shown` is how it is written."""
+    if not words:
+        return Truth(False)
     try:
-        truth = condition.whole()
-    except (Malformed, IndexError):
-        return Truth(None, f"`{shown}` is no condition that is followed")
+        truth = _Condition(words, expander).whole()
+    except (NotComputed, IndexError) as problem:
+        why = "" if isinstance(problem, IndexError) else f": {problem}"
+        return Truth(None, f"`{shown}` is no condition that is followed{why}")
     if truth.value is not None:
         return truth
     return Truth(None, f"it depends on whether `{shown}` holds: {truth.why}", truth.depends)
 
 
-def _nonempty(text: Text) -> Truth:
-    if not text.known and not any(piece.text for piece in text.pieces if not piece.unknown):
-        return Truth(None, text.why_unknown, depends(text))
-    return Truth(bool(text.plain), depends=depends(text))
-
-
-def _unary(sign: str, text: Text, expander: Expander) -> Truth:
-    """What an operator says of one text. Raises Malformed if there is no such operator."""
-    if sign in ("-n", "-z"):
-        truth = _nonempty(text)
-        return truth if sign == "-n" else truth.negated()
-    if sign == "-v" and text.known and not text.secret:
-        value = expander.state.scalar(text.plain, (0, 0)) if text.plain.isidentifier() else None
-        return Truth(value is not None, depends=frozenset() if value is not None else frozenset({text.plain}))
-    if len(sign) == 2 and sign[0] == "-" and sign[1] in "abcdefghknoprstuvwxGLNORSv":
-        why = "files are not looked at" if sign[1] not in "ovR" else "options are not followed"
-        return Truth(None, why, depends(text))
-    raise Malformed
-
-
 @dataclass
 class _Condition:
-    """The words of `[[ ]]`, or those of `[ ]` expanded, and which comes next."""
+    """The words of a condition, and which comes next."""
 
     words: Sequence[Word | Text]
     expander: Expander
-    place: Place
     position: int = 0
 
     def whole(self) -> Truth:
-        """The verdict of all words. Raises Malformed or IndexError."""
-        truth = self._or(0)
-        if self.position < len(self.words) or len(self.words) > MAX_WORDS:
-            raise Malformed
-        return truth
-
-    def _or(self, depth: int) -> Truth:
-        truth = self._and(depth)
+        """The verdict of all words. Raises NotComputed or IndexError."""
+        truth = self._and()
         while self._takes("||", "-o"):
-            truth = truth.either(self._and(depth))
+            truth = truth.either(self._and())
+        if self.position < len(self.words) or len(self.words) > MAX_WORDS:
+            raise IndexError
         return truth
 
-    def _and(self, depth: int) -> Truth:
-        truth = self._single(depth)
+    def _and(self) -> Truth:
+        truth = self._single()
         while self._takes("&&", "-a"):
-            truth = truth.both(self._single(depth))
+            truth = truth.both(self._single())
         return truth
 
     def _takes(self, *signs: str) -> bool:
@@ -141,48 +110,62 @@ class _Condition:
         self.position += taken
         return taken
 
-    def _single(self, depth: int) -> Truth:
+    def _single(self) -> Truth:
         """What the next words say, up to one that joins."""
-        if depth > MAX_DEPTH or self.position >= len(self.words):
-            raise Malformed
-        if len(self.words) > self.position + 1 and self._takes("!"):
-            return self._single(depth + 1).negated()
-        word, following = self.words[self.position], [each.plain for each in self.words[self.position :]]
-        if isinstance(word, Word) and self.expander.script.text[word.place[0]] == "(":
-            self.position += 1  # what stands in parentheses is one word
-            inner = self.expander.script.words(word.place[0] + 1, word.place[1] - 1)
-            return _Condition(list(inner), self.expander, self.place)._or(depth + 1)
-        if len(following) > 2 and (following[1] in _NUMBERS or following[1] in _TEXTS):
+        negated = False
+        while len(self.words) > self.position + 1 and self._takes("!"):
+            negated = not negated
+        truth = self._plain([word.plain for word in self.words[self.position :]])
+        return truth.negated() if negated else truth
+
+    def _plain(self, following: Sequence[str]) -> Truth:
+        """`a = b`, `-n a` or `a`. Raises NotComputed or IndexError."""
+        first, sign = self.words[self.position], following[0]
+        if isinstance(first, Word) and self.expander.script.text[first.place[0]] == "(":
+            raise NotComputed("parentheses are not followed")
+        if len(following) > 2 and following[1] in _COMPARING:
             self.position += 3
-            return self._compared(word, following[1], self.words[self.position - 1])
-        if len(following) > 1 and len(following[0]) == 2 and following[0][0] == "-":
-            self.position += 2
-            return _unary(following[0], self._text(self.words[self.position - 1]), self.expander)
-        self.position += 1
-        return _nonempty(self._text(word))
+            return self._compared(first, following[1], self.words[self.position - 1])
+        if len(following) < 2 or len(sign) != 2 or sign[0] != "-":
+            self.position += 1
+            return _nonempty(self._text(first))
+        self.position += 2
+        text = self._text(self.words[self.position - 1])
+        if sign in ("-n", "-z"):
+            return _nonempty(text) if sign == "-n" else _nonempty(text).negated()
+        return Truth(None, "files are not looked at", depends(text))
 
     def _text(self, word: Word | Text) -> Text:
         return self.expander.one(word.parts) if isinstance(word, Word) else word
 
     def _compared(self, left: Word | Text, sign: str, right: Word | Text) -> Truth:
+        """What a sign between two words says. Raises NotComputed."""
         first, second = self._text(left), self._text(right)
         taken = depends(first, second)
-        if sign in ("-nt", "-ot", "-ef"):
-            return Truth(None, "files are not looked at", taken)
         if not first.known or not second.known:
             return Truth(None, first.why_unknown or second.why_unknown, taken)
-        try:
-            if sign in ("=", "==", "!="):
-                same = first.plain == second.plain
-                if isinstance(right, Word):
-                    same = self.expander.pattern(right.parts).matches(first.plain)
-                return Truth(same == (sign != "!="), depends=taken)
-            if sign in _NUMBERS:
-                place = self.expander.place(self.place)
-                numbers = [self.expander.calculate(text, place) for text in (first, second)]
-                return Truth(_NUMBERS[sign](*numbers), depends=taken)
-        except (Unfit, NotComputed) as problem:
-            return Truth(None, str(problem))
-        except Slow:
-            return Truth(None, "matching its pattern takes too long")
-        return Truth(None, f"`{sign}` is not followed", taken)
+        if sign in _NUMBERS:
+            numbers = [self.expander.calculate(text, text.place(0, 1)) for text in (first, second)]
+            return _known(_NUMBERS[sign](*numbers), first, second)
+        if sign not in ("=", "==", "!="):
+            return Truth(None, f"`{sign}` is not followed", taken)
+        same = first.plain == second.plain
+        if isinstance(right, Word):
+            same = self.expander.pattern(right.parts).matches(first.plain)
+        return Truth(same == (sign != "!="), depends=taken)
+
+
+def _known(value: bool, *numbers: Text) -> Truth:
+    """What numbers say; unknown if the environment may give one: nothing is no number."""
+    names = sorted(name for text in numbers for name in text.unset if name[0] != "$")
+    if names:
+        return Truth(None, f"`{names[0]}` is not set in the script", depends(*numbers))
+    return Truth(value, depends=depends(*numbers))
+
+
+def _nonempty(text: Text) -> Truth:
+    """Whether a text is not empty."""
+    known = text.known or any(piece.text for piece in text.pieces if not piece.unknown)
+    if not known:
+        return Truth(None, text.why_unknown, depends(text))
+    return Truth(bool(text.plain), depends=depends(text))

@@ -1,52 +1,63 @@
-"""A script followed from its first statement: what its variables become, and which commands it starts.
+"""A script followed from its first statement: what its variables become, what it starts.
 
-Nothing is executed. If it is unknown which way the script takes, both are followed, and what differs is unknown after.
+Nothing is executed. If it is unknown which way the script takes, both are followed.
+Source: the Bash Reference Manual, 4 (Shell Builtin Commands).
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Iterator, Sequence
+from typing import TYPE_CHECKING, Sequence
 
-from .builtins import BUILTINS, DECLARING, SURE, Builtins
-from .conditions import HOLDS, Truth, computed, extended, tested
-from .expand import Expander
-from .launch import Started, nested_text, written_file
-from .pieces import Place, Text, joined
+from .conditions import HOLDS, Truth, computed, tested
+from .flow import UNKNOWN, Flow
+from .launch import Started, nested_text
+from .pieces import Held, Place, Text, joined
 from .state import MAX_CALLS, TooMuch
-from .syntax import MAX_DEPTH, Script, Unreadable, Word
-from .ways import UNKNOWN, Ways
+from .syntax import MAX_DEPTH, NAME, Script, Unreadable
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-VISIBLE = ("CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+VISIBLE = (
+    "CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+)  # fmt: skip
 """Variables that name the accelerators that a program sees."""
+MAX_ELEMENTS = 20_000
 _LEAVING = ("exit", "return", "break", "continue")
 _CLOSERS = ("then", "elif", "else", "fi", "do", "done", "esac", "}", ")", "))", "]]", "]")
 _SEPARATORS = (";", "&", ";;", "\n", "&&", "||", "|", "|&")
-_WORDS = (
-    "string", "concatenation", "expansion", "simple_expansion", "word", "number", "raw_string", "command_substitution",
-    "arithmetic_expansion", "ansi_c_string", "translated_string", "process_substitution", "brace_expression",
-    "command_name", "test_command", "heredoc_body", "heredoc_redirect", "extglob_pattern", "regex",
+_READING = ("read", "mapfile", "readarray", "printf", "getopts", "let")
+_BUILTINS = (*_READING, "unset", "shift", "set", ":", "true", "false")
+_SURE = (
+    "echo", "cd", "pushd", "popd", "mkdir", "sleep", "wait", "trap", "umask", "ulimit", "alias", "shopt",
+    "hash", "cat", "date", "pwd", "touch", "env", "printenv", "unalias", "jobs", "kill",
 )  # fmt: skip
-"""Nodes that are read here letter by letter: what the tree has wrong in them does not count."""
+"""Other commands of which a script goes on after them as if they always succeed."""
+_WORDS = (
+    "string", "concatenation", "expansion", "simple_expansion", "word", "number", "raw_string",
+    "command_substitution", "arithmetic_expansion", "ansi_c_string", "translated_string",
+    "process_substitution", "brace_expression", "command_name", "test_command", "heredoc_body",
+    "heredoc_redirect", "extglob_pattern", "regex",
+)  # fmt: skip
+"""Nodes that are read letter by letter: what the tree has wrong in them does not count."""
 _CUT = re.compile(r"(?:[ \t]|\\\n)*\\\n(?:[ \t]|\\\n)*(#[^\n]*)")
 _BLANK_ARGUMENT = re.compile(r"[ \t]*(?:\\\n[ \t]*)*(\\[ \t])")
 
 
-class Follower(Ways):
+class Follower(Flow):
     """Follows the statements of a script."""
 
     def whole(self) -> None:
-        """Follow all statements. Raises Unreadable, at the first that bash could not read, and TooMuch."""
+        """Follow all statements. Raises Unreadable, where bash could not read on, and TooMuch."""
         children = self.script.root.children
         for position, node in enumerate(children):
             if self.state.ended:
                 return
             self._check(node)
-            if node.is_named:
-                self._one_of(children, position)
+            following = children[position + 1 : position + 2]
+            background = any(child.type == "&" for child in following)
+            self.statements([node, *following] if background else [node])
 
     def _check(self, node: Node) -> None:
         """Raises Unreadable at the first place that bash could not read."""
@@ -54,14 +65,13 @@ class Follower(Ways):
         if node.is_missing:
             if node.type in _CLOSERS:
                 raise Unreadable(f"`{node.type}` is missing", len(self.script.text))
-            return
-        if not node.has_error and (node.is_named or node.type in _SEPARATORS):
-            return
-        written = self.script.text[start:end]
-        if node.type == "ERROR" or not node.is_named:
-            sign = written.strip(" \t\n\\")
-            if sign and (node.parent is None or node.parent.type in ("program", "ERROR") or sign[0] in "()&|;<>"):
+        elif node.type == "ERROR" or not (node.is_named or node.type in _SEPARATORS):
+            sign = self.script.text[start:end].strip(" \t\n\\")
+            outermost = node.parent is None or node.parent.type in ("program", "ERROR")
+            if sign and (outermost or sign[0] in "()&|;<>"):
                 raise Unreadable(f"`{' '.join(sign.split())[:20]}` cannot stand here", start)
+        elif not node.has_error:
+            return
         elif node.type in _WORDS:
             self.script.word(start, end)
         elif node.type == "array":
@@ -87,27 +97,26 @@ class Follower(Ways):
         self.depth -= 1
         return truth
 
-    # -- commands
-
     def _group(self, node: Node) -> Truth:
         """`{ ...; }`, `( ... )`, `(( ... ))`."""
         if node.children[0].type == "((":
-            start, end = self.script.range(node)
-            return computed((start + 2, end - 2), self._expander, self._expander.shown((start, end)))
-        if node.type == "subshell":
-            return self._aside().statements(node.children[1:-1])
-        return self.statements(node.children[1:-1])
+            return self._condition(node)
+        shell = self._aside() if node.type == "subshell" else self
+        return shell.statements(node.children[1:-1])
 
     def _condition(self, node: Node) -> Truth:
+        """`[ ... ]`, `[[ ... ]]`, `(( ... ))`."""
         start, end = self.script.range(node)
-        width = len(node.children[0].type)
-        inside, expander = (start + width, end - width), self._expander
-        if node.children[0].type == "[[":
-            return extended(inside, expander)
-        if width == 2:
-            return computed(inside, expander, expander.shown((start, end)))
-        words = [text for word in self.script.words(*inside) for text in expander.fields(word)]
-        return tested(words, expander.shown((start, end)), expander)
+        kind, expander, shown = (
+            node.children[0].type,
+            self._expander,
+            self.script.shown((start, end)),
+        )
+        inside = (start + len(kind), end - len(kind))
+        if kind == "((":
+            return computed(inside, expander, shown)
+        words = list(self.script.words(*inside))
+        return tested(words if kind == "[[" else expander.all_fields(words), shown, expander)
 
     def _function(self, node: Node) -> Truth:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
@@ -115,130 +124,219 @@ class Follower(Ways):
             self.state.functions[self.script.written(name)] = (self.script, body)
         return HOLDS
 
+    # -- assignments
+
     def _assignments(self, node: Node) -> Truth:
-        nodes = node.named_children if node.type == "variable_assignments" else [node]
-        for each in nodes:
-            self._builtins.assign(each)
+        for child in node.named_children if node.type == "variable_assignments" else [node]:
+            self._assign(child)
         return HOLDS
 
-    def _declaration(self, node: Node) -> Truth:
-        return self._builtins.declare(node)
+    def _assign(self, node: Node) -> None:
+        """`NAME=value`, `NAME+=value`, `NAME=(...)`."""
+        target, operator, place = node.children[0], node.children[1], self._place(node)
+        name = self.script.written(target).partition("[")[0]
+        start, end = self.script.range(operator)[1], self.script.range(node)[1]
+        value, old = node.child_by_field_name("value"), self.state.variables.get(name)
+        if target.type == "subscript":
+            why = "an element of it is set by its number, which is not followed"
+            self.state.unsure({name}, place, why)
+            return
+        if operator.type == "+=" and old is None:
+            old = self.state.scalar(name, place)
+        old = old if operator.type == "+=" else None
+        if value is not None and value.type == "array":
+            self.state.variables[name] = self._array(name, (start + 1, end - 1), place, old)
+            return
+        text = self._expander.one(self.script.parts(start, end))
+        before = old[0] if isinstance(old, list) and old else old
+        text = joined([before, text], place=place) if isinstance(before, Text) else text
+        self.state.assign(name, text)
+
+    def _array(self, name: str, inside: Place, place: Place, old: Held | None) -> Held:
+        """What `NAME=(...)` or `NAME+=(...)` makes."""
+        array = list(old) if isinstance(old, list) else [old] if old is not None else []
+        for word in self.script.words(*inside):
+            written = self.script.text[slice(*word.place)]
+            if written[0] == "[" and "]=" in written:
+                why = "elements that are set by their numbers are not followed"
+                return Text.unknown(f"${name}", place, why)
+            array += self._expander.fields(word)
+            self.state.budget.spend(len(array) // 1_000)
+            if len(array) > MAX_ELEMENTS:
+                why = f"the array has more than {MAX_ELEMENTS:,} elements"
+                return Text.unknown(f"${name}", place, why)
+        return array
+
+    def _declare(self, node: Node) -> Truth:
+        """`export`, `declare`, `local` and their kin."""
+        command, flags = self.script.written(node).split()[0], ""
+        for child in node.named_children:
+            if child.type == "variable_assignment":
+                name = self.script.written(child.children[0]).partition("[")[0]
+                self._declared(command, name, flags, self._place(node))
+                self._assign(child)
+                continue
+            for text in self._expander.fields(self.script.word(*self.script.range(child))):
+                name, equals, _ = text.plain.partition("=")
+                if name.startswith("-"):
+                    flags += name
+                elif text.cut(0, len(name)).known and name.isidentifier():
+                    self._declared(command, name, flags, self._place(node))
+                    if equals:
+                        self.state.assign(name, text.cut(len(name) + 1))
+        return HOLDS
+
+    def _declared(self, command: str, name: str, flags: str, place: Place) -> None:
+        """A variable becomes one of the function, an exported one or an array."""
+        if command in ("local", "declare", "typeset"):
+            self.state.localise(name)
+        if command == "export" or "x" in flags:
+            self.state.exported.add(name)
+        if "A" in flags or "n" in flags:
+            why = f"what `{command} {flags}` makes is not followed"
+            self.state.unsure({name}, place, why)
+        elif "a" in flags:
+            self.state.variables.setdefault(name, [])
+
+    # -- commands
 
     def _unset(self, node: Node) -> Truth:
-        texts = [text for word in self.script.command_words(node) for text in self._expander.fields(word)]
-        return self._builtins.run([Text.unknown("unset", (0, 0), ""), *texts], self._place(node))
+        for text in self._expander.all_fields(self.script.command_words(node)):
+            if text.known and text.plain.isidentifier():
+                self.state.unset(text.plain)
+        return HOLDS
 
     def _redirected(self, node: Node) -> Truth:
-        body = node.child_by_field_name("body")
+        """A statement with redirections: a here-document is a file that it writes, or its input."""
+        body, targets = node.child_by_field_name("body"), []
         stdin: Text | None = None
         for child in node.children:
+            targets += [child] if child.type == "file_redirect" else []
             if child.type == "heredoc_redirect":
                 stdin = self._heredoc(child)
-                inner = [each for each in child.named_children if each.type in ("command", "pipeline", "list")]
-                for each in inner:
-                    self._aside().statement(each)
+                targets += [each for each in child.children if each.type == "file_redirect"]
+                for inner in child.named_children:
+                    if inner.type in ("command", "pipeline", "list"):
+                        self._aside().statement(inner)
         if body is None:
             return HOLDS
-        if stdin is not None and body.type == "command":
-            file = written_file(self.script, node, self._expander)
-            if file:
-                self.state.files[file] = stdin
-            return self._simple(body, stdin)
-        return self.statement(body)
+        if stdin is None or body.type != "command":
+            return self.statement(body)
+        for target in targets:
+            name = target.child_by_field_name("destination")
+            if name is not None and target.children[0].type in (">", ">|", "&>"):
+                file = self._expander.one(self.script.parts(*self.script.range(name)))
+                self.state.files.update({file.plain: stdin} if file.known else {})
+                break
+        return self._simple(body, stdin)
 
     def _heredoc(self, node: Node) -> Text | None:
         """The text of a here-document."""
-        start = next((child for child in node.children if child.type == "heredoc_start"), None)
-        body = next((child for child in node.children if child.type == "heredoc_body"), None)
-        if start is None or body is None:
+        parts = {child.type: child for child in node.children}
+        if not {"heredoc_start", "heredoc_body"} <= parts.keys():
             return None
-        first, end = self.script.range(body)
-        if any(sign in self.script.written(start) for sign in "'\"\\"):
-            return self.script.origin.cut(first, end)
-        return self._expander.one(self.script.parts(first, end, True))
+        inside = self.script.range(parts["heredoc_body"])
+        if any(sign in self.script.written(parts["heredoc_start"]) for sign in "'\"\\"):
+            return self.script.origin.cut(*inside)
+        return self._expander.one(self.script.parts(*inside, True))
 
     def _simple(self, node: Node, stdin: Text | None = None) -> Truth:
+        """A simple command: a function, a builtin, a text to follow, or a program."""
         expander, place = self._expander, self._place(node)
-        words = [text for word in self._words(node) for text in expander.fields(word)]
+        written = self.script.command_words(node)
+        blank = _BLANK_ARGUMENT.match(self.script.text, self.script.range(node)[1])
+        if blank:  # a backslash before a blank at its end is an argument to bash
+            written.append(self.script.word(*blank.span(1)))
+        words = expander.all_fields(written)
         if words and words[0].plain == "time" and words[0].known:
-            words = words[1 + (len(words) > 1 and words[1].plain == "-p") :]
-        assigned = [child for child in node.children if child.type == "variable_assignment"]
+            words = words[1:]
         if not words:
-            for each in assigned:
-                self._builtins.assign(each)
+            for child in node.children:
+                if child.type == "variable_assignment":
+                    self._assign(child)
             return HOLDS
         for child in node.children:
             if child.type == "herestring_redirect":
-                stdin = expander.one(self.script.parts(*self.script.range(child.named_children[-1])))
-        name, shown = words[0].plain if words[0].known else "", expander.shown(self.script.range(node))
-        if name in ("command", "builtin") and len(words) > 1 and not words[1].plain.startswith("-"):
+                inside = self.script.range(child.named_children[-1])
+                stdin = expander.one(self.script.parts(*inside))
+        name = words[0].plain if words[0].known else ""
+        if name in ("command", "builtin") and len(words) > 1 and words[1].plain[:1] != "-":
             words = words[1:]
             name = words[0].plain if words[0].known else ""
         elif name in self.state.functions:
             return self._call(self.state.functions[name], words)
         if name in ("[", "test"):
-            given = words[1:-1] if name == "[" and words[-1].plain == "]" else words[1:]
-            return tested(given, shown, expander)
+            shown = self.script.shown(self.script.range(node))
+            return tested(words[1 : -1 if name == "[" else None], shown, expander)
         if name in _LEAVING:
             return self._leave(name, place)
-        if name in BUILTINS:
-            return self._builtins.run(words, place)
+        if name in _BUILTINS:
+            return self._builtin(name, words[1:], place)
         if name in ("eval", "source", "."):
             return self._taken_in(name, words, place)
-        if name in DECLARING:  # behind `command` or `builtin`
-            return HOLDS
         if name in _CLOSERS:
             raise Unreadable(f"`{name}` has no beginning", place[0])
-        return self._start(node, words, assigned, stdin, shown)
+        return self._start(node, words, stdin, blank.end(1) if blank else 0)
 
-    def _words(self, node: Node) -> Iterator[Word]:
-        """The words of a command; a backslash before a blank at its end is one too."""
-        yield from self.script.command_words(node)
-        if blank := self._blank_argument(node):
-            yield self.script.word(*blank)
+    def _builtin(self, name: str, words: Sequence[Text], place: Place) -> Truth:
+        """What a builtin changes, and how it ends."""
+        state, first = self.state, words[0].plain if words and words[0].known else "1"
+        if name in _READING and (name != "printf" or any(word.plain == "-v" for word in words)):
+            matches = [NAME.match(word.plain) for word in words if word.known]
+            names = {match[0] for match in matches if match}
+            state.unsure(names, place, f"`{name}` sets it when the script runs")
+            return Truth(None, f"it depends on how `{name}` ends")
+        if name == "shift" and first.isdecimal() and len(first) < 6:
+            number = int(first)
+            state.arguments = state.arguments[number if number <= len(state.arguments) else 0 :]
+        plain = [word.plain for word in words]
+        if name == "set" and "--" in plain:
+            state.arguments, state.open_arguments = tuple(words[plain.index("--") + 1 :]), ""
+        return Truth(name != "false")
 
-    def _blank_argument(self, node: Node) -> Place | None:
-        """Where a backslash before a blank stands after a command, which is an argument to bash."""
-        blank = _BLANK_ARGUMENT.match(self.script.text, self.script.range(node)[1])
-        return blank.span(1) if blank else None
-
-    def _start(self, node: Node, words: list[Text], assigned: Sequence[Node], stdin: Text | None, shown: str) -> Truth:
+    def _start(self, node: Node, words: list[Text], stdin: Text | None, end: int) -> Truth:
         """A program: noted, or followed if it is a shell whose text is known."""
+        name, (start, stop) = words[0].plain, self.script.range(node)
+        unknown = Truth(None, f"it depends on how `{self.script.shown((start, stop))}` ends")
         inner = nested_text(words, stdin, self.state.files)
         if inner is not None:
             follower = self._aside()
             follower.state.arguments, follower.state.open_arguments = tuple(inner[1]), ""
             follower._inner(inner[0])
-            return Truth(None, f"it depends on how `{shown}` ends")
-        name, (start, end) = words[0].plain, self.script.range(node)
+            return unknown
         if name == "cd" and words[0].known:
-            given = [word for word in words[1:] if not word.plain.startswith("-")]
-            self.state.folder = self.state.absolute(given[0].path) if given else ""
+            paths = [word.path for word in words[1:] if not word.plain.startswith("-")]
+            self.state.folder = self.state.absolute(paths[0]) if paths else ""
+        if not end and node.parent is not None and node.parent.type == "redirected_statement":
+            files = [child for child in node.parent.children if child.type == "file_redirect"]
+            end = max((self.script.range(child)[1] for child in files), default=0)
+        cut, place = _CUT.match(self.script.text, stop), self.script.origin.place
         replaces = name == "exec" and len(words) > 1
-        if blank := self._blank_argument(node):
-            end = blank[1]
-        elif node.parent is not None and node.parent.type == "redirected_statement":
-            redirected = [child for child in node.parent.children if child.type == "file_redirect"]
-            end = max([end, *(self.script.range(child)[1] for child in redirected)])
-        cut = _CUT.match(self.script.text, self.script.range(node)[1])
-        visible = self._visible(assigned)
-        why = next((why for why in self.unsure if why), "")
-        place = self.script.origin.place(*cut.span(1)) if cut else None
-        whole = self.script.origin.place(start, end)
-        self.started.append(Started(tuple(words[replaces:]), whole, place, why, visible, self.state.folder))
+        self.started.append(
+            Started(
+                words=tuple(words[replaces:]),
+                place=place(start, max(end, stop)),
+                cut=place(*cut.span(1)) if cut else None,
+                condition=next(filter(None, self.unsure), ""),
+                visible=self._visible(node),
+                folder=self.state.folder,
+            )
+        )
         if replaces:
             self.state.ended = "exit"
-        return HOLDS if name in SURE else Truth(None, f"it depends on how `{shown}` ends")
+        return HOLDS if name in _SURE else unknown
 
-    def _visible(self, assigned: Sequence[Node]) -> Text | None:
-        """What names the accelerators that a program sees: an assignment before it, or an exported variable."""
-        aside = self.state.copy() if assigned else self.state
-        builtins, names = Builtins(self.script, aside, Expander(self.script, aside)), set(aside.exported)
-        for each in assigned:
-            builtins.assign(each)
-            names.add(self.script.written(each.children[0]))
-        held = [aside.held(name) for name in VISIBLE if name in names]
+    def _visible(self, node: Node) -> Text | None:
+        """What names the accelerators that a program sees: an assignment or an exported variable."""
+        assigned = [child for child in node.children if child.type == "variable_assignment"]
+        aside = self._aside() if assigned else self
+        for child in assigned:
+            aside._assign(child)
+            aside.state.exported.add(self.script.written(child.children[0]))
+        held = [aside.state.variables.get(name) for name in VISIBLE if name in aside.state.exported]
         return next((text for text in held if isinstance(text, Text)), None)
+
+    # -- texts, functions, exits
 
     def _taken_in(self, name: str, words: list[Text], place: Place) -> Truth:
         """`eval` of a known text, or `source` of a file that the script wrote: followed here."""
@@ -246,60 +344,59 @@ class Follower(Ways):
         if name != "eval" and len(words) > 1:
             text = self.state.files.get(words[1].plain)
         if text is None or all(piece.unknown or not piece.text.strip() for piece in text.pieces):
-            self.untold.append((place, name))
+            self.unread.append(place)
             return Truth(None, f"it depends on how `{name}` ends")
         return self._inner(text)
 
     def _inner(self, text: Text) -> Truth:
         """Follow a text that the script itself holds."""
-        if self.state.calls >= MAX_CALLS:
-            raise TooMuch(f"texts are evaluated in each other more than {MAX_CALLS} levels deep")
+        self._enter()
         kept, self.script = self.script, Script(text.plain, text)
-        self.state.calls += 1
         try:
             self.whole()
         except Unreadable:
-            self.untold.append((kept.origin.place(0, 0) if not text.pieces else text.pieces[0].frames[0], "eval"))
+            self.unread.append(text.place(0, len(text.plain)))
         self.state.calls -= 1
         self.script = kept
         return Truth(None, "it depends on how a text that is evaluated ends")
 
+    def _enter(self) -> None:
+        """Begin a function or a text. Raises TooMuch if too many are open."""
+        if self.state.calls >= MAX_CALLS:
+            raise TooMuch(f"the script calls itself more than {MAX_CALLS} levels deep")
+        self.state.calls += 1
+
     def _call(self, function: tuple[Script, Node], words: list[Text]) -> Truth:
         """A function of the script."""
-        state = self.state
-        if state.calls >= MAX_CALLS:
-            raise TooMuch(f"functions call each other more than {MAX_CALLS} levels deep")
-        arguments, open_, outer, script = state.arguments, state.open_arguments, state.outer, self.script
+        self._enter()
+        state, script = self.state, self.script
+        arguments, open_, outer = state.arguments, state.open_arguments, state.outer
         state.arguments, state.open_arguments, state.outer = tuple(words[1:]), "", {}
-        state.calls += 1
         self.script = function[0]
         truth = self.statement(function[1])
-        self.script = script
-        self.state.calls -= 1
-        self.state.leave()
-        self.state.arguments, self.state.open_arguments, self.state.outer = arguments, open_, outer
-        if self.state.ended == "return":
-            self.state.ended = ""
+        self.script, state = script, self.state
+        state.calls -= 1
+        state.leave()
+        state.arguments, state.open_arguments, state.outer = arguments, open_, outer
+        state.ended = "" if state.ended == "return" else state.ended
         return truth
 
     def _leave(self, name: str, place: Place) -> Truth:
-        """`exit` and its kin. An exit that comes only because something was not given is gone past: it will be given."""
-        depends = frozenset(each for names in self.depends for each in names)
-        if name != "exit" or not depends or self.unsure:
+        """`exit` and its kin; an exit for want of what was not given is gone past: it will be."""
+        taken = frozenset[str]().union(*self.depends)
+        if name != "exit" or not taken or any(self.unsure):
             self.state.ended = name
             return HOLDS
         self.went_past = True
-        for each in sorted(depends):
-            if each.startswith("$"):
-                self.state.open_arguments = "the script ends early without its arguments, so it will be given some"
+        for variable in sorted(taken):
+            if variable.startswith("$"):
+                why = "the script ends early without its arguments, so it will be given some"
+                self.state.open_arguments = why
             else:
-                why = f"the script ends early where `{each}` is not set, so it will be set; `--allow-env {each}` reads it"
-                self.state.variables[each] = Text.unknown(f"${each}", place, why)
+                why = f"the script ends early where `{variable}` is not set, so it will be set"
+                why += f"; `--allow-env {variable}` reads it"
+                self.state.unsure({variable}, place, why)
         return HOLDS
-
-    @property
-    def _builtins(self) -> Builtins:
-        return Builtins(self.script, self.state, self._expander)
 
 
 _FOLLOW = {
@@ -317,7 +414,7 @@ _FOLLOW = {
     "function_definition": Follower._function,
     "variable_assignment": Follower._assignments,
     "variable_assignments": Follower._assignments,
-    "declaration_command": Follower._declaration,
+    "declaration_command": Follower._declare,
     "unset_command": Follower._unset,
     "redirected_statement": Follower._redirected,
     "command": Follower._simple,

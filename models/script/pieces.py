@@ -25,13 +25,13 @@ class Piece:
     Attributes
     ----------
     text : what it is; if unknown, how it is written.
-    frames : where it stands: first in the command, then in the value of the variable named there, and so on.
+    frames : where it stands: in the command, then in the value of the variable named there...
     exact : True if it is, character for character, what stands at the last place.
     unknown : why it is unknown; "" if it is known.
     unset : variables of the environment that were taken as not set, with nothing in their place.
     assumed : variables that were taken as not set, so that another value counts.
     secret : True if it comes from the environment.
-    path : for an unknown text the folder or file that it stands for, seen from the script's own place.
+    path : of an unknown text, the folder or file that it stands for, seen from the script.
     perhaps : True if it is unknown whether its word is there at all.
     """
 
@@ -50,7 +50,11 @@ class Piece:
         if not self.exact:
             return replace(self, text=self.text[start:end])
         first = self.frames[-1][0]
-        return replace(self, text=self.text[start:end], frames=(*self.frames[:-1], (first + start, first + end)))
+        return replace(
+            self,
+            text=self.text[start:end],
+            frames=(*self.frames[:-1], (first + start, first + end)),
+        )
 
     def used_at(self, place: Place) -> Piece:
         """The same where a variable that holds it is named."""
@@ -101,7 +105,7 @@ class Text:
 
     @property
     def path(self) -> str:
-        """The path that it names as far as the script's place tells; relative if its beginning is unknown."""
+        """The path that it names, seen from the script; relative if its beginning is unknown."""
         whole, loose = "", False
         for piece in self.pieces:
             if piece.path:
@@ -113,11 +117,14 @@ class Text:
         return whole.lstrip("/") if loose else whole
 
     def cut(self, start: int, end: int | None = None) -> Text:
-        """The characters `start` to `end`; pieces without text at the edge stay, as they say what it depends on."""
+        """The characters `start` to `end`; pieces without text at the edge stay."""
         pieces, position = [], 0
         for piece in self.pieces:
             length = len(piece.text)
-            low, high = max(start - position, 0), length if end is None else min(end - position, length)
+            low, high = (
+                max(start - position, 0),
+                length if end is None else min(end - position, length),
+            )
             if low < high or (not length and low <= 0 <= high):
                 pieces.append(piece.cut(low, high) if length else piece)
             position += length
@@ -134,13 +141,12 @@ class Text:
         """The same text where a variable that holds it is named."""
         return Text(tuple(piece.used_at(place) for piece in self.pieces))
 
-    def given(self, unset: Iterable[str] = (), assumed: Iterable[str] = (), place: Place = (0, 0)) -> Text:
-        """The same text, which also depends on these variables."""
-        more = frozenset(unset), frozenset(assumed)
-        if not any(more):
+    def assuming(self, names: frozenset[str], place: Place) -> Text:
+        """The same text, which also depends on these variables not being set."""
+        if not names:
             return self
         pieces = self.pieces or (Piece("", (place,)),)
-        return Text(tuple(replace(piece, unset=piece.unset | more[0], assumed=piece.assumed | more[1]) for piece in pieces))
+        return Text(tuple(replace(piece, assumed=piece.assumed | names) for piece in pieces))
 
 
 Held = Union[Text, list[Text]]
@@ -165,7 +171,7 @@ def bounded(text: Text, place: Place) -> Text:
 
 
 def derived(value: str, sources: Iterable[Text], place: Place) -> Text:
-    """A text computed from others: it stands where that is done, and first came from where they did."""
+    """A text computed from others: it stands where that is done, and came from where they did."""
     every = [piece for source in sources for piece in source.pieces]
     inner = next((piece.frames[1:] for piece in every if len(piece.frames) > 1), ())
     unset = frozenset(name for piece in every for name in piece.unset)
@@ -183,20 +189,27 @@ def alike(first: Held | None, second: Held | None) -> bool:
         return first is second
     if first == second:
         return True
-    same = (first.unset, first.assumed, first.secret) == (second.unset, second.assumed, second.secret)
+    same = (first.unset, first.assumed, first.secret) == (
+        second.unset,
+        second.assumed,
+        second.secret,
+    )
     return same and first.known and second.known and first.plain == second.plain
 
 
 def merged(first: Held | None, second: Held | None, name: str, place: Place, why: str) -> Held:
     """A variable after one of two ways: what both have in common, then what is unknown.
 
-    Of an array the common beginning stays; each later setting `key=value` of either way has its key and an unknown value.
+    Of an array the common beginning stays; each later setting `key=value` has an unknown value.
     """
     if not isinstance(first, Text) and not isinstance(second, Text):
         one, two, common = first or [], second or [], 0
         while common < min(len(one), len(two)) and alike(one[common], two[common]):
             common += 1
-        return [*one[:common], *(_perhaps(text, place, why) for text in (*one[common:], *two[common:]))]
+        return [
+            *one[:common],
+            *(_perhaps(text, place, why) for text in (*one[common:], *two[common:])),
+        ]
     if isinstance(first, Text) and isinstance(second, Text):
         length = _words_in_common(first.plain, second.plain)
         if length and alike(first.cut(0, length), second.cut(0, length)):

@@ -7,7 +7,7 @@ import re
 from ..findings.finding import UnusableInput
 from ..findings.span import Span
 from ..text.source import Source
-from ..text.tree import Mapping, Scalar, Sequence, find
+from ..text.tree import Mapping, Scalar, Sequence, Value, find
 
 ENDINGS = (".sh", ".bash", ".slurm", ".sbatch")
 """How the names of scripts end."""
@@ -16,7 +16,8 @@ DOTTED_SETTING = re.compile(r"(?<![\w.])[+~]{0,2}[A-Za-z_]\w*(?:[./@][\w-]+)+=",
 """A setting of a value below another key, as only programs with Hydra take it."""
 _SHELL = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
 _STARTS = re.compile(
-    r"^[ \t]*(?:[A-Za-z_]\w*=\S*[ \t]+)*(?:\S*/)?(?:python[0-9.]*|torchrun|srun|ray[ \t]+job|nohup|exec)[ \t]", re.MULTILINE
+    r"^[ \t]*(?:[A-Za-z_]\w*=\S*[ \t]+)*(?:\S*/)?(?:python[0-9.]*|torchrun|srun|ray[ \t]+job|nohup|exec)[ \t]",
+    re.MULTILINE,
 )
 _SETTING = re.compile(r"[+~]{0,2}[A-Za-z_$][A-Za-z0-9_.$@/-]*=|~[A-Za-z_$][A-Za-z0-9_.$@/-]*\Z", re.ASCII)
 
@@ -29,42 +30,47 @@ _OF_TASKS = {
 
 
 def is_script(source: Source) -> bool:
-    """Is it a shell script: by its name, by its first line, or because it is no YAML but starts a program?"""
+    """True for a shell script: by its name, its first line, or as it starts a program."""
     if source.name.endswith(ENDINGS) or _SHELL.match(source.text):
         return True
-    return not source.name.endswith(YAML) and "=" in source.text and bool(_STARTS.search(source.text)) and not _is_map(source)
-
-
-def _is_map(source: Source) -> bool:
-    try:
-        return isinstance(source.value, Mapping)
-    except UnusableInput:
+    if source.name.endswith(YAML) or "=" not in source.text or not _STARTS.search(source.text):
         return False
+    return not isinstance(_value(source), Mapping)
 
 
 def is_settings(source: Source) -> bool:
-    """Is it a list of settings: `key=value` in every line, or a YAML list of such texts, as Hydra writes `overrides.yaml`?"""
+    """True for a list of settings: `key=value` in every line, or a YAML list of such texts."""
     lines = [line for text in source.lines if (line := text.strip()) and not line.startswith("#")]
-    if not lines:
-        return False
-    if lines[0].startswith(("- ", "[")):
+    if lines and lines[0].startswith(("- ", "[")):
         return listed(source) is not None
-    return not source.name.endswith(YAML) and all(_SETTING.match(line) for line in lines) and any("=" in line for line in lines)
+    if source.name.endswith(YAML) or not all(_SETTING.match(line) for line in lines):
+        return False
+    return any("=" in line for line in lines)
+
+
+def is_task(source: Source) -> bool:
+    """True if a YAML file is a task whose `run:` block starts a program."""
+    if "run:" not in source.text or not _BEGINS.search(source.text):
+        return False
+    root = _value(source)
+    if not isinstance(root, Mapping) or any(entry.key.text not in _OF_TASKS for entry in root):
+        return False
+    run = find(root, "run")
+    text = run.value if isinstance(run, Scalar) else None
+    return isinstance(text, str) and _BEGINS.search(text) is not None
 
 
 def listed(source: Source) -> tuple[Scalar, ...] | None:
-    """The texts of a YAML list of settings; None if it is none."""
-    try:
-        value = source.value
-    except UnusableInput:
-        return None
+    """The texts of a YAML list of settings, as Hydra writes `overrides.yaml`; None if it is none."""
+    value = _value(source)
     items = value.items if isinstance(value, Sequence) else ()
-    texts = tuple(item for item in items if isinstance(item, Scalar) and isinstance(item.value, str) and _SETTING.match(item.text))
-    return texts if texts and len(texts) == len(items) else None
+    texts = tuple(item for item in items if isinstance(item, Scalar) and isinstance(item.value, str))
+    whole = len(texts) == len(items) and all(_SETTING.match(text.text) for text in texts)
+    return texts if texts and whole else None
 
 
 def reads(text: str) -> bool:
-    """Can Hydra read this as one setting?"""
+    """True if Hydra can read this as one setting."""
     from ..composition.setting_text import read_setting
 
     try:
@@ -74,15 +80,9 @@ def reads(text: str) -> bool:
     return True
 
 
-def is_task(source: Source) -> bool:
-    """True if a YAML file is a task whose `run:` block starts a program."""
-    if "run:" not in source.text or not _BEGINS.search(source.text):
-        return False
+def _value(source: Source) -> Value | None:
+    """The value of a YAML file; None if it is none."""
     try:
-        root = source.value
+        return source.value
     except UnusableInput:
-        return False
-    run = find(root, "run") if isinstance(root, Mapping) else None
-    if not isinstance(run, Scalar) or not isinstance(run.value, str) or not _BEGINS.search(run.value):
-        return False
-    return isinstance(root, Mapping) and all(entry.key.text in _OF_TASKS for entry in root)
+        return None

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 MAX_STEPS = 20_000
 MAX_CALLS = 24
 _ALWAYS_SET = {
-    "HOME", "USER", "LOGNAME", "PATH", "PWD", "OLDPWD", "SHELL", "TERM", "LANG", "HOSTNAME", "RANDOM", "SRANDOM", "SECONDS",
-    "UID", "EUID", "PPID", "LINENO", "EPOCHSECONDS", "EPOCHREALTIME", "OSTYPE", "MACHTYPE", "HOSTTYPE", "GROUPS", "DIRSTACK",
-    "FUNCNAME", "SHLVL", "PIPESTATUS", "REPLY", "COLUMNS", "LINES",
+    "HOME", "USER", "LOGNAME", "PATH", "PWD", "OLDPWD", "SHELL", "TERM", "LANG", "HOSTNAME", "RANDOM",
+    "SRANDOM", "SECONDS", "UID", "EUID", "PPID", "LINENO", "EPOCHSECONDS", "EPOCHREALTIME", "OSTYPE",
+    "MACHTYPE", "HOSTTYPE", "GROUPS", "DIRSTACK", "FUNCNAME", "SHLVL", "PIPESTATUS", "REPLY",
+    "COLUMNS", "LINES",
 }  # fmt: skip
 """Variables that bash or the login always sets: never taken as not set."""
-_ONLY_THERE = "is known only where the script runs"
 
 
 class TooMuch(Exception):
@@ -50,12 +50,12 @@ class State:
     ----------
     script : the path of the script itself.
     environment : the variables of the environment that may be read.
-    arguments : `$1` and so on; `open_arguments` says why each is unknown, if the script needs some that were not given.
+    arguments, open_arguments : `$1` and so on; why all are unknown, "" if they are not.
     removed, exported : variables that were unset, and those that programs see.
-    outer : what the local variables of the function were before its call; None for those that were not set.
+    outer : what the local variables of the function were before its call.
     folder : the folder that the script went to; "" if unknown.
     files : the texts that the script itself writes into files, by their names.
-    ended : why the statements that follow are not reached: ``exit``, ``return``, ``break``, ``continue``; "" if they are.
+    ended : ``exit``, ``return``, ``break``, ``continue`` if what follows is not reached; else "".
     """
 
     script: str = ""
@@ -76,29 +76,17 @@ class State:
     def copy(self) -> State:
         """Another state that begins the same; the budget is shared."""
         self.budget.spend(1 + len(self.variables) // 16)
-        return replace(
-            self,
-            variables=dict(self.variables),
-            functions=dict(self.functions),
-            removed=set(self.removed),
-            exported=set(self.exported),
-            outer=dict(self.outer),
-            files=dict(self.files),
-        )
-
-    def held(self, name: str) -> Held | None:
-        """What a variable of the script holds; None if the script sets none of this name."""
-        return self.variables.get(name)
+        names = ("variables", "functions", "removed", "exported", "outer", "files")
+        return replace(self, **{name: getattr(self, name).copy() for name in names})
 
     def scalar(self, name: str, place: Place) -> Text | None:
         """The text of a variable or argument where it is named; None if it is not set."""
-        if name.isdecimal() or name in "@*#?$!-":
+        if not name.isidentifier():
             return self._special(name, place)
         held = self.variables.get(name)
-        if isinstance(held, list):
-            return held[0].used_at(place) if held else None
         if held is not None:
-            return held.used_at(place)
+            text = held if isinstance(held, Text) else held[0] if held else None
+            return text.used_at(place) if text is not None else None
         if name in self.removed:
             return None
         if name in self.environment:
@@ -111,19 +99,18 @@ class State:
         return Text((Piece(" \t\n", (place,)),)) if name == "IFS" else None
 
     def _special(self, name: str, place: Place) -> Text | None:
-        if name == "#":
+        """`$0`, `$1`, `$#` and their kin."""
+        if (name.isdecimal() and name != "0") or name == "#":
             if self.open_arguments:
-                return Text.unknown("$#", place, self.open_arguments)
-            return Text((Piece(str(len(self.arguments)), (place,), assumed=frozenset({"$#"})),))
-        if name in ("?", "$", "!", "-", "0"):
-            path = self.script if name == "0" else ""
-            return Text.unknown(f"${name}", place, f"`${name}` {_ONLY_THERE}", path)
-        if not name.isdecimal():
-            return None
-        if self.open_arguments:
-            return Text.unknown(f"${name}", place, self.open_arguments)
-        position = int(name[:6]) - 1
-        return self.arguments[position].used_at(place) if position < len(self.arguments) else None
+                return Text.unknown(f"${name}", place, self.open_arguments)
+            if name == "#":
+                number = str(len(self.arguments))
+                return Text((Piece(number, (place,), assumed=frozenset({"$#"})),))
+            index = int(name[:6]) - 1
+            known = index < len(self.arguments)
+            return self.arguments[index].used_at(place) if known else None
+        path, why = self.script if name == "0" else "", "is known only where the script runs"
+        return Text.unknown(f"${name}", place, f"`${name}` {why}", path)
 
     def elements(self, name: str, place: Place) -> list[Text]:
         """The elements of an array where it is named, or all arguments."""
@@ -136,7 +123,7 @@ class State:
         return [] if text is None else [text]
 
     def assign(self, name: str, value: Held) -> None:
-        """Give a variable a value; the first element, if it is an array and the value is none."""
+        """Give a variable a value; its first element, if it is an array and the value is none."""
         old = self.variables.get(name)
         if isinstance(old, list) and isinstance(value, Text):
             value = [value, *old[1:]]
@@ -155,9 +142,8 @@ class State:
     def leave(self) -> None:
         """End the function: its own variables are what they were before it."""
         for name, held in self.outer.items():
-            if held is None:
-                self.variables.pop(name, None)
-            else:
+            self.variables.pop(name, None)
+            if held is not None:
                 self.variables[name] = held
 
     def unset(self, name: str) -> None:
@@ -171,7 +157,7 @@ class State:
             self.variables[name] = Text.unknown(f"${name}", place, why)
 
     def merge(self, other: State, place: Place, why: str) -> None:
-        """Keep what is known after one of two ways: what differs is unknown, beginnings of arrays stay."""
+        """Keep what is known after one of two ways: what differs is unknown."""
         self.budget.spend(1 + len(self.variables) // 16)
         for name in self.variables.keys() | other.variables.keys():
             held, others = self.variables.get(name), other.variables.get(name)
@@ -183,11 +169,5 @@ class State:
         self.outer = {**other.outer, **self.outer}
         self.functions = {**other.functions, **self.functions}
         self.folder = self.folder if self.folder == other.folder else ""
-        if self.arguments != other.arguments or self.open_arguments != other.open_arguments:
+        if (self.arguments, self.open_arguments) != (other.arguments, other.open_arguments):
             self.open_arguments = self.open_arguments or other.open_arguments or why
-
-    def become(self, other: State) -> None:
-        """Take over everything from another state."""
-        self.variables, self.functions, self.removed = other.variables, other.functions, other.removed
-        self.arguments, self.open_arguments, self.ended = other.arguments, other.open_arguments, other.ended
-        self.exported, self.folder, self.files = other.exported, other.folder, other.files

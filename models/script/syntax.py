@@ -1,6 +1,6 @@
-"""The grammar of bash: tree-sitter finds statements and words, the parts of a word are read here.
+"""The grammar of bash: tree-sitter finds the statements, the parts of a word are read here.
 
-Sources: the Bash Reference Manual, 3.1.2 (Quoting) and 3.5 (Shell Expansions); tree-sitter-bash 0.25.
+Sources: the Bash Reference Manual, 3.1.2 (Quoting), 3.5 (Shell Expansions); tree-sitter-bash 0.25.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _PLAIN = re.compile(r"[^\\'\"$`~<>]+")
 _PLAIN_QUOTED = re.compile(r"[^\\\"$`]+")
 _INERT = re.compile(r"[^\\'\"$`(){}\[\] \t\n/:]+")
 _PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!-]", re.ASCII)
-_HEAD = re.compile(r"(#(?=[\w@*?$!\[#-])|!(?=\w))?([A-Za-z_]\w*|[0-9]+|[@*#?$!-])", re.ASCII)
-_OPERATOR = re.compile(r":?[-=+?]|##?|%%?|/[/#%]?|\^\^?|,,?|:")
+_HEAD = re.compile(r"(#(?=[\w@*]))?([A-Za-z_]\w*|[0-9]+|[@*#?$!-])", re.ASCII)
+_OPERATOR = re.compile(r":?[-=+?]|##?|%%?|//?|\^\^?|,,?|:")
 _GAP = re.compile(r"(?:[ \t\n]|\\\n)+|#[^\n]*")
 
 
@@ -68,6 +68,16 @@ class Parameter:
     length: bool = False
     bad: bool = False
 
+    @property
+    def takes_default(self) -> bool:
+        """True if the operator names what stands in the place of a variable that is not set."""
+        return not self.bad and self.operator != "" and self.operator[-1] in "-=?+"
+
+    @property
+    def is_list(self) -> bool:
+        """True for all arguments or all elements of an array."""
+        return not (self.bad or self.length) and (self.name in "@*" or self.index in ("@", "*"))
+
 
 @dataclass(frozen=True, slots=True)
 class Inner:
@@ -92,9 +102,8 @@ class Word:
     @property
     def plain(self) -> str:
         """Its text if nothing in it is quoted or expanded; "" otherwise."""
-        if all(isinstance(part, Literal) and not part.quoted for part in self.parts):
-            return "".join(part.text for part in self.parts if isinstance(part, Literal))
-        return ""
+        literals = [part for part in self.parts if isinstance(part, Literal) and not part.quoted]
+        return "".join(part.text for part in literals) if len(literals) == len(self.parts) else ""
 
 
 @lru_cache(maxsize=1)
@@ -107,11 +116,11 @@ def _parser() -> TreeParser:
 
 @dataclass
 class Script:
-    """A text of bash. `origin` says where its characters really stand: in a file, or in the variable that `eval` takes."""
+    """A text of bash. `origin` says where its characters stand in the file."""
 
     text: str
     origin: Text
-    _words: dict[tuple[int, int, bool], tuple[Part, ...]] = field(default_factory=dict, repr=False)
+    _parts: dict[tuple[int, int, bool], tuple[Part, ...]] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def of(text: str) -> Script:
@@ -125,12 +134,13 @@ class Script:
 
     @cached_property
     def _offsets(self) -> list[int] | None:
+        """Offset in the text of each byte; None if both are the same."""
         if self.text.isascii():
             return None
-        every = []
+        offsets = []
         for position, letter in enumerate(self.text):
-            every += [position] * len(letter.encode("utf-8", "surrogatepass"))
-        return [*every, len(self.text)]
+            offsets += [position] * len(letter.encode("utf-8", "surrogatepass"))
+        return [*offsets, len(self.text)]
 
     def range(self, node: Node) -> Place:
         """The offsets of a node in the text."""
@@ -140,44 +150,32 @@ class Script:
 
     def written(self, node: Node) -> str:
         """What a node is written as."""
-        start, end = self.range(node)
-        return self.text[start:end]
+        return self.text[slice(*self.range(node))]
 
-    def commands(self, node: Node) -> list[Node] | None:
-        """The simple commands of `a; b && c`; None if it is anything else."""
-        if node.type == "command":
-            return [node]
-        if node.type == "redirected_statement":
-            body = node.child_by_field_name("body")
-            return self.commands(body) if body is not None else None
-        if node.type not in ("program", "list") or any(child.type == "||" for child in node.children):
-            return None
-        inner = [self.commands(child) for child in node.named_children if child.type != "comment"]
-        return [command for each in inner for command in each or ()] if all(inner) else None
+    def shown(self, place: Place) -> str:
+        """What stands at a place, in one short line."""
+        return " ".join(self.text[slice(*place)].split())[:60]
 
     # -- words
 
     def command_words(self, node: Node) -> list[Word]:
         """The words of a command, without assignments before it and redirections."""
-        found, position = list[Word](), self.range(node)[0]
-        around = node.parent if node.parent is not None and node.parent.type == "redirected_statement" else None
-        for child in [*node.children, *(around.children if around is not None else ())]:
-            if child.type == "variable_assignment" or "redirect" in child.type:
-                start, end = self.range(child)
-                found += self.words(position, start)
+        parent = node.parent
+        outer = parent if parent is not None and parent.type == "redirected_statement" else node
+        words, (position, end) = list[Word](), self.range(node)
+        for child in [*node.children, *(outer.children if outer is not node else ())]:
+            start, stop = self.range(child)
+            if child == node:  # what stands in it was read; redirections follow
+                words += self.words(position, end)
+                position = max(position, end)
+            elif child.type == "variable_assignment" or "redirect" in child.type:
+                words += self.words(position, start)
                 names = child.children_by_field_name("destination")
-                position = self.range(names[0])[1] if child.type == "file_redirect" and names else end
-            elif child == node:  # what stands in it was read; redirections follow
-                found += self.words(position, self.range(node)[1])
-                position = self.range(node)[1]
-        if around is None or position < self.range(node)[1]:
-            return [*found, *self.words(position, self.range(node)[1])]
-        last = around.children[-1]
-        return [*found, *(self.words(position, self.range(last)[1]) if last.type == "file_redirect" else ())]
-
-    def word(self, start: int, end: int) -> Word:
-        """The word between two offsets."""
-        return Word(self.parts(start, end), (start, end))
+                named = child.type == "file_redirect" and names
+                position = self.range(names[0])[1] if named else stop
+        if outer is not node and outer.children[-1].type != "file_redirect":
+            return words
+        return [*words, *self.words(position, self.range(outer)[1])]
 
     def words(self, start: int, end: int) -> Iterator[Word]:
         """The words between two offsets, with blanks and comments between them."""
@@ -186,95 +184,82 @@ class Script:
             if gap := _GAP.match(self.text, position, end):
                 position = gap.end()
                 continue
-            first, position = position, self._word_end(position, end)
-            yield self.word(first, position)
+            start = position
+            while position < end and self.text[position] not in " \t\n":
+                position = self._past(position, 0)
+            position = min(position, end)
+            yield self.word(start, position)
 
-    def _word_end(self, position: int, end: int) -> int:
-        while position < end and self.text[position] not in " \t\n":
-            position = self._past(position, 0)
-        return min(position, end)
+    def word(self, start: int, end: int) -> Word:
+        """The word between two offsets."""
+        return Word(self.parts(start, end), (start, end))
 
     def parts(self, start: int, end: int, quoted: bool = False, inside: bool = False) -> tuple[Part, ...]:
-        """The parts of a word between two offsets; `inside`: in an expansion, where a quote within quotes ends them."""
+        """The parts of a word; `inside` an expansion a quote within quotes ends them."""
         key = (start, end, quoted)
-        if key not in self._words:
-            self._words[key] = tuple(self._parts(start, end, quoted, inside))
-        return self._words[key]
+        if key not in self._parts:
+            self._parts[key] = tuple(self._read(start, end, quoted, inside))
+        return self._parts[key]
 
-    def _parts(self, start: int, end: int, quoted: bool, inside: bool) -> Iterator[Part]:
+    def _read(self, start: int, end: int, quoted: bool, inside: bool) -> Iterator[Part]:
         text, position, plain = self.text, start, _PLAIN_QUOTED if quoted else _PLAIN
         while position < end:
             letter, first = text[position], position
-            if found := plain.match(text, position, end):
-                position = found.end()
-                yield Literal(found[0], (first, position), quoted)
+            after = text[first + 1 : min(first + 2, end)]
+            if match := plain.match(text, position, end):
+                position = match.end()
+                yield Literal(match[0], (first, position), quoted)
             elif letter == "\\":
                 position = min(position + 2, end)
-                if text[first + 1 : position] == "\n":
-                    continue
-                kept = quoted and text[first + 1 : position] not in ("$", "`", '"', "\\")
-                whole = kept or position == first + 1
-                yield Literal(text[first + (not whole) : position], (first, position), True, exact=whole)
+                kept = not after or (quoted and after not in ("$", "`", '"', "\\", "\n"))
+                if after != "\n":
+                    yield Literal("\\" * kept + after, (first, position), True, exact=kept)
             elif letter == "'" and not quoted:
-                position = self._closing("'", position + 1, "`'` is not closed")
-                yield Literal(text[first + 1 : position], (first + 1, position), True)
-                position += 1
+                position = self._past(first, 0)
+                yield Literal(text[first + 1 : position - 1], (first + 1, position - 1), True)
             elif letter == '"' and (inside or not quoted):
-                position = self.close(position + 1, '"')
-                yield from self.parts(first + 1, position, True) or [Literal("", (first + 1, position), True)]
-                position += 1
+                position = self._past(first, 0)
+                place = (first + 1, position - 1)
+                yield from self.parts(*place, True) or [Literal("", place, True)]
             elif letter == "$":
                 part, position = self._dollar(position, end, quoted)
-                if part is not None:
-                    yield part
-            elif letter == "`":
-                position = self.close(position + 1, "`") + 1
-                yield Inner("command", (first + 1, position - 1), (first, position), quoted)
-            elif letter in "<>" and not quoted and text.startswith("(", position + 1):
-                position = self.close(position + 2, ")") + 1
-                yield Inner("process", (first + 2, position - 1), (first, position), quoted)
-            elif letter == "~" and first == start and not quoted and text[first + 1 : min(first + 2, end)] in ("", "/"):
+                yield part
+            elif letter == "`" or (letter in "<>" and not quoted and after == "("):
+                position = self.close(first + 1, "`") + 1 if letter == "`" else self._past(first + 1, 0)
+                kind, width = ("command", 1) if letter == "`" else ("process", 2)
+                yield Inner(kind, (first + width, position - 1), (first, position), quoted)
+            elif letter == "~" and first == start and not quoted and after in ("", "/"):
                 position += 1
                 yield Inner("tilde", (first, position), (first, position))
             else:
                 position += 1
                 yield Literal(letter, (first, position), quoted)
 
-    def _dollar(self, start: int, end: int, quoted: bool) -> tuple[Part | None, int]:
+    def _dollar(self, start: int, end: int, quoted: bool) -> tuple[Part, int]:
+        """The part that begins with a dollar, and where it ends."""
         text, after = self.text, self.text[start + 1 : start + 2]
-        if after == "'" and not quoted:
-            close = self.close(start + 2, "'", True) + 1
-            return Parameter("", (start, close), quoted, bad=True), close
-        if after == '"' and not quoted:
-            return None, start + 1
-        if after == "(":
-            close = self.close(start + 2, ")") + 1
-            if text.startswith("((", start + 1) and text[close - 2 : close] == "))" and self._is_sum(start + 3, close - 2):
+        if after == "(" or after == "{" or (after == "'" and not quoted):
+            close = self._past(start, 0, quoted)
+            if after == "{":
+                return self._braced((start, close), quoted), close
+            if after == "'":
+                return Parameter("", (start, close), quoted, bad=True), close
+            sum_ = text.startswith("((", start + 1) and text.startswith("))", close - 2)
+            if sum_ and self._past(start + 2, 0) == close - 1:
                 return Inner("sum", (start + 3, close - 2), (start, close), quoted), close
             return Inner("command", (start + 2, close - 1), (start, close), quoted), close
         if after == "[":
             close = self.close(start + 2, "]") + 1
             return Parameter("", (start, close), quoted, bad=True), close
-        if after == "{":
-            close = self.close(start + 2, "}", quoted) + 1
-            return self._braced(start, close, quoted), close
-        found = _PARAMETER.match(text, start + 1, end)
-        if found is None:
-            return Literal("$", (start, start + 1), quoted), start + 1
-        return Parameter(found[0], (start, found.end()), quoted), found.end()
+        name = _PARAMETER.match(text, start + 1, end)
+        if name is None:  # `$"..."` is a text in quotes
+            translated = after == '"' and not quoted
+            return Literal("" if translated else "$", (start, start + 1), quoted, not translated), start + 1
+        return Parameter(name[0], (start, name.end()), quoted), name.end()
 
-    def _is_sum(self, start: int, end: int) -> bool:
-        """True if the parentheses are balanced: `$(( (1) ))`, not `$((a); (b))`."""
-        depth = 0
-        for letter in self.text[start:end]:
-            depth += (letter == "(") - (letter == ")")
-            if depth < 0:
-                return False
-        return True
-
-    def _braced(self, start: int, close: int, quoted: bool) -> Parameter:
-        text, place, end = self.text, (start, close), close - 1
-        head = _HEAD.match(text, start + 2, end)
+    def _braced(self, place: Place, quoted: bool) -> Parameter:
+        text, (start, end) = self.text, (place[0] + 2, place[1] - 1)
+        head = _HEAD.match(text, start, end)
         if head is None:
             return Parameter("", place, quoted, bad=True)
         position, index = head.end(), None
@@ -285,18 +270,17 @@ class Script:
             position = bracket + 1
         operator = _OPERATOR.match(text, position, end)
         if operator is None:
-            bad = position < end or head[1] == "!"
-            return Parameter(head[2], place, quoted, index, length=head[1] == "#", bad=bad)
-        name, cuts = operator[0], [operator.end(), end]
-        if name[0] == "/" or name == ":":
-            cuts[1:1] = self._separator(operator.end(), end, name[0])
-        plain = quoted and name[0] not in "/#%^," and name != ":"
+            length, bad = head[1] == "#", position < end
+            return Parameter(head[2], place, quoted, index, length=length, bad=bad)
+        sign, cuts = operator[0], [operator.end(), end]
+        if sign[0] == "/" or sign == ":":
+            cuts[1:1] = self._separator(operator.end(), end, sign[0])
+        plain = quoted and (sign[-1] in "-+=?")
         arguments = tuple(self.parts(low + (at > 0), high, plain, True) for at, (low, high) in enumerate(zip(cuts, cuts[1:])))
-        return Parameter(head[2], place, quoted, index, name, arguments, bad=head[1] is not None)
+        return Parameter(head[2], place, quoted, index, sign, arguments, bad=head[1] is not None)
 
-    def _separator(self, start: int, end: int, letter: str) -> list[int]:
+    def _separator(self, position: int, end: int, letter: str) -> list[int]:
         """Where the first such letter is that is neither quoted nor in an expansion."""
-        position = start + (letter == "/" and self.text.startswith("/", start))
         while position < end:
             if self.text[position] == letter:
                 return [position]
@@ -310,39 +294,33 @@ class Script:
         if depth > MAX_DEPTH:
             message = f"commands or expansions are nested more than {MAX_DEPTH} levels deep"
             raise Unreadable(message, position, limit=True)
-        start, quoted = position, quoted or closer == '"'
+        start, quoted = position, quoted or closer in "\"'"
         while position < len(self.text):
             if self.text[position] == closer:
                 return position
             position = self._past(position, depth, quoted, closer)
-        opened = self.text[start - 1 : start + 1] if closer == '"' else self.text[max(0, start - 2) : start]
+        opened = self.text[start - 1 : start] if closer in "\"'`" else self.text[max(0, start - 2) : start]
         raise Unreadable(f"what is opened by `{opened.strip()}` is not closed", start - 1)
 
     def _past(self, position: int, depth: int, quoted: bool = False, closer: str = "") -> int:
         """Where what begins here ends: one letter, or all that is quoted or expanded."""
         text, letter = self.text, self.text[position]
-        if found := _INERT.match(text, position):
-            return found.end()
+        if match := _INERT.match(text, position):
+            return match.end()
+        after = text[position + 1 : position + 2]
+        inner, ends, quotes = 1, "", False
         if letter == "\\":
             return position + 2
         if letter == "'" and not quoted:
-            return self._closing("'", position + 1, "`'` is not closed") + 1
-        if letter == '"' and closer != '"':
-            return self.close(position + 1, '"', depth=depth + 1) + 1
-        if letter == "`" and closer != "`":
-            return self.close(position + 1, "`", depth=depth + 1) + 1
-        if letter == "$" and (after := text[position + 1 : position + 2]) in ("(", "{", "'"):
-            if after == "'":
-                return position + 1 if quoted else self.close(position + 2, "'", True, depth + 1) + 1
-            return self.close(position + 2, ")" if after == "(" else "}", quoted and after == "{", depth + 1) + 1
-        if letter == "(" and not quoted and closer in ("", ")"):
-            return self.close(position + 1, ")", depth=depth + 1) + 1
-        if letter == "[" and closer == "]":
-            return self.close(position + 1, "]", depth=depth + 1) + 1
-        return position + 1
-
-    def _closing(self, letter: str, start: int, problem: str) -> int:
-        end = self.text.find(letter, start)
-        if end < 0:
-            raise Unreadable(problem, start - 1)
-        return end
+            end = text.find("'", position + 1)
+            if end < 0:
+                raise Unreadable("`'` is not closed", position)
+            return end + 1
+        if letter in '"`' and closer != letter:
+            ends = letter
+        elif (letter == "$" and after in ("(", "{")) or (letter + after == "$'" and not quoted):
+            inner, ends = 2, {"(": ")", "{": "}", "'": "'"}[after]
+            quotes = quoted and after == "{"
+        elif (letter == "(" and not quoted and closer in ("", ")")) or letter + closer == "[]":
+            ends = ")" if letter == "(" else "]"
+        return self.close(position + inner, ends, quotes, depth + 1) + 1 if ends else position + 1

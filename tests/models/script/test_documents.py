@@ -138,6 +138,13 @@ def test_both_ways_are_followed_and_what_is_the_same_in_both_is_known() -> None:
     assert scalar(found, "a.b").tag == UNRESOLVED
 
 
+@pytest.mark.parametrize("test", ["[ $NODES -gt 1 ]", "[[ $NODES -gt 1 ]]", "(( NODES > 1 ))", "[[ $NODES -eq 1 || $NODES -gt 4 ]]"])
+def test_a_number_that_only_the_environment_gives_decides_nothing(test: str) -> None:
+    found = document(f"if {test}; then A=8; else A=1; fi\n{START} a.a=$A a.b=$NODES a.c=$((NODES * 8)) a.d=${{NODES:-2}}")
+    assert all(scalar(found, path).tag == UNRESOLVED for path in ("a.a", "a.b", "a.c"))
+    assert scalar(found, "a.d").value == 2
+
+
 def test_an_exit_for_want_of_arguments_is_gone_past() -> None:
     found = document(f'if [ $# -lt 1 ]; then echo usage; exit 1; fi\nN=$1; shift\n{START} a.b=$N a.c=1 "$@"')
     assert scalar(found, "a.b").tag == UNRESOLVED

@@ -95,7 +95,6 @@ def test_a_script_of_roll_lies_beside_its_file_and_starts_a_program_above(tmp_pa
         'HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"\npython ${HERE}/train.py --config-path ${HERE}/config --config-name job',
         'cd "$(dirname "$0")"\npython train.py --config-path "$PWD/config" --config-name job',
         'HERE=$(realpath "$(dirname "$0")")\nexport FILE="$HERE/train.py"\npython $FILE --config-path "$HERE/config/" --config-name job',
-        'HERE=${0%/*}\npython "$HERE/train.py" --config-path "$HERE/config" --config-name job',
         "python $REPO/train.py --config-path $REPO/config --config-name job",
         'if [ -z "$1" ]; then\n  NAME=job\nelse\n  NAME=$1\nfi\npython train.py --config-path config --config-name $NAME',
     ],

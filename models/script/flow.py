@@ -1,0 +1,307 @@
+"""Ways that a script may take: lists, `if`, `case`, loops, and how two ways come together again.
+
+A loop is followed turn by turn if its turns are known, and once if they are not.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import contextmanager
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Callable, Iterator, Sequence
+
+from ..record import dataclass
+from .arithmetic import NotComputed
+from .conditions import HOLDS, Truth, computed, depends
+from .expand import Expander
+from .launch import Started
+from .pieces import Place, Text, merged
+from .state import State, TooMuch
+from .syntax import Script, Unreadable
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+    from typing_extensions import Self
+
+MAX_TURNS = 1_000
+UNKNOWN = Truth(None, "it depends on how a command ends")
+_Branch = tuple[Sequence["Node"], Sequence["Node"]]
+
+
+@dataclass
+class Flow(ABC):
+    """Follows statements in a state.
+
+    Attributes
+    ----------
+    script : the text that is followed at present.
+    started : the commands that it starts, in the order of following.
+    unread : places of commands that may set variables from what is not read.
+    unsure : why it is unknown that the present statement is reached, of every way around it.
+    depends : what was taken as not given and decided the ways around the present statement.
+    broken : True if a loop was left where it is unknown whether it is left.
+    went_past : True if an exit was gone past that comes only because something was not given.
+    """
+
+    script: Script
+    state: State
+    started: list[Started] = field(default_factory=list)
+    unread: list[Place] = field(default_factory=list)
+    unsure: list[str] = field(default_factory=list)
+    depends: list[frozenset[str]] = field(default_factory=list)
+    broken: bool = False
+    depth: int = 0
+    went_past: bool = False
+
+    @abstractmethod
+    def statement(self, node: Node) -> Truth:
+        """Follow one statement; how it ends. Raises TooMuch or Unreadable."""
+
+    def statements(self, nodes: Sequence[Node]) -> Truth:
+        """Follow statements as far as they are reached; how the last one ends."""
+        truth = HOLDS
+        for node, following in zip(nodes, [*nodes[1:], None]):
+            if self.state.ended:
+                break
+            if node.is_named and node.type != "comment":
+                background = following is not None and following.type == "&"
+                truth = self._aside().statement(node) if background else self.statement(node)
+                truth = HOLDS if background else truth
+        return truth
+
+    @property
+    def _expander(self) -> Expander:
+        return Expander(self.script, self.state)
+
+    def _place(self, node: Node) -> Place:
+        return self.script.origin.place(*self.script.range(node))
+
+    # -- ways that a script may take
+
+    @contextmanager
+    def _around(self, why: str = "", taken: frozenset[str] = frozenset()) -> Iterator[None]:
+        """Follow a way that may not be taken (`why`), or is because these were not given."""
+        self.unsure.append(why)
+        self.depends.append(taken)
+        yield
+        self.depends.pop()
+        self.unsure.pop()
+
+    def _aside(self) -> Self:
+        """Follow in a shell of its own, whose variables are lost."""
+        return replace(self, state=self.state.copy(), broken=False)
+
+    def _either(
+        self,
+        why: str,
+        place: Place,
+        way: Callable[[], Truth],
+        other: Callable[[], Truth] | None = None,
+    ) -> Truth:
+        """Follow one of two ways, or one that may not be taken; what differs is unknown after."""
+        before = self.state.copy()
+        with self._around(why):
+            truth = way()
+            first, self.state = self.state, before
+            if other is not None:
+                other()
+        second, self.state = self.state, first
+        ends = (first.ended, second.ended)
+        self.broken = self.broken or "break" in ends or "continue" in ends
+        if first.ended and not second.ended:
+            self.state = second
+        elif not first.ended and not second.ended:
+            first.merge(second, place, why)
+        return truth
+
+    def _list(self, node: Node) -> Truth:
+        """`a && b`, `a || b`."""
+        nodes = [child for child in node.named_children if child.type != "comment"]
+        both = next((child.type for child in node.children if child.type in ("&&", "||")), "&&") == "&&"
+        truth = self.statement(nodes[0])
+        if self.state.ended or len(nodes) < 2 or truth.value == (not both):
+            return truth
+        if truth.value is None:
+            way = lambda: self.statement(nodes[1])  # noqa: E731
+            following = self._either(truth.why, self._place(nodes[1]), way)
+        else:
+            with self._around(taken=truth.depends):
+                following = self.statement(nodes[1])
+        return truth.both(following) if both else truth.either(following)
+
+    def _pipeline(self, node: Node) -> Truth:
+        for child in node.named_children:
+            self._aside().statement(child)
+        return UNKNOWN
+
+    def _negated(self, node: Node) -> Truth:
+        return self.statement(node.named_children[-1]).negated()
+
+    def _if(self, node: Node) -> Truth:
+        branches, inner = list[_Branch](), ("elif_clause", "else_clause")
+        for clause in [node, *(child for child in node.children if child.type in inner)]:
+            kinds = [child.type for child in clause.children]
+            at = kinds.index("then") if "then" in kinds else 0
+            rest = clause.children[at + 1 :]
+            body = [child for child in rest if child.type not in (*inner, "fi")]
+            branches.append((clause.children[1:at], body))
+        return self._branch(branches, self._place(node))
+
+    def _branch(self, branches: Sequence[_Branch], place: Place) -> Truth:
+        """The first branch whose condition holds; one without a condition is `else`."""
+        if not branches:
+            return HOLDS
+        (condition, body), rest = branches[0], branches[1:]
+        truth = self.statements(condition)
+        if self.state.ended:
+            return truth
+        if truth.value is None:
+            self._either(truth.why, place, lambda: self.statements(body), lambda: self._branch(rest, place))
+            return UNKNOWN
+        with self._around(taken=truth.depends):
+            if not truth.value:
+                return self._branch(rest, place)
+            self.went_past = False
+            ended = self.statements(body)
+            return self._branch(rest, place) if self.went_past else ended
+
+    def _case(self, node: Node) -> Truth:
+        """`case`: the first arm with a pattern that fits; any of them if that is unknown."""
+        value, expander = node.child_by_field_name("value"), self._expander
+        place = self.script.range(value) if value is not None else (0, 0)
+        subject = expander.one(self.script.parts(*place))
+        items = [child for child in node.children if child.type == "case_item"]
+        try:
+            if not subject.known:
+                shown = self.script.shown(place)
+                why = f"it depends on `{shown}`, which is not known: {subject.why_unknown}"
+                raise NotComputed(why)
+            for item in items:
+                patterns = [self.script.range(each) for each in item.children_by_field_name("value")]
+                parts = [self.script.parts(*each) for each in patterns]
+                if any(expander.pattern(each).matches(subject.plain) for each in parts):
+                    if item.children[-1].type in (";&", ";;&"):
+                        raise NotComputed("`;&` is not followed")
+                    with self._around(taken=depends(subject)):
+                        return self.statements(_arm(item))
+        except NotComputed as problem:
+            for item in items:
+                way = lambda: self.statements(_arm(item))  # noqa: B023, E731
+                self._either(str(problem), self._place(node), way)
+            return UNKNOWN
+        return HOLDS
+
+    # -- loops
+
+    def _loop(self, node: Node) -> Truth:
+        """A loop, turn by turn if that is known, once if not. Raises TooMuch."""
+        before, outer = dict(self.state.variables), self.broken
+        self.broken = False
+        self._for(node) if node.type == "for_statement" else self._while(node)
+        broken, self.broken = self.broken, outer
+        if not broken:
+            return HOLDS
+        held, why = self.state.variables, "it depends on how often a loop was gone through"
+        for name in before.keys() | held.keys():
+            if before.get(name) != held.get(name):
+                held[name] = merged(before.get(name), held.get(name), name, self._place(node), why)
+        return UNKNOWN
+
+    def _for(self, node: Node) -> None:
+        name = self.script.written(node.named_children[0])
+        kinds, place, body = [child.type for child in node.children], self._place(node), _body(node)
+        words = self.state.elements("@", place)
+        if "in" in kinds:
+            at = kinds.index("in")
+            stops = (";", "\n", "do_group", "compound_statement")
+            end = next((child for child in node.children[at:] if child.type in stops), node)
+            inside = self.script.range(node.children[at])[1], self.script.range(end)[0]
+            words = self._expander.all_fields(list(self.script.words(*inside)))
+        for word in words:
+            if word.known:
+                self.state.assign(name, word)
+                self.statements(body)
+            else:
+                why = f"it depends on a loop over what is not known: {word.why_unknown}"
+                self._once(body, place, why, (name, word))
+            if self._left():
+                break
+
+    def _while(self, node: Node) -> None:
+        sums = self._three_sums(node) if node.type == "c_style_for_statement" else []
+        body, place = _body(node), self._place(node)
+        try:
+            if sums:
+                self._expander.number(sums[0], place)
+            for _ in range(MAX_TURNS):
+                before = dict(self.state.variables)
+                truth = self._goes_on(node, sums)
+                if truth.value is None:
+                    return self._once(body, place, truth.why)
+                if not truth.value or self.state.ended:
+                    return None
+                self.statements(body)
+                if self._left():
+                    return None
+                if sums:
+                    self._expander.number(sums[2], place)
+                if before == self.state.variables:  # only what is unknown here can end it
+                    self.broken = True
+                    return None
+        except NotComputed as problem:
+            why = f"it depends on a loop whose turns are not known: {problem}"
+            return self._once(body, place, why)
+        raise TooMuch(f"a loop takes more than {MAX_TURNS:,} turns")
+
+    def _three_sums(self, node: Node) -> list[Place]:
+        """Where the three sums of `for ((a; b; c))` stand."""
+        signs = ("((", ";", "))")
+        places = [self.script.range(child) for child in node.children if child.type in signs]
+        if len(places) < 4:
+            raise Unreadable("`for ((` needs three expressions", self.script.range(node)[0])
+        return [(low[1], high[0]) for low, high in zip(places[:3], places[1:4])]
+
+    def _goes_on(self, node: Node, sums: Sequence[Place]) -> Truth:
+        """True if the loop takes another turn."""
+        if sums:
+            shown = self.script.shown(sums[1])
+            return computed(sums[1], self._expander, shown) if shown else HOLDS
+        truth = self.statements(node.children_by_field_name("condition"))
+        return truth.negated() if node.children[0].type == "until" else truth
+
+    def _once(self, body: Sequence[Node], place: Place, why: str, word: tuple[str, Text] | None = None) -> None:
+        """The body of a loop of which it is unknown how often it is gone through."""
+        before = self.state.variables.copy()
+
+        def way() -> Truth:
+            """One turn, whatever ends it."""
+            if word:
+                self.state.assign(*word)
+            truth = self.statements(body)
+            self._left()
+            return truth
+
+        self._either(why, place, way)
+        held = self.state.variables
+        for name, array in held.items():
+            if isinstance(array, list) and before.get(name) != array:  # more turns may add more
+                held[name] = [*array, Text.unknown(f"${name}", place, why)]
+
+    def _left(self) -> bool:
+        """True if the loop is left after this turn; a `continue` begins the next one."""
+        ended = self.state.ended
+        if ended in ("break", "continue"):
+            self.state.ended = ""
+        return ended not in ("", "continue")
+
+
+def _body(node: Node) -> list[Node]:
+    """The statements of a loop."""
+    body = node.child_by_field_name("body")
+    return list(body.children[1:-1]) if body is not None else []
+
+
+def _arm(item: Node) -> list[Node]:
+    """The statements of an arm of `case`."""
+    at = next((i for i, child in enumerate(item.children) if child.type == ")"), len(item.children))
+    return [child for child in item.children[at + 1 :] if child.type not in (";;", ";&", ";;&")]
