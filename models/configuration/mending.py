@@ -20,6 +20,12 @@ class Mending(Found):
         quoted = self.document.text_of(span.file)[span.start : span.start + 1] in ("'", '"')
         return Edit(span.part(1, span.length - 1) if quoted else span, name)
 
+    def to_rename(self, owner: Mapping, entry: Entry, name: str) -> tuple[str, Edit | None]:
+        """Help and edit that give a key its right name; where that is there too, the key is removed."""
+        if owner.get(name) is not None:
+            return f"remove it: `{name}` is set too", self.removed(owner, entry)
+        return f"write `{name}`", self.renamed(entry, name)
+
     def removed(self, owner: Mapping, entry: Entry) -> Edit | None:
         """The edit that takes an entry out of a map, where that can be said, and the map is for this use alone."""
         if any(is_inside(entry.key.span, target) for target, _ in self.followed):

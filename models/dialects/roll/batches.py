@@ -11,7 +11,7 @@ from ...record import dataclass
 from ...share import Share
 from .job import Role, Setup
 from .names import ACTOR_TRAIN, CRITICS, REFERENCES, SFT_TRAIN, STUDENTS, TEACHERS
-from .notices import AFTER_MODELS, AFTER_ROLLOUT, AT_LOAD, AT_TRAINING
+from .names import AFTER_MODELS, AFTER_ROLLOUT, AT_LOAD, AT_TRAINING
 from .strategies import MEGATRON, Degrees, data_parallel, degrees
 
 # The batch sizes of one role as its workers read them, and how many data parallel ranks share the work.

@@ -11,7 +11,7 @@ from ...record import dataclass
 from ...text.nearest import nearest
 from ...text.program import Program
 from ...text.tree import Mapping, Scalar
-from .evaluation import AT_LOAD
+from .names import AT_LOAD
 from .names import (
     ACTOR_INFER,
     ACTOR_TRAIN,

@@ -7,9 +7,10 @@ from typing import Callable, Iterator
 
 from ...component import Component, Parallel, Relation
 from ...configuration.notes import Notes
-from ...configuration.settings import Settings
+from ...configuration.settings import Amount, Settings
 from ...derivation import Derivation
 from ...findings.span import Span
+from ...findings.wording import with_noun
 from ...machines.cluster import Cluster
 from ...model_cards import ModelUse
 from ...record import dataclass
@@ -159,8 +160,16 @@ class RoleFacts(Facts):
         """See `Facts.top`."""
         return self.role.place
 
+    @property
+    def ranks(self) -> Number | None:
+        """Number of its GPUs; None where these are unknown."""
+        count = self.role.ids.count if self.role.ids else 0
+        return Number(count, f"the {with_noun(count, 'rank')} of {self.role.key}") if count else None
 
-CONFIG = "strategy_args.strategy_config."
+
+def amount_of(facts: Facts, amount: Amount) -> Number:
+    """A setting as a number of a check."""
+    return Number(amount.value, facts.text(amount), amount)
 
 
 def whole_of(path: str, code: str, least: int, below: str = "") -> Callable[[Facts], Number | None]:
@@ -168,12 +177,9 @@ def whole_of(path: str, code: str, least: int, below: str = "") -> Callable[[Fac
 
     def term(facts: Facts) -> Number | None:
         amount = facts.settings.whole(f"{facts.subject}.{below}{path}" if below else path, code, least=least, exact=True)
-        return None if amount is None else Number(amount.value, facts.text(amount), amount)
+        return None if amount is None else amount_of(facts, amount)
 
     return term
-
-
-# Numbers that need not be whole, as ROLL reads them.
 
 
 def number(settings: Settings, path: str, rule: str, default: float) -> float | None:

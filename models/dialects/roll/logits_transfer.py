@@ -13,7 +13,7 @@ from ...text.tree import Scalar
 from .ids import Ids
 from .job import Role, Setup
 from .names import STUDENTS, TEACHERS
-from .notices import AFTER_MODELS, NEVER
+from .names import AFTER_MODELS, NEVER
 from .strategies import BY_ULYSSES, MEGATRON, degrees
 
 MODE, NUMBERS = "PW123", "PW403"

@@ -16,7 +16,7 @@ from ...text.nearest import nearest
 from ...text.tree import Entry, Mapping, Scalar, Value
 from .blocks import Block, blocks_of, pipeline_of
 from .device_mapping import KEY
-from .evaluation import AT_CREATION, AT_LOAD
+from .names import AT_CREATION, AT_LOAD
 from .names import (
     AGENTIC_REWARD,
     ALL_BLOCKS,

@@ -16,7 +16,7 @@ from ...text.tree import Scalar
 from .ids import Ids, common, difference, range_text
 from .job import Role, Setup
 from .names import ACTOR_INFER, ACTOR_TRAIN
-from .notices import AFTER_MODELS, AT_UPDATE, NEVER
+from .names import AFTER_MODELS, AT_UPDATE, NEVER
 from .strategies import SGLANG, in_groups_of
 
 # Other ids for roles that must be solid ranges and are not: ranges that keep apart what was apart.

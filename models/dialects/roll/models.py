@@ -9,7 +9,7 @@ from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, ulys
 from ...model_cards.places import places_of
 from .job import Role, Setup
 from .names import ACTOR_INFER, ACTOR_TRAIN, CRITICS, DPO, REFERENCES, SFT_TRAIN, STUDENTS, TEACHERS
-from .notices import IN_ENGINE, WITH_MODEL
+from .names import IN_ENGINE, WITH_MODEL
 from .strategies import BY_ULYSSES, FSDP2, MEGATRON, SGLANG, VLLM, Degrees, degrees
 
 # How ROLL runs the models of its roles, as far as its settings say it: for estimates of memory that ask for it.

@@ -12,7 +12,7 @@ from ..checks import Equals, Facts, run_checks
 from .ids import Ids, common, positions
 from .job import Role, Setup, number, shown, whole_of
 from .names import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, CRITICS, REFERENCES, REWARDS
-from .notices import AFTER_MODELS, AT_LOAD, NEVER
+from .names import AFTER_MODELS, AT_LOAD, NEVER
 from .strategies import SGLANG, VLLM
 
 # Generation that goes on while the model trains: what `async_generation_ratio` demands.

@@ -17,7 +17,7 @@ from ...text.nearest import nearest
 from ...text.tree import Mapping, Scalar
 from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, Block, blocks_of, pipeline_of
 from .device_mapping import KEY, joined, other_ids, read_devices, stands_alone
-from .evaluation import AT_CREATION, AT_LOAD
+from .names import AT_CREATION, AT_LOAD
 from .ids import Ids
 from .job import Role
 from .misspelt import unknown_keys
@@ -44,7 +44,7 @@ from .names import (
     VALIDATION,
     WORLD_SIZE,
 )  # fmt: skip
-from .notices import MAX_WORKERS
+from .names import MAX_WORKERS
 from .profile import Pipeline, profile_of, releases_with
 
 # The strategy of a role: how its workers train or infer.

@@ -16,7 +16,7 @@ from ...text.tree import Mapping, Scalar, Sequence
 from .batches import INFERRED, amount, batches_of, either, nearest, of_role, prompts_of
 from .job import Setup, number
 from .names import ACTOR_TRAIN, CRITICS, REFERENCES, TRAIN_ENV, VAL_ENV
-from .notices import AT_LOAD, NEVER
+from .names import AT_LOAD, NEVER
 from .strategies import data_parallel
 
 DEMANDS = "PW403"
