@@ -38,7 +38,7 @@ from .nodes import Reserving, devices_per_node, nodes_reserved, opened, placed
 from .planning import anew, choices_refused
 from .profile import Defaults, profile_of
 from .recognise import CAPABILITIES, HINTS, NAME
-from .roles import read_roles, strategies_together, unused
+from .roles import read_roles, unused
 from .strategies import backends, divided
 from .trajectories import trajectories
 
@@ -183,7 +183,6 @@ class _Reader(Reader):
         )  # fmt: skip
         read_modes(setup)
         read_work(setup, self.is_training)
-        strategies_together(notes)
         if beyond:
             reserving.tell_of(beyond, machines, (lambda *_: False) if self.trial else self.verifies)
         if not self.trial:
