@@ -9,18 +9,16 @@ from __future__ import annotations
 from math import lcm
 
 from ...configuration.settings import Amount
-from ...findings.finding import Severity
 from ...findings.wording import with_noun
 from ...releases.release import Range
 from ...text.tree import Mapping, Scalar, Sequence
-from .batches import INFERRED, amount, batches_of, either, nearest, of_role, prompts_of
-from .job import Setup, number
-from .names import ACTOR_TRAIN, CRITICS, REFERENCES, TRAIN_ENV, VAL_ENV
-from .names import AT_LOAD, NEVER
+from ..checks import AtLeast, Divides, Facts, Number
+from .batches import ANY, INFERRED, RULE, amount, batches_of, nearest, of_role, prompts_of
+from .job import Setup, amount_of, number
+from .names import ACTOR_TRAIN, AT_LOAD, CRITICS, NEVER, REFERENCES, TRAIN_ENV, VAL_ENV
 from .strategies import data_parallel
 
-DEMANDS = "PW403"
-GROUPS_DIVIDE, ROUNDS_DIVIDE = Range(since="0.2.0"), Range(since="0.1.3")
+DIVIDE = {TRAIN_ENV: Range(since="0.2.0"), VAL_ENV: Range(since="0.1.3")}
 """Releases that assert that batches are whole groups, and batches for validation whole rounds."""
 _CONFIG = "ROLL, roll/pipeline/agentic/agentic_config.py"
 WAYS = {
@@ -36,11 +34,13 @@ def trajectories(setup: Setup, training: bool) -> None:
     """What is checked as the configuration is read; with `training` also what is adjusted in silence."""
     if not setup.pipeline.agentic:
         return
-    batch, validated = prompts_of(setup), amount(setup.settings, "val_batch_size", 128, "ROLL, roll/configs/base_config.py", -(10**9))
+    batch, validated = prompts_of(setup), amount(setup.settings, "val_batch_size", 128, "ROLL, roll/configs/base_config.py", ANY)
     for env, total in ((TRAIN_ENV, batch), (VAL_ENV, validated)):
-        settled = _partition(setup, env, total)
-        if total is not None:
-            _groups(setup, env, total, settled)
+        is_settled = _check_partition(setup, env, total)
+        group, groups = _size(setup, env, "group_size", 1), _size(setup, env, "num_env_groups", 128)
+        if total is not None and group is not None and groups is not None and group.value and groups.value:
+            _check_groups(setup, env, total, group, groups, is_settled)
+            _check_rounds(setup, env, total, group.value * groups.value)
     if training and batch is not None and batch.value > 0 and setup.pipeline.updates_models:
         _adjusted(setup, batch)
 
@@ -49,124 +49,94 @@ def _size(setup: Setup, env: str, name: str, default: int) -> Amount | None:
     return amount(setup.settings, f"{env}.{name}", default, _CONFIG, 0)
 
 
-def _groups(setup: Setup, env: str, total: Amount, settled: bool) -> None:
-    """A batch is whole groups; one for validation is whole rounds of all environments, and all fit in what each may run.
+def _check_groups(setup: Setup, env: str, total: Amount, group: Amount, groups: Amount, is_settled: bool) -> None:
+    """A batch is whole groups; one for validation is whole rounds of all environments.
 
-    `settled`: nothing else changes how many environments there are.
+    `is_settled`: nothing else changes how many environments there are.
     """
-    group, groups = _size(setup, env, "group_size", 1), _size(setup, env, "num_env_groups", 128)
-    if group is None or groups is None or not group.value or not groups.value:
-        return
-    environments = group.value * groups.value
+    step, what = group.value, f"{group.value}, the environments of a group ({group.name})"
     if env == VAL_ENV:
-        step, what = environments, f"{with_noun(groups.value, 'group')} x {group.value} = {with_noun(environments, 'environment')} of {env}"
-    else:
-        step, what = group.value, f"the environments of a group ({group.name})"
-    checked = total.value > 0 if env == TRAIN_ENV else total.value >= 0
-    if checked and total.value % step:
-        values = nearest(total.value, step)
-        message = f"{total.said}{'' if total.scalar else ', the default,'} is no multiple of {step}: {what}"
-        edit = total.becomes(min(values, key=lambda value: abs(value - total.value))) if settled else None
-        at = total.span or group.span or setup.top
-        help = f"set `{total.name}` to {either(values)}"
-        releases = GROUPS_DIVIDE if env == TRAIN_ENV else ROUNDS_DIVIDE
-        setup.notes.judge(releases, Severity.ERROR, DEMANDS, env, message, at, f"no multiple of {step}", help, edit, AT_LOAD)
-    _rounds(setup, env, total, environments)
+        step = group.value * groups.value
+        what = f"{with_noun(groups.value, 'group')} x {group.value} = {with_noun(step, 'environment')} of {env}"
+    if total.value > 0 or (env == VAL_ENV and total.value == 0):
+        facts = Facts(setup.notes, setup.settings, env)
+        Divides(
+            code=RULE, source=_CONFIG, when=AT_LOAD, releases=DIVIDE[env], left=amount_of(facts, total), right=Number(step, what, group),
+            suggest=nearest(total.value, step), edits=is_settled,
+        ).run(facts)  # fmt: skip
 
 
-def _rounds(setup: Setup, env: str, total: Amount, environments: int) -> None:
+def _check_rounds(setup: Setup, env: str, total: Amount, environments: int) -> None:
     """No fewer trajectories per environment than a batch needs; negative ones, and those of asynchronous training, are computed."""
-    most = amount(setup.settings, f"{env}.max_traj_per_env", -1, _CONFIG, -(10**9))
-    its = number(setup.settings, "async_generation_ratio", DEMANDS, 0)
+    most = amount(setup.settings, f"{env}.max_traj_per_env", -1, _CONFIG, ANY)
+    its = number(setup.settings, "async_generation_ratio", RULE, 0)
     needed = -(-total.value // environments)
-    if most is None or its is None or most.value < 0 or most.value >= needed or (env == TRAIN_ENV and its > 0):
+    if most is None or its is None or most.value < 0 or (env == TRAIN_ENV and its > 0) or (env == VAL_ENV and total.value < 0):
         return
-    if env == VAL_ENV and total.value < 0:
-        return
-    message = f"{most.said} lets {with_noun(environments, 'environment')} run {with_noun(most.value * environments, 'trajectory')}, fewer than `{total.name}: {total.value}`"
-    help = f"write `{needed}`, or leave it out"
-    setup.notes.error(DEMANDS, env, message, most.span or setup.top, f"{needed} needed", help, most.becomes(needed), AT_LOAD)
+    facts = Facts(setup.notes, setup.settings, env)
+    right = Number(needed, f"{needed}: {with_noun(environments, 'environment')} run a batch of {total.value}")
+    AtLeast(code=RULE, source=_CONFIG, when=AT_LOAD, left=amount_of(facts, most), right=right).run(facts)
 
 
-def _partition(setup: Setup, env: str, total: Amount | None) -> bool:
-    """Are the groups of all tags the groups that there are? True too where that is not known."""
+def _check_partition(setup: Setup, env: str, total: Amount | None) -> bool:
+    """True if the groups of all tags are the groups that there are, or that is not known; else an error."""
     settings = setup.settings
     tags, parts = settings.at(f"{env}.tags"), settings.at(f"{env}.num_groups_partition")
     groups = _size(setup, env, "num_env_groups", 128)
+    is_known = isinstance(tags, (Sequence, type(None))) and (isinstance(parts, Sequence) or (parts is None and not setup.notes.partial))
+    if groups is None or not is_known:
+        return True
+    values = [item.value if isinstance(item, Scalar) else None for item in parts.items] if isinstance(parts, Sequence) else [128]
+    numbers = [value for value in values if type(value) is int]
     names = len(tags.items) if isinstance(tags, Sequence) else 1
-    if groups is None or (tags is not None and not isinstance(tags, Sequence)) or (parts is None and setup.notes.partial):
+    used = sum(numbers[:names])  # one number for each tag
+    if len(numbers) < len(values) or used == groups.value:
         return True
-    numbers = [128] if parts is None else []
-    for item in parts.items if isinstance(parts, Sequence) else ():
-        value = item.value if isinstance(item, Scalar) else None
-        if not isinstance(value, int) or isinstance(value, bool):
-            return True
-        numbers.append(value)
-    if parts is not None and not isinstance(parts, Sequence):
-        return True
-    used = numbers[:names]
-    if sum(used) == groups.value:
-        return True
-    unused = (
-        f" (of {len(numbers)} numbers the first {f'{names} count' if names != 1 else 'counts'}, one for each tag)"
-        if len(numbers) > names
-        else ""
-    )
-    default = ", by default," if parts is None else ""
-    message = f"`{env}.num_groups_partition`{default} gives {with_noun(sum(used), 'group')}{unused}, but {groups.said}"
-    at = parts or groups.scalar or settings.top
-    meant = [groups.value // names + (place < groups.value % names) for place in range(names)] if names else []
+    message = f"`{env}.num_groups_partition`{'' if parts else ', by default,'} gives {with_noun(used, 'group')}, but {groups.said}"
+    meant = [groups.value // names + (place < groups.value % names) for place in range(names)]
     help, edit = f"write `{env}.num_groups_partition: {meant}`", None
-    if parts and sum(used) > 0 and (env != VAL_ENV or _whole_rounds(setup, total, sum(used))):
-        help, edit = f"set `{groups.name}: {sum(used)}`", groups.becomes(sum(used))
-    setup.notes.error(DEMANDS, env, message, at, with_noun(sum(used), "group"), help, edit, AT_LOAD)
-    return False
-
-
-def _whole_rounds(setup: Setup, total: Amount | None, groups: int) -> bool:
-    """Would so many groups fit the batch for validation?"""
     group = _size(setup, VAL_ENV, "group_size", 1)
-    return total is not None and group is not None and group.value > 0 and (total.value < 0 or total.value % (groups * group.value) == 0)
+    fits = total is not None and group is not None and (total.value < 0 or (group.value > 0 and total.value % (used * group.value or 1) == 0))
+    if parts and used > 0 and (env != VAL_ENV or fits):
+        help, edit = f"set `{groups.name}: {used}`", groups.becomes(used)
+    at = parts or groups.scalar or settings.top
+    setup.notes.error(RULE, env, message, at, with_noun(used, "group"), help, edit, AT_LOAD)
+    return False
 
 
 def _adjusted(setup: Setup, batch: Amount) -> None:
     """Every batch becomes a multiple of what all roles take at once: ROLL copies or drops trajectories for that."""
     sizes = _taken(setup) if not setup.short else None
-    mode = setup.settings.word("batch_adjust_mode", DEMANDS)
+    mode = setup.settings.word("batch_adjust_mode", RULE)
     if sizes is None or mode is None or (mode or "copy") not in WAYS or not _one_sample_each(setup):
         return
     size = lcm(*(taken for _, taken in sizes))
     left = batch.value % size
-    if not left:
-        return
-    does = WAYS[mode or "copy"].format(missing=size - left, left=left, size=size)
-    message = f"{batch.said} is no multiple of {size}, what the roles take at once, so in every step ROLL {does}"
-    values = nearest(batch.value, size)
-    setup.notes.warn(
-        DEMANDS, ACTOR_TRAIN, message, batch.span or setup.top, f"no multiple of {size}", f"set `{batch.name}` to {either(values)}", None,
-        *(f"{name}: {taken}" for name, taken in sizes if taken > 1), f"where every trajectory is one sample; {NEVER}",
-    )  # fmt: skip
+    if left:
+        does = WAYS[mode or "copy"].format(missing=size - left, left=left, size=size)
+        message = f"{batch.said} is no multiple of {size}, what the roles take at once, so in every step ROLL {does}"
+        help = f"set `{batch.name}` to {' or '.join(map(str, nearest(batch.value, size)))}"
+        why = (*(name for name, taken in sizes if taken > 1), f"where every trajectory is one sample; {NEVER}")
+        setup.notes.warn(RULE, ACTOR_TRAIN, message, batch.span or setup.top, f"no multiple of {size}", help, None, *why)
 
 
 def _taken(setup: Setup) -> list[tuple[str, int]] | None:
     """(what, how many samples it takes at once), whose least common multiple every batch becomes."""
     found: list[tuple[str, int]] = []
-    for part in (ACTOR_TRAIN, REFERENCES, CRITICS):
-        for role in setup.all(part):
-            ranks, inferred = data_parallel(setup, role), of_role(setup, role, INFERRED)
-            if ranks is None or inferred is None:
-                return None
-            if part != REFERENCES:
-                its = batches_of(setup, role)
-                if its is None:
-                    return None
-                found.append((f"{role.key} trains on {its.said} for each of {with_noun(its.ranks, 'rank')}", its.of_all))
-            found.append((f"{role.key} infers {INFERRED} {inferred.value} for each of {with_noun(ranks, 'rank')}", inferred.value * ranks))
+    for role in (role for part in (ACTOR_TRAIN, REFERENCES, CRITICS) for role in setup.all(part)):
+        ranks, inferred = data_parallel(setup, role), of_role(setup, role, INFERRED)
+        its = batches_of(setup, role) if role.part != REFERENCES else None
+        if ranks is None or inferred is None or (its is None and role.part != REFERENCES):
+            return None
+        if its is not None:
+            found.append((f"{role.key} trains on {its.said}", its.of_all))
+        size = inferred.value * ranks
+        found.append((f"{role.key} infers {INFERRED} {inferred.value} on {with_noun(ranks, 'rank')} = {size}", size))
     return found or None
 
 
 def _one_sample_each(setup: Setup) -> bool:
-    """Do all environments make one sample of a trajectory, as ROLL's own default manager does?"""
+    """True if all environments make one sample of a trajectory, as ROLL's own default manager does."""
     environments = setup.settings.at("custom_envs")
     if not isinstance(environments, Mapping):
         return False
