@@ -147,6 +147,7 @@ class Divides(Check):
     right: Term
     change: str = "left"
     suggest: Sequence[int] = ()
+    help: str = ""
     edits: bool = True
 
     def judge(self, facts: Facts) -> None:
@@ -167,7 +168,7 @@ class Divides(Check):
         )
         help_, edit = set_to(facts, changed.amount, values)
         at = changed.span or left.span or right.span
-        self.report(facts, text, at, f"{left.value} % {right.value} = {rest}", help_, edit if self.edits else None)
+        self.report(facts, text, at, f"{left.value} % {right.value} = {rest}", self.help or help_, edit if self.edits else None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,21 +5,22 @@ Source: ROLL, roll/pipeline/distill/logits_transfer_group.py (LogitsTransferGrou
 
 from __future__ import annotations
 
-from typing import Iterator
-
+from ...findings.finding import Severity
 from ...findings.wording import with_noun
 from ...record import dataclass
-from ...text.tree import Scalar
+from ..checks import Divides, Facts, Number, OneOf
 from .ids import Ids
-from .job import Role, Setup
-from .names import STUDENTS, TEACHERS
-from .names import AFTER_MODELS, NEVER
+from .job import Role, RoleFacts, Setup
+from .names import AFTER_MODELS, NEVER, STUDENTS, TEACHERS
 from .strategies import BY_ULYSSES, MEGATRON, degrees
 
 MODE, NUMBERS = "PW123", "PW403"
 MOST_RANKS = 512
 """Between so many ranks of either side all shifts are tried; an own limit."""
 BACKEND, WAYS, NCCL = "logits_transfer_backend", ("ipc+nccl", "nccl-only", "ray"), "nccl-only"
+_SOURCE = "ROLL, roll/pipeline/distill/logits_transfer_group.py"
+Pairs = list[tuple[int, int]]
+"""(teacher's, student's data parallel rank) of every transfer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Side:
 
     @property
     def dp(self) -> int:
-        """How many data parallel ranks there are."""
+        """Number of data parallel ranks."""
         return self.ids.count // (self.tp * self.pp * self.cp)
 
     def gpu(self, dp: int, tp: int = 0) -> int:
@@ -46,28 +47,32 @@ def logits_transfer(setup: Setup) -> None:
     student, teacher = setup.role(STUDENTS), setup.role(TEACHERS)
     if student is None or teacher is None or not setup.since("0.1.3"):
         return
-    backend = _backend(setup)
+    facts = Facts(setup.notes, setup.settings, STUDENTS)
+    OneOf(code=MODE, source=_SOURCE, when=AFTER_MODELS, key=BACKEND, values=WAYS).run(facts)
+    by_nccl = setup.settings.word(BACKEND, MODE) == NCCL
     sender, receiver = _side(setup, teacher), _side(setup, student)
     if sender is None or receiver is None:
         return
-    pairs = _transfers(sender.dp, receiver.dp)
-    shifts = backend == NCCL and max(sender.dp, receiver.dp) <= MOST_RANKS and _shifted(sender, receiver, pairs)
-    _divided(setup, teacher, student, sender.dp, receiver.dp, shifts)
-    if backend == NCCL and max(sender.dp, receiver.dp) > MOST_RANKS:
-        why = f"more than {MOST_RANKS:,} data parallel ranks are not compared GPU by GPU"
-        setup.notes.unsure(MODE, student.key, why)
-    elif backend == NCCL:
-        _by_nccl(setup, student, sender, receiver, [pair for pair in pairs if pair[0] < sender.dp])
-
-
-def _backend(setup: Setup) -> str | None:
-    word = setup.settings.word(BACKEND, MODE)
-    if word and word not in WAYS:
-        message = f"`{BACKEND}` is `{word}`, which is none of {', '.join(f'`{way}`' for way in WAYS)}"
-        at = setup.settings.at(BACKEND)
-        edit = setup.settings.becomes(BACKEND, WAYS[0])
-        setup.notes.error(MODE, STUDENTS, message, at or setup.top, "not a backend", f"write `{WAYS[0]}`, the default", edit, AFTER_MODELS)
-    return word
+    sends, receives = sender.dp, receiver.dp
+    ratio = max(sends // receives, 1)
+    pairs = [(its * ratio + index, its) for its in range(receives) for index in range(ratio)]
+    if receives > sends:  # where they do not divide, also of teacher's ranks that there are not
+        pairs = [(its // (receives // sends), its) for its in range(receives)]
+    is_compared = by_nccl and max(sends, receives) <= MOST_RANKS
+    existing = [pair for pair in pairs if pair[0] < sends]
+    offset = sender.tp == 1 and any(_same_gpu(sender, receiver, pairs, offset, 0) is None for offset in range(1, sends))
+    before = pairs[: next((index for index, (theirs, _) in enumerate(pairs) if theirs >= sends), len(pairs))]
+    is_shifted = is_compared and offset and _same_gpu(sender, receiver, before, 0, 0) is not None
+    _divided(setup, teacher, student, sends, receives, is_shifted)
+    if by_nccl and not is_compared:
+        setup.notes.unsure(MODE, student.key, f"more than {MOST_RANKS:,} data parallel ranks are not compared GPU by GPU")
+    elif by_nccl:
+        met = _same_gpu(sender, receiver, existing, 0, int(sender.tp > 1))
+        shifts = sender.tp == 1 and any(_same_gpu(sender, receiver, existing, each, 0) is None for each in range(1, sends))
+        if met is not None and not shifts:
+            message = f"`{BACKEND}: {NCCL}` cannot send from a GPU to itself, but teacher and student meet on id {met}"
+            at, edit = setup.settings.at(BACKEND) or student.place, setup.settings.becomes(BACKEND, WAYS[0])
+            setup.notes.error(MODE, student.key, message, at, "", f"write `{BACKEND}: {WAYS[0]}`", edit, AFTER_MODELS)
 
 
 def _side(setup: Setup, role: Role) -> Side | None:
@@ -77,61 +82,22 @@ def _side(setup: Setup, role: Role) -> Side | None:
     return Side(role.ids, its.tp.value, its.pp.value, its.cp.value)
 
 
-def _transfers(sends: int, receives: int) -> list[tuple[int, int]]:
-    """(teacher's, student's data parallel rank) of every transfer; where they do not divide, also of teacher's ranks that there are not."""
-    if sends >= receives:
-        ratio = sends // receives
-        return [(its * ratio + index, its) for its in range(receives) for index in range(ratio)]
-    return [(its // (receives // sends), its) for its in range(receives)]
+def _divided(setup: Setup, teacher: Role, student: Role, sends: int, receives: int, is_shifted: bool) -> None:
+    """Each student has a teacher, and each teacher a student. `is_shifted`: all have a teacher, but some not theirs."""
+    fails = receives > sends and not is_shifted
+    more, fewer, role = (receives, sends, student) if receives > sends else (sends, receives, teacher)
+    lost = "some logits go nowhere" if sends > receives else "some get logits of other samples" if is_shifted else "some get no logits"
+    Divides(
+        code=NUMBERS, source=_SOURCE, when=AFTER_MODELS if fails else NEVER, severity=Severity.ERROR if fails else Severity.WARNING,
+        left=Number(more, ""), right=Number(fewer, ""), help=f"give {role.key} a multiple of {fewer} data parallel ranks",
+        message=f"{student.key} has {with_noun(receives, 'data parallel rank')} and {teacher.key} {sends}, {{rest}} left over: {lost}",
+    ).run(RoleFacts(setup, role))  # fmt: skip
 
 
-def _divided(setup: Setup, teacher: Role, student: Role, sends: int, receives: int, shifted: bool) -> None:
-    """Each student has a teacher, and each teacher a student. `shifted`: the ranks are counted round, so that all have one, but not theirs."""
-    if receives > sends and receives % sends:
-        message = f"{student.key} has {with_noun(receives, 'data parallel rank')} and {teacher.key} {sends}: "
-        message += "some get logits of other samples" if shifted else "some get no logits"
-        help = f"give {student.key} a multiple of {sends} data parallel ranks"
-        tell = setup.notes.warn if shifted else setup.notes.error
-        tell(NUMBERS, student.key, message, student.place, f"dp {receives}", help, None, NEVER if shifted else AFTER_MODELS)
-    if sends > receives and sends % receives:
-        unused = sends - sends // receives * receives
-        message = (
-            f"{teacher.key} has {with_noun(sends, 'data parallel rank')} and {student.key} {receives}: the logits of {unused} go nowhere"
-        )
-        help = f"give {teacher.key} a multiple of {receives} data parallel ranks"
-        setup.notes.warn(NUMBERS, teacher.key, message, teacher.place, f"dp {sends}", help, None, NEVER)
-
-
-def _shifted(sender: Side, receiver: Side, pairs: list[tuple[int, int]]) -> bool:
-    """Does NCCL shift the ranks before it comes to a teacher's rank that there is not?"""
-    before = next((index for index, (theirs, _) in enumerate(pairs) if theirs >= sender.dp), len(pairs))
-    clash = next(_same_gpu(sender, receiver, pairs[:before], 0, 0), None) is not None
-    return sender.tp == 1 and clash and _has_offset(sender, receiver, pairs)
-
-
-def _has_offset(sender: Side, receiver: Side, pairs: list[tuple[int, int]]) -> bool:
-    return any(next(_same_gpu(sender, receiver, pairs, offset, 0), None) is None for offset in range(1, sender.dp))
-
-
-def _by_nccl(setup: Setup, student: Role, sender: Side, receiver: Side, pairs: list[tuple[int, int]]) -> None:
-    """Where both are on one GPU the teacher's next tensor parallel rank sends, or without one all are shifted."""
-    met = next(_same_gpu(sender, receiver, pairs, 0, int(sender.tp > 1)), None)
-    if met is None:
-        return
-    if sender.tp == 1 and _has_offset(sender, receiver, pairs):
-        return
-    message = f"`{BACKEND}: {NCCL}` cannot send from a GPU to itself, but teacher and student meet on id {met}"
-    message += "" if sender.tp > 1 else ", however their ranks are shifted against each other"
-    value = setup.settings.at(BACKEND)
-    at_ = value if isinstance(value, Scalar) else student.place
-    edit = setup.settings.becomes(BACKEND, WAYS[0])
-    setup.notes.error(MODE, student.key, message, at_, "", f"write `{BACKEND}: {WAYS[0]}`", edit, AFTER_MODELS)
-
-
-def _same_gpu(sender: Side, receiver: Side, pairs: list[tuple[int, int]], offset: int, other_tp: int) -> Iterator[int]:
-    """The GPUs on which a transfer begins and ends, those left out where the tensor parallel rank `other_tp` is on another one."""
+def _same_gpu(sender: Side, receiver: Side, pairs: Pairs, offset: int, other_tp: int) -> int | None:
+    """The first GPU on which a transfer begins and ends, also from the tensor parallel rank `other_tp`; None without one."""
     for theirs, mine in pairs:
-        gpu = receiver.gpu(mine)
-        source = (theirs + offset) % sender.dp
+        gpu, source = receiver.gpu(mine), (theirs + offset) % sender.dp
         if sender.gpu(source) == gpu and sender.gpu(source, other_tp) == gpu:
-            yield gpu
+            return gpu
+    return None

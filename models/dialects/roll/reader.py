@@ -30,7 +30,7 @@ from .batches import chains, preferences, prompts, taught
 from .job import Role, Setup
 from .logits_transfer import logits_transfer
 from .misspelt import as_meant
-from .model_update import model_update
+from .weights import model_update
 from .models import models
 from .modes import asynchronous, partial_gpu
 from .names import ENVIRONMENT_VARIABLES

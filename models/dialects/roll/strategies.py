@@ -174,10 +174,13 @@ def _demands(setup: Setup, role: Role, its: Degrees | None) -> None:
 
 
 def _divide(facts: RoleFacts, ranks: Number, groups: Number) -> None:
-    near = [size for size in divisors(ranks.value) if size < groups.value][-1:] if groups.amount and groups.value == groups.amount.value else []
+    """The ranks are whole groups; the size of a group is changed where one setting says it."""
+    lower = [size for size in divisors(ranks.value) if size < groups.value][-1:]
+    is_plain = groups.amount is not None and groups.value == groups.amount.value
     Divides(
-        code=DIVIDES, source=f"{_SOURCE}fsdp2_strategy.py", when=IN_WORKERS, left=ranks, right=groups, change="right", suggest=near,
-        edits=bool(near), message="{left} do not divide into {right}: {rest} left over",
+        code=DIVIDES, source=f"{_SOURCE}fsdp2_strategy.py", when=IN_WORKERS, left=ranks, right=groups, change="right", suggest=lower,
+        help="" if is_plain else f"give {facts.subject} a multiple of {groups.value} GPUs", edits=is_plain,
+        message="{left} do not divide into {right}: {rest} left over",
     ).run(facts)  # fmt: skip
 
 
@@ -315,7 +318,9 @@ def _hinted(setup: Setup, role: Role, component: Component, its: Degrees) -> Com
         help, edit = f"set `{path}: {parallel.replica}`", setup.settings.becomes(path, str(parallel.replica))
         setup.notes.error(MATCHES, role.key, message, its.tp.span or role.span, "", help, edit, IN_WORKERS)
         return component
-    if not (component.timed and "parallel" in spans):
+    if component.timed and "parallel" in spans:  # degrees are chosen, and written into the strategy
+        setup.choices.setdefault(role.key, (component.parallel,))
+    else:
         setup.choices.pop(role.key, None)
     if role.strategy in MEGATRON:
         parallel = replace(parallel, dp=lcm(parallel.replica, its.experts[0]) // parallel.replica)

@@ -1,0 +1,156 @@
+"""Weights go from `actor_train` to `actor_infer`: both are solid ranges, and where they share GPUs they lie in step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice, product
+from typing import Iterator, Sequence
+
+from ...component import SUBSET
+from ...findings.fix import Fix
+from ...findings.span import Edit
+from ...findings.wording import are, with_noun
+from ...ranks import merge, without, write_ranks
+from ...text.scalar_text import in_flow_map
+from ...text.tree import Scalar
+from .ids import Ids, common, difference, range_text
+from .job import Role, Setup
+from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AT_UPDATE, NEVER
+from .strategies import SGLANG, in_groups_of
+
+CODE, SOLID = "PW217", "PW205"
+MOST_TRIED = 24
+"""So many places are tried for each role: where something begins or ends."""
+
+
+def model_update(setup: Setup) -> None:
+    """Both roles are solid; given ones that share GPUs are laid beside each other.
+
+    Source: ROLL, roll/distributed/executor/model_update_group.py; roll/third_party/megatron/model_update.py and
+    roll/third_party/fsdp2/model_update.py (_setup_colocated_model_update).
+    """
+    if not setup.pipeline.updates_models or not setup.since("0.2.0"):  # before, weights were broadcast wherever ranks lie
+        return
+    train, infer = setup.role(ACTOR_TRAIN), setup.role(ACTOR_INFER)
+    for role in (train, infer):
+        if role is not None and (component := setup.components.get(role.key)):
+            setup.components[role.key] = replace(component, contiguous=True, any_order=True)
+    if train is None or infer is None:
+        return
+    if {train.key, infer.key} <= setup.components.keys() and (train.ids is None or infer.ids is None):
+        setup.in_step.append((train.key, infer.key))
+        within = any(relation.kind == SUBSET and set(relation.components) == {train.key, infer.key} for relation in setup.hinted)
+        is_open = train.ids is None and setup.components[train.key].runs is None and infer.key not in setup.choices
+        if within and is_open and infer.num_gpus_per_worker:
+            in_groups_of(setup, train, infer.num_gpus_per_worker, infer.key)
+    if not train.on_devices or not infer.on_devices or train.ids is None or infer.ids is None:
+        return
+    _fix_holes(setup, [role for role in (train, infer) if role.ids is not None and not role.ids.solid])
+    each = infer.num_gpus_per_worker
+    if common(train.ids, infer.ids) and each and infer.ids.count % each == 0 and _in_step(setup, train, infer, train.ids, infer.ids):
+        _met(setup, train, infer, train.ids, infer.ids)
+        _reached(setup, infer, train.ids, infer.ids)
+
+
+def _in_step(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> bool:
+    """True if whole workers of inference begin and end where training does, and its ranks fill them; else an error."""
+    each = infer.num_gpus_per_worker
+    edges = {"begins": trains.lowest - infers.lowest, "ends": trains.highest - infers.highest}
+    off = [f"{what} {with_noun(abs(ids), 'id')} {'after' if ids > 0 else 'before'} it" for what, ids in edges.items() if ids % each]
+    message = f"{train.key} ({write_ranks(trains.ranges)}) and {infer.key} ({write_ranks(infers.ranges)}) share GPUs, but"
+    if off:
+        message += f" {train.key} {' and '.join(off)}: not with whole workers of {each} GPUs"
+    elif trains.count % each:
+        message += f" the {with_noun(trains.count, 'rank')} of {train.key} {are(trains.count)} no whole groups for workers of {each} GPUs"
+    else:
+        return True
+    help = f"let {train.key} share whole workers of {infer.key}, each GPU written once, or no GPU"
+    setup.notes.error(CODE, train.key, message, train.place, f"not in step with workers of {each}", help, None, AFTER_MODELS)
+    return False
+
+
+def _met(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
+    """Every rank hands its weights to a worker on its own GPU: they go through GPU memory."""
+    shift, each, held = trains.lowest - infers.lowest, infer.num_gpus_per_worker, infers.listed
+    found = difference(trains, infers, shift)
+    if found is None:
+        return
+    mine, theirs, worker = trains.listed[found.position], held[found.position + shift], (found.position + shift) // each
+    message = f"rank {found.position} of {train.key} is on {_place(mine, setup.per_node)}, but hands its weights to worker {worker} of"
+    message += f" {infer.key} on {_place(theirs, setup.per_node)}" + (f" ({found.count} ranks meet another GPU)" if found.count > 1 else "")
+    # A worker of sglang sees all its GPUs.
+    beside = [(position, its) for position, its in enumerate(trains, shift) if 0 <= position < len(held)]
+    fails = infer.strategy != SGLANG or any(its not in held[at // each * each : (at // each + 1) * each] for at, its in beside)
+    wrong = [(role, role.ids) for role in (train, infer) if role.ids is not None and not role.ids.ascending]
+    help, edit = f"write the ids of {train.key} and {infer.key} in ascending order, each once", None
+    if len(wrong) == 1 and all(ids.solid and ids.count == ids.distinct for _, ids in wrong):
+        role, ids = wrong[0]
+        better = range(ids.lowest, ids.highest + 1)
+        help, edit = f"give {role.key} `{range_text(better)}`", _written(role, better)
+    tell, label = setup.notes.error if fails else setup.notes.warn, f"rank {found.position} is on id {mine}"
+    tell(CODE, train.key, message if fails else f"{message}: slow, but not refused", train.place, label, help, edit, AT_UPDATE if fails else NEVER)
+
+
+def _reached(setup: Setup, infer: Role, trains: Ids, infers: Ids) -> None:
+    """Every worker of inference gets weights: from the ranks that it meets, or from rank 0."""
+    each = infer.num_gpus_per_worker
+    first, last = (trains.lowest - infers.lowest) // each, (trains.highest - infers.highest) // each
+    workers = infers.count // each
+    met, before, after = range(first, first + trains.count // each), range(max(first, 0)), range(workers + min(last, 0), workers)
+    missed = without([range(workers)], merge([met, before, after]))
+    if missed:
+        count = sum(map(len, missed))
+        more = f" ({count} workers do not)" if count > 1 else ""
+        message = f"worker {missed[0][0]} of {infer.key} never gets new weights{more}: it goes on with those it started with"
+        setup.notes.error(CODE, infer.key, message, infer.place, "is not reached", "write every id once", None, NEVER)
+
+
+def _place(id_: int, per_node: int) -> str:
+    return f"GPU {id_ % per_node} of node {id_ // per_node}"
+
+
+# Other ids for roles that must be solid ranges and are not: ranges that keep apart what was apart.
+
+
+def _fix_holes(setup: Setup, broken: Sequence[Role]) -> None:
+    """Say for each of these what mends it: a range, and the other one's new range where both have holes."""
+    found = next(_moved(setup, broken), None) if broken else None
+    for position, role in enumerate(broken):
+        ids = role.ids or Ids()
+        fix = Fix(f"write one range such as `{range_text(range(ids.lowest, ids.lowest + ids.distinct))}`, and move what is in its way")
+        if found is not None:
+            text = " and ".join(f"{each.key} `{range_text(its)}`" for each, its in zip(broken, found))
+            others = [other for other in broken if other is not role]
+            alone = _keeps_off(role, Ids((found[position],)), others)  # each edit is also made without the other
+            fix = Fix(f"give {text}", _written(role, found[position]) if alone else None)
+        component = setup.components[role.key]
+        setup.components[role.key] = replace(component, fixes={**component.fixes, SOLID: fix})
+
+
+def _moved(setup: Setup, broken: Sequence[Role]) -> Iterator[tuple[range, ...]]:
+    """Ranges of the same sizes within what is used, which share with no role that they did not share with before."""
+    held = [(role, role.ids) for role in setup.roles if role.created and role.ids is not None and role.ids.count]
+    last = max(ids.highest for _, ids in held)
+    ends = {0} | {edge for _, ids in held for each in ids.ranges[:MOST_TRIED] for edge in (each.start, each.stop)}
+    others = [role for role, _ in held if role not in broken]
+    sizes = [role.ids.distinct for role in broken if role.ids]
+    starts = sorted(ends)
+    choices = [[range(at, at + size) for at in islice(starts, MOST_TRIED) if at + size <= last + 1] for size in sizes]
+    together = len(broken) == 2 and broken[0].ids and broken[1].ids and broken[0].ids.ranges == broken[1].ids.ranges
+    for ranges in product(*choices):
+        new = [Ids((its,)) for its in ranges]
+        if len(new) == 2 and (ranges[0] != ranges[1] if together else common(new[0], new[1])):
+            continue
+        if all(_keeps_off(role, its, others) for role, its in zip(broken, new)):
+            yield ranges
+
+
+def _keeps_off(role: Role, ids: Ids, others: Sequence[Role]) -> bool:
+    """True if these ids meet none of the roles that the role does not meet now."""
+    return not any(other.ids and role.ids and common(other.ids, ids) and not common(other.ids, role.ids) for other in others)
+
+
+def _written(role: Role, ids: range) -> Edit | None:
+    """The edit that gives a role these ids; None where its own stand elsewhere."""
+    value = role.mapping
+    return Edit(value.span, in_flow_map(range_text(ids))) if isinstance(value, Scalar) and value.origin is None else None
