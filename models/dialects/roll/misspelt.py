@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from difflib import SequenceMatcher
-from typing import Iterable, Iterator
+from typing import Iterable
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
@@ -17,7 +17,7 @@ from ...text.tree import Entry, Mapping, Scalar
 from . import names
 from .blocks import Block, blocks_of, pipeline_of
 from .names import ALL_BLOCKS, AT_CREATION, AT_LOAD, DEVICES, REWARD_MODEL, REWARDS, TRAIN_ENV, VAL_ENV, WORLD_SIZE
-from .profile import Defaults, Pipeline, profile_of, releases_with_key
+from .profile import Defaults, Pipeline, maps, profile_of, releases_with_key
 from .recognise import HINTS, dotted, holds_workers, is_worker
 
 CODE = "PW104"
@@ -114,7 +114,7 @@ def _with_roles(notes: Notes, document: Document) -> Mapping:
 def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> Mapping:
     """With the names of misspelt keys of roles that ROLL starts and that would have no workers without them."""
     root, workers = document.root, (DEVICES, WORLD_SIZE)
-    suspects = (entry.key.text for block in _maps(root) for entry in block)
+    suspects = (entry.key.text for block in maps(root) for entry in block)
     if not dotted(root) and not any(key not in workers and nearest(key, workers) for key in suspects):
         return root
     for block in _started(document)[1]:
@@ -144,14 +144,6 @@ def _with_workers(notes: Notes, root: Mapping, block: Block, mapping: Mapping) -
             others = Mapping(tuple(each for each in root if each is not entry), root.span, root.flow)
             return _within(others, block.key, Mapping((*mapping.entries, moved), mapping.span, mapping.flow))
     return root
-
-
-def _maps(root: Mapping) -> Iterator[Mapping]:
-    """The blocks of a configuration, and those in them."""
-    for entry in root:
-        if isinstance(entry.value, Mapping):
-            yield entry.value
-            yield from (inner.value for inner in entry.value if isinstance(inner.value, Mapping))
 
 
 def _started(document: Document) -> tuple[Pipeline, list[Block]]:
