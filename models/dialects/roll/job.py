@@ -18,9 +18,8 @@ from ...share import Share
 from ...text.tree import Scalar, Value
 from ..checks import Facts, Number
 from .ids import Ids
+from .names import CONFIG
 from .profile import Pipeline
-
-# A role of a ROLL configuration: a block that describes workers, and what ROLL makes of it.
 
 
 @dataclass(frozen=True)
@@ -30,17 +29,15 @@ class Role:
     Attributes
     ----------
     key : its path in the file, such as ``actor_train``, ``rewards.math``, ``teacher.large``; also the name of its component.
-    part : what the pipeline uses it as: one of the names in `parts.py`, such as ``actor_train`` (also for the block `student_train`).
+    part : what the pipeline uses it as, such as ``actor_train`` (also for the block `student_train`); see `names`.
     cluster : ROLL's own name of its workers, such as ``reward-math``; "" where ROLL has none (it is called `None` there).
-    created : whether the pipeline starts it; None if that is not known.
-    reason : why the pipeline starts it, or why not: part of a sentence.
+    created, reason : whether the pipeline starts it, None if that is not known; why, or why not: part of a sentence.
+    span, mapping : where its key, or the reason for it, stands; what is written as `device_mapping`.
     ids : its device ids; None for a role on CPUs, and where they could not be read.
     readable : whether its devices are known; where not, a finding or an Unchecked says why.
     num_gpus_per_worker : how many devices one worker gets, as ROLL makes of it; 0 on CPUs.
     world_size : how many workers there are; None where that is not known or ROLL has none.
     strategy : the name of its strategy; "" without `strategy_args`, None where it is not known.
-    span : where its key stands; where the reason for it stands if it has no block.
-    mapping : what is written as `device_mapping`; None if nothing is.
     counts : whether its devices count for the number of nodes that ROLL reserves; those of a role that is not started do too.
     per_worker_span, world_span : where the number of devices per worker and the number of workers come from.
     """
@@ -68,7 +65,7 @@ class Role:
 
     @property
     def on_devices(self) -> bool:
-        """Has it devices that are known?"""
+        """True if it has devices that are known."""
         return self.ids is not None and self.ids.count > 0
 
     @property
@@ -82,29 +79,21 @@ class Role:
 
     def config(self, name: str) -> str:
         """The path of a key of its `strategy_config`."""
-        return self.path(f"strategy_args.strategy_config.{name}")
-
-
-# A ROLL job while it is read: what the later steps look at, and what they add to.
+        return self.path(f"{CONFIG}{name}")
 
 
 @dataclass
 class Setup:
-    """The roles of one file and what is known about them.
+    """A ROLL job while it is read: its roles, what is known about them, and what the later steps add.
 
     Attributes
     ----------
-    pipeline : which of ROLL's pipelines it is.
-    roles : every role that is declared or created, in ROLL's order of creation.
-    per_node : how many devices ROLL counts on a node; `assumed` tells that nobody described the machines.
-    num_nodes : how many nodes ROLL reserves.
-    cluster : these nodes, or all that could be reserved where something is left to solve.
+    pipeline, roles : which of ROLL's pipelines it is; every role that is declared or created, in ROLL's order of creation.
+    per_node, cluster : how many devices ROLL counts on a node; the nodes that it reserves, or could reserve for what is open.
     components : by name what is placed; modes may replace them, but not take one away.
-    hinted : relations that hints state.
-    choices : degrees that hints leave open, by the name of the component; where a strategy fixes them they are taken out.
-    relations, shares, derivations : what is found out besides, by anyone.
+    hinted, choices : relations that hints state; degrees that they leave open, by component, those that a strategy fixes taken out.
+    relations, shares, derivations, models : what is found out besides, by anyone.
     in_step : pairs of which the first shares whole workers of the second, where they share devices.
-    models : by name of the component, which model it runs and what of it its ranks divide.
     short : roles that name devices which do not exist: how many ranks they get is open, so that no batch is judged by them.
     """
 
@@ -113,8 +102,6 @@ class Setup:
     pipeline: Pipeline
     roles: tuple[Role, ...]
     per_node: int
-    assumed: bool
-    num_nodes: int
     cluster: Cluster
     components: dict[str, Component]
     hinted: tuple[Relation, ...] = ()
