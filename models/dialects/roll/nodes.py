@@ -43,25 +43,17 @@ _ANY = 10**9
 """Where ROLL replaces a number before it reads it, any is accepted."""
 
 
-@dataclass(frozen=True, slots=True)
-class PerNode:
-    """How many devices a node has as ROLL counts them; `assumed` where nobody described the machines."""
-
-    count: int
-    assumed: bool = False
-
-
-def devices_per_node(notes: Notes, settings: Settings, machines: Cluster | AsDeclared | None) -> PerNode:
+def devices_per_node(notes: Notes, settings: Settings, machines: Cluster | AsDeclared | None) -> int:
     """What ROLL's driver counts on its own machine, which is taken to be the first one with accelerators."""
     is_replaced = notes.choice is None or notes.choice.since("0.1.3")
     written = settings.whole(PER_NODE, RULE, 8, exact=True, least=-_ANY if is_replaced else 1)
     said = min(written.value, MAX_ACCELERATORS_PER_NODE) if written and written.value > 0 else 8
     if not is_replaced:
-        return PerNode(said, machines is None and (written is None or written.scalar is None))
+        return said
     if machines is None:
         why = f"accelerators per node unknown; ROLL counts those of its own machine, {said} are assumed"
         notes.unsure(RULE, PER_NODE, why, True, f"Pass `--cluster x{said}`")
-        return PerNode(said, True)
+        return said
     if isinstance(machines, AsDeclared):
         count = machines.count
     else:
@@ -72,11 +64,11 @@ def devices_per_node(notes: Notes, settings: Settings, machines: Cluster | AsDec
         message = f"`{PER_NODE}` is {written.value}, but ROLL replaces it with {count}: the devices of the machine that it is started on"
         label, help, edit = f"becomes {count}", f"write `{PER_NODE}: {count}`", written.becomes(count)
         notes.judge(REPLACED, Severity.WARNING, REWRITTEN, "", message, written.scalar, label, help, edit)
-    return PerNode(max(count, 1))
+    return max(count, 1)
 
 
 def nodes_reserved(
-    notes: Notes, settings: Settings, roles: Iterable[Role], per_node: PerNode, derivations: list[Derivation], left_to_solve: bool
+    notes: Notes, settings: Settings, roles: Iterable[Role], per_node: int, derivations: list[Derivation], left_to_solve: bool
 ) -> tuple[int, list[Finding]]:
     """(how many nodes ROLL reserves, a warning of another number in the file).
 
@@ -90,7 +82,7 @@ def nodes_reserved(
     first = max(known, key=_highest, default=None)
     if first is None:
         return said, []
-    highest, each = _highest(first), per_node.count
+    highest, each = _highest(first), per_node
     nodes = highest // each + 1
     if left_to_solve:
         return max(nodes, said), []
@@ -124,7 +116,7 @@ class Reserving:
     notes: Notes
     settings: Settings
     roles: Sequence[Role]
-    per_node: PerNode
+    per_node: int
     num_nodes: int
 
     def cluster(self, machines: Cluster | AsDeclared | None, all_of_them: bool) -> Cluster:
@@ -134,7 +126,7 @@ class Reserving:
         and the rest is judged as if there were enough. `all_of_them`: something is left to solve, which may use any node that
         can be reserved.
         """
-        each, needed = self.per_node.count, self.num_nodes
+        each, needed = self.per_node, self.num_nodes
         if not isinstance(machines, Cluster):
             return _of_size(needed, each, machines.model if machines else GENERIC)
         large = self._large(machines)
@@ -167,19 +159,19 @@ class Reserving:
 
     def _large(self, machines: Cluster) -> list[Alike]:
         alike = machines.nodes.alike if isinstance(machines.nodes, Nodes) else [Alike(node) for node in machines.nodes]
-        return [its for its in alike if its.node.count(ACCELERATOR) >= self.per_node.count]
+        return [its for its in alike if its.node.count(ACCELERATOR) >= self.per_node]
 
     def _exist(self, machines: Cluster) -> str:
         has = sum(its.count for its in self._large(machines))
         fewer = len(machines.nodes) - has
         others = f" ({with_noun(fewer, 'other')} {'has' if fewer == 1 else 'have'} fewer)" * (fewer > 0)
-        return f"{with_noun(has, 'node')} of {with_noun(self.per_node.count, 'device')}{others}"
+        return f"{with_noun(has, 'node')} of {with_noun(self.per_node, 'device')}{others}"
 
     def beyond(self, machines: Cluster | AsDeclared | None) -> list[Role]:
         """Roles that name devices of nodes which do not exist."""
         if not isinstance(machines, Cluster):
             return []
-        limit = sum(its.count for its in self._large(machines)) * self.per_node.count
+        limit = sum(its.count for its in self._large(machines)) * self.per_node
         counted = limit or any(role.on_devices for role in self.roles)
         return [role for role in self.roles if counted and role.counts and role.ids is not None and role.ids.highest >= limit]
 
@@ -187,7 +179,7 @@ class Reserving:
         """Add one finding for all roles that name devices which do not exist, with the helps that were tried."""
         if not isinstance(machines, Cluster):
             return
-        each = self.per_node.count
+        each = self.per_node
         limit = sum(its.count for its in self._large(machines)) * each
         ids = f"ids 0-{limit - 1}" if limit > 1 else "id 0 alone" if limit else "no id"
         first = max(roles, key=_highest)

@@ -84,7 +84,7 @@ class _Reader(Reader):
         open_ = {role.key for role in roles if role.key in hinted and role.created and role.mapping is None and role.world_size is None}
         per_node = devices_per_node(notes, settings, machines)
         nodes, rewritten = nodes_reserved(notes, settings, roles, per_node, self.derivations, bool(open_))
-        unused(notes, roles, per_node.count)
+        unused(notes, roles, per_node)
         if nodes > MAX_NODES:
             role = max(roles, key=lambda role: role.ids.highest if role.ids else -1)
             message = f"`{role.key}` names device {role.ids.highest if role.ids else 0:,}; more than {MAX_NODES:,} nodes are not read"
@@ -94,9 +94,9 @@ class _Reader(Reader):
         cluster, beyond = reserving.cluster(machines, bool(open_)), reserving.beyond(machines)
         if not beyond:
             notes.findings += rewritten
-        said = self._with_hints(tuple(self._components(roles, open_, cluster, per_node.count, nodes)), cluster, roles)
+        said = self._with_hints(tuple(self._components(roles, open_, cluster, per_node, nodes)), cluster, roles)
         setup = Setup(
-            notes, settings, pipeline, roles, per_node.count, cluster, {each.name: each for each in said.components},
+            notes, settings, pipeline, roles, per_node, cluster, {each.name: each for each in said.components},
             said.relations, dict(said.choices), derivations=self.derivations, short=frozenset(role.key for role in beyond),
         )  # fmt: skip
         self._judge(setup)
