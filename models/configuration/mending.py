@@ -47,14 +47,15 @@ class Mending(Found):
             return Edit(value.span, text if before[-1:].isspace() else f" {text}")
         return Edit(value.span, f": {text}")  # a key of a flow map without a colon
 
-    def joined(self, one: Edit, other: Edit) -> Edit:
-        """Both edits as one; what was to be mended between them is mended too."""
-        first, last = sorted((one, other), key=lambda edit: edit.span.start)
+    def joined(self, *edits: Edit) -> Edit:
+        """Several edits as one; what was to be mended between them is mended too."""
+        ordered = sorted(dict.fromkeys(edits), key=lambda edit: edit.span.start)
+        first, last = ordered[0], ordered[-1]
         text = self.document.text_of(first.span.file)
         within = Span(first.span.file, first.span.end, last.span.start, first.span.line, first.span.column)
         between = {f.edit for f in self.findings if f.edit and is_inside(f.edit.span, within)}
         span = Span(first.span.file, first.span.start, last.span.end, first.span.line, first.span.column)
-        inner = apply_edits(text, [first, last, *between])
+        inner = apply_edits(text, list(dict.fromkeys([*ordered, *between])))
         return Edit(span, inner[span.start : len(inner) - (len(text) - span.end)])
 
     def absorb(self, wide: Edit) -> None:

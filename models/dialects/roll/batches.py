@@ -147,7 +147,9 @@ def _dealt_out(setup: Setup, role: Role, batch: Amount, step: int) -> None:
         ).run(facts)  # fmt: skip
 
 
-def _shared(setup: Setup, role: Role, batch: Amount, what: str, replica: int, answers: int, notice: str, multiple: int = 1, name: str = "") -> None:
+def _shared(
+    setup: Setup, role: Role, batch: Amount, what: str, replica: int, answers: int, notice: str, multiple: int = 1, name: str = ""
+) -> None:
     """A role that is left to solve gets as many GPUs as divide them; the ranks of a replica have the same ones, so they count for each."""
     counted = f" counted on each of {replica} ranks" if replica > 1 else ""
     factor = replica * answers
@@ -247,8 +249,8 @@ def chains(setup: Setup) -> None:
         if its is not None and setup.pipeline.ppo:
             _of_prompts(setup, its)
     if not setup.pipeline.ppo:
-        train = next((role for part in (SFT_TRAIN, STUDENTS, ACTOR_TRAIN) if (role := setup.role(part))), None)
-        if its := batches_of(setup, train):
+        trained = filter(None, map(setup.role, (SFT_TRAIN, STUDENTS, ACTOR_TRAIN)))
+        if its := batches_of(setup, next(trained, None)):
             _of_data(setup, its)
 
 
@@ -279,9 +281,9 @@ def _of_prompts(setup: Setup, its: Batches) -> None:
     batch, answers, role = prompts_of(setup), answers_of(setup), its.role
     if batch is None or answers is None or batch.value <= 0:
         return
-    samples, amounts = batch.value, (batch,)
+    samples, amounts = batch.value, [batch]
     if not setup.pipeline.agentic:
-        formula, amounts = f"{with_noun(batch.value, 'prompt')} x {with_noun(answers.value, 'answer')}", ()
+        formula, amounts = f"{with_noun(batch.value, 'prompt')} x {with_noun(answers.value, 'answer')}", []
         samples = _derive(setup, role, "samples per step", batch.value * answers.value, formula, batch, answers)
     formula = f"{with_noun(samples, 'sample')} // {with_noun(its.ranks, 'rank')}"
     each = _derive(setup, role, "samples per rank", samples // its.ranks, formula, *amounts)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Sequence as SequenceType
 
 from ...configuration.notes import Notes, Text, is_unknown
-from ...findings.span import Edit, Span, apply_edits
+from ...findings.span import Edit, Span
 from ...record import dataclass
 from ...text.scalar_text import plain_or_quoted
 from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
@@ -109,17 +108,7 @@ def rewritten(text: Text, better: str) -> Edit | None:
     return Edit(scalar.span, better if plain else plain_or_quoted(better))
 
 
-def joined(notes: Notes, edits: SequenceType[Edit]) -> Edit:
-    """Several edits of one file as one; what stands between them stays."""
-    first, last = (sorted(edits, key=lambda edit: edit.span.start)[index] for index in (0, -1))
-    text = notes.document.text_of(first.span.file)
-    span = Span(first.span.file, first.span.start, last.span.end, first.span.line, first.span.column)
-    changed = apply_edits(text, list(dict.fromkeys(edits)))
-    return Edit(span, changed[span.start : len(changed) - (len(text) - span.end)])
-
-
-def stands_alone(notes: Notes, edit: Edit, own: SequenceType[Edit] = ()) -> bool:
+def stands_alone(notes: Notes, edit: Edit) -> bool:
     """True if no other finding changes what an edit spans."""
-    spans = [each.edit.span for each in notes.findings if each.edit is not None and each.edit not in own]
-    span = edit.span
+    spans, span = [each.edit.span for each in notes.findings if each.edit is not None], edit.span
     return not any(other.file == span.file and other.start < span.end and span.start < other.end for other in spans)

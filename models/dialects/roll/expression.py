@@ -85,7 +85,7 @@ def read_expression(text: str) -> Expression:
     if is_too_much(text):
         return _faulty(whole, "a `device_mapping` of this length or nesting is not read", "not read")
     if strange := re.search(r"[^\x01-\x7f]", text):
-        return _faulty(Place(*strange.span()), f"{ascii(strange.group())} is no ASCII character", "not read")
+        return _faulty(Place(*strange.span()), f"{strange.group()!a} is no ASCII character", "not read")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

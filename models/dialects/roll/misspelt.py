@@ -119,9 +119,10 @@ def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> Mapp
         return root
     for block in _started(document)[1]:
         mapping = block.mapping
-        if block.part not in (REWARD_MODEL, TRAIN_ENV, VAL_ENV) and block.key not in hinted and mapping is not None:
-            if not any(mapping.entry(key) for key in workers):
-                root = _with_workers(notes, root, block, mapping)
+        if mapping is None or block.part in (REWARD_MODEL, TRAIN_ENV, VAL_ENV) or block.key in hinted:
+            continue
+        if not any(mapping.entry(key) for key in workers):
+            root = _with_workers(notes, root, block, mapping)
     return root
 
 

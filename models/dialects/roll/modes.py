@@ -40,8 +40,9 @@ def asynchronous(setup: Setup) -> None:
     if agentic or its < 0:
         return
     if its < 1:
-        message, edit = f"`{RATIO}: {shown(its)}` is neither 0 nor at least 1, which the rlvr pipelines demand", settings.becomes(RATIO, "1")
-        at, help = settings.at(RATIO) or settings.top, "write `1`, or `0` to generate and train in turn"
+        message = f"`{RATIO}: {shown(its)}` is neither 0 nor at least 1, which the rlvr pipelines demand"
+        at, edit = settings.at(RATIO) or settings.top, settings.becomes(RATIO, "1")
+        help = "write `1`, or `0` to generate and train in turn"
         setup.notes.error(CODE, ACTOR_INFER, message, at, "below 1", help, edit, AT_LOAD)
     infer = setup.role(ACTOR_INFER)
     for role in (role for part in (ACTOR_TRAIN, CRITICS, REWARDS, REFERENCES) for role in setup.all(part)):
@@ -148,7 +149,8 @@ def _freed(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
         return
     for role in (train, critic):
         if role is not None and role.ids is not None and role.ids.count > role.ids.distinct:
-            message = f"{role.key} names {role.ids.count - role.ids.distinct} of its GPUs more than once: {infer.key} cannot give way for it"
+            twice = role.ids.count - role.ids.distinct
+            message = f"{role.key} names {twice} of its GPUs more than once: {infer.key} cannot give way for it"
             why = "ROLL notices this only at the first training step (`target_gpus has duplicates`)"
             setup.notes.error("PW108", role.key, message, role.place, "an id stands twice", "write every id once", None, why)
     message, why = f"every worker of {infer.key} holds a GPU that training needs", AFTER_MODELS

@@ -24,7 +24,7 @@ from ...placements.in_turn import in_turn
 from ...ranks import write_ranks
 from ...record import dataclass
 from ...releases.release import Range
-from .device_mapping import joined, other_ids, stands_alone
+from .device_mapping import other_ids, stands_alone
 from .ids import Ids
 from .job import Role
 from .names import ACTOR_INFER, ACTOR_TRAIN, DEVICES, ROLE_OF
@@ -200,23 +200,29 @@ class Reserving:
         self.notes.findings[-1] = replace(self.notes.findings[-1], also=others)
 
     def _within(self, roles: list[Role], limit: int) -> Iterator[tuple[str, Edit]]:
-        """(help, edit) of ways to name devices that exist: without those beyond, or as many of the first."""
-        below = [Ids.of(range(each, each + 1) for each in role.ids or Ids() if each < limit) for role in roles]
-        as_many = [Ids.of([range(min(role.ids.count if role.ids else 0, limit))]) for role in roles]
-        holes = any(role.ids and not role.ids.solid for role in roles)
-        for kept in (as_many, below) if holes else (below, as_many):
+        """(help, edit) of ways to name devices that exist: without those beyond, as many of the first, or fewer."""
+        every = [role.ids or Ids() for role in roles]
+        below = [_below(ids, limit) for ids in every]
+        as_many = [Ids.of([range(min(ids.count, limit))]) for ids in every]
+        fewer = [[_below(ids.sliced(slice(ids.count // part)), limit) for ids in every] for part in (2, 4)]
+        for kept in (below, as_many, *fewer) if all(ids.solid for ids in every) else (as_many, below, *fewer):
             texts, edits = dict[str, list[str]](), list[Edit]()
             for role, ids in zip(roles, kept):
                 size = max(role.num_gpus_per_worker, 1)
                 whole = ids.sliced(slice(ids.count // size * size))
                 better, edit = other_ids(self.notes, role.key, role.mapping, whole)
-                if edit is None or not whole.count or not stands_alone(self.notes, edit) or edit.span.file != self.notes.document.source.name:
+                is_here = edit is not None and edit.span.file == self.notes.document.source.name
+                if edit is None or not is_here or not whole.count or not stands_alone(self.notes, edit):
                     break
                 texts.setdefault(better, []).append(f"`{role.key}`")
                 edits.append(edit)
             else:
                 help = " and ".join(f"`{text}`" + f" for {', '.join(names)}" * (len(roles) > 1) for text, names in texts.items())
-                yield f"write {help}", joined(self.notes, edits)
+                yield f"write {help}", self.notes.joined(*edits)
+
+
+def _below(ids: Ids, limit: int) -> Ids:
+    return Ids.of(range(each, each + 1) for each in ids if each < limit)
 
 
 def _of_size(nodes: int, each: int, model: str) -> Cluster:

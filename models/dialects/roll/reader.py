@@ -155,7 +155,8 @@ class _Reader(Reader):
             why = next((f": {role.reason}" for role in roles if role.key == name), "")
             message = f"the hints are about `{name}`, which ROLL does not start{why}"
             help = f"write `{close}`" if close else f"roles are {', '.join(f'`{each}`' for each in started)}"
-            self.notes.error("PW121", name, message, entry.key.span, "not started", help, self.notes.renamed(entry, close) if close else None)
+            edit = self.notes.renamed(entry, close) if close else None
+            self.notes.error("PW121", name, message, entry.key.span, "not started", help, edit)
         return without(block, strange)
 
     def verifies(self, edit: Edit | None = None, machines: Cluster | None = None) -> bool:

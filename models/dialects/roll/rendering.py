@@ -88,8 +88,8 @@ class _Writer:
         for name, part in parts.items():
             if not part:
                 role = role_of(self.problem[name])
-                what = f"ROLL has no role `{role}`, which `{name}` is" if role else f"nothing says what `{name}` does, so ROLL has no role for it"
-                self.refuse(name, what, "leave it out, or give it a `role` that ROLL has")
+                why = f"`{name}` is `{role}`" if role else f"nothing says what `{name}` does"
+                self.refuse(name, f"{why}: ROLL has no role for it", "leave it out, or give it a `role` that ROLL has")
         if set(parts.values()) == {ACTOR_TRAIN}:
             parts = dict.fromkeys(parts, names.SFT_TRAIN)
         pipeline = pipelines()[_pipeline(set(parts.values()))]
@@ -100,7 +100,7 @@ class _Writer:
                 self.refuse(name, f"`{pipeline.launcher}`, which starts the other roles, does not start `{part}`", "leave it out")
         for part in pipeline.creates:
             if part in _ALWAYS and part not in parts.values():
-                self.refuse("", f"`{pipeline.launcher}` always starts `{part}`, and there is no component of that role", "add it, with its place")
+                self.refuse("", f"`{pipeline.launcher}` always starts `{part}`, and no component is that", "add it, with its place")
         return pipeline, parts
 
     def _keys(self) -> dict[str, str]:
@@ -183,7 +183,7 @@ class _Writer:
         if part == ACTOR_INFER or not (is_trained or each == 1 or its == Parallel()):
             tp, pp = (its.tp, its.pp) if its.tp * its.pp > 1 else (each, 1)
             strategy, parallel, size = "vllm", Parallel(tp, pp), tp * pp
-            config = {"tensor_parallel_size": tp} | ({"pipeline_parallel_size": pp} if pp > 1 else {})
+            config |= {"tensor_parallel_size": tp} | ({"pipeline_parallel_size": pp} if pp > 1 else {})
         elif not is_trained and each > 1:
             strategy, size = "hf_infer", each
         elif its.tp * its.pp * its.cp * its.ep == 1 and backend != "megatron":
@@ -191,7 +191,7 @@ class _Writer:
         else:
             strategy, parallel = f"megatron_{kind}", Parallel(its.tp, its.pp, its.cp, its.ep)
             degrees = {"tensor_model": its.tp, "pipeline_model": its.pp, "context": its.cp, "expert_model": its.ep}
-            config = {f"{name}_parallel_size": degree for name, degree in degrees.items() if degree != 1}
+            config |= {f"{name}_parallel_size": degree for name, degree in degrees.items() if degree != 1}
             if part == ACTOR_TRAIN and component.runs is not None:
                 self.ranks = max(component.least // parallel.replica, 1)
         name = component.name

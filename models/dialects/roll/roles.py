@@ -18,7 +18,7 @@ from ...text.tree import Mapping, Scalar, Value
 from ..checks import Divides, Facts, Number
 from . import names
 from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, Block, blocks_of, pipeline_of
-from .device_mapping import other_ids, read_devices
+from .device_mapping import other_ids, read_devices, stands_alone
 from .ids import Ids
 from .job import Role, amount_of
 from .misspelt import unknown_keys
@@ -151,7 +151,11 @@ class Workers:
                 message += f": removed in {choice.table.releases[had[-1].index + 1].name}" if gone else f" before {had[0].name}"
             known = ", ".join(f"`{each}`" for each in profile_of(choice).strategies)
             help = f"write `{better}`" if better else f"write one of {known}"
-            edit = self.settings.becomes(path, better) if better and len(users) == 1 else None
+            edits = [self.settings.becomes(f"{key}.{STRATEGY}.strategy_name", better) for key, _ in users] if better else [None]
+            here = [each for each in edits if each is not None]
+            is_whole = len(here) == len(edits) and len({each.span.file for each in here}) == 1
+            edit = self.notes.joined(*here) if is_whole else None
+            edit = edit if edit is not None and stands_alone(self.notes, edit) else None
             where = [f"`{key}` in line {its.span.line}" for key, its in users if len(users) > 1]
             self.notes.error("PW105", first, message, value, "not a strategy", help, edit, AT_LOAD, *where)
 

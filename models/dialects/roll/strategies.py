@@ -208,8 +208,8 @@ def _holds_ulysses(facts: RoleFacts, its: Degrees, fsdp: Amount) -> bool:
     left, help = amount_of(facts, fsdp), ""
     if facts.ranks and facts.ranks.value % its.cp.value:  # then the other size is wrong anyway
         left, help = replace(left, amount=None), f"set `{its.cp.name}: 1`"
-    check = AtLeast(code=MATCHES, source=f"{_SOURCE}fsdp2_strategy.py", when=IN_WORKERS, left=left, right=amount_of(facts, its.cp), help=help)
-    check.run(facts)
+    right, source = amount_of(facts, its.cp), f"{_SOURCE}fsdp2_strategy.py"
+    AtLeast(code=MATCHES, source=source, when=IN_WORKERS, left=left, right=right, help=help).run(facts)
     return fsdp.value >= its.cp.value
 
 

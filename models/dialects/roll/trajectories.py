@@ -96,7 +96,8 @@ def _check_partition(setup: Setup, env: str, total: Amount | None) -> bool:
     meant = [groups.value // names + (place < groups.value % names) for place in range(names)]
     help, edit = f"write `{env}.num_groups_partition: {meant}`", None
     group = _size(setup, VAL_ENV, "group_size", 1)
-    fits = total is not None and group is not None and (total.value < 0 or (group.value > 0 and total.value % (used * group.value or 1) == 0))
+    round_ = used * group.value if group is not None else 0
+    fits = total is not None and (total.value < 0 or (round_ > 0 and total.value % round_ == 0))
     if parts and used > 0 and (env != VAL_ENV or fits):
         help, edit = f"set `{groups.name}: {used}`", groups.becomes(used)
     at = parts or groups.scalar or settings.top

@@ -87,8 +87,11 @@ def _met(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> No
         role, ids = wrong[0]
         better = range(ids.lowest, ids.highest + 1)
         help, edit = f"give {role.key} `{range_text(better)}`", _written(role, better)
-    tell, label = setup.notes.error if fails else setup.notes.warn, f"rank {found.position} is on id {mine}"
-    tell(CODE, train.key, message if fails else f"{message}: slow, but not refused", train.place, label, help, edit, AT_UPDATE if fails else NEVER)
+    message += "" if fails else ": slow, but not refused"
+    tell, label, when = setup.notes.error, f"rank {found.position} is on id {mine}", AT_UPDATE
+    if not fails:
+        tell, when = setup.notes.warn, NEVER
+    tell(CODE, train.key, message, train.place, label, help, edit, when)
 
 
 def _reached(setup: Setup, infer: Role, trains: Ids, infers: Ids) -> None:
