@@ -154,6 +154,7 @@ class Workers:
             edits = [self.settings.becomes(f"{key}.{STRATEGY}.strategy_name", better) for key, _ in users] if better else [None]
             here = [each for each in edits if each is not None]
             is_whole = len(here) == len(edits) and len({each.span.file for each in here}) == 1
+            is_whole = is_whole and all(stands_alone(self.notes, each) for each in here)
             edit = self.notes.joined(*here) if is_whole else None
             edit = edit if edit is not None and stands_alone(self.notes, edit) else None
             where = [f"`{key}` in line {its.span.line}" for key, its in users if len(users) > 1]
