@@ -25,9 +25,8 @@ from ...text.source import Source
 from ...text.tree import Mapping, Value
 from ..dialect import DEFAULT_LEVEL, TRAINING
 from ..skeleton import Reader
-from .batches import chains, preferences, prompts, taught
+from .batches import chains, preferences, prompts, taught, trajectories
 from .job import Role, Setup
-from .logits_transfer import logits_transfer
 from .misspelt import as_meant
 from .models import models
 from .modes import asynchronous, partial_gpu
@@ -38,8 +37,7 @@ from .profile import Defaults, profile_of
 from .recognise import CAPABILITIES, HINTS, NAME
 from .roles import read_roles, unused
 from .strategies import backends, divided
-from .trajectories import trajectories
-from .weights import model_update
+from .transfers import logits_transfer, model_update
 
 
 def read(document: Document, machines: Cluster | AsDeclared | None, level: str = DEFAULT_LEVEL) -> Reading:

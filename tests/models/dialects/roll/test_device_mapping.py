@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.dialects.roll.expression import MAX_IDS, read_expression
+from placewright.models.dialects.roll.device_mapping import MAX_IDS, read_expression
 from placewright.models.dialects.roll.ids import Ids, text_of
 
 GOOD = (
