@@ -132,22 +132,6 @@ def _errors(reading: Reading) -> Iterator[Finding]:
     return (each for each in reading.findings if each.severity is Severity.ERROR)
 
 
-def _mended(read: Read, document: Document, cluster: Cluster, level: str, found: Reading) -> Document | None:
-    """The file with the first choice of open degrees with which nothing is refused; None where there is none, or nothing is refused.
-
-    `found` is what is read of it with its own degrees, without the devices of roles with times.
-    """
-    problem = found.problem
-    choices = {name: its for name, its in problem.job.choices.items() if its} if problem is not None and found.failed else {}
-    if choices and prod(map(len, choices.values())) <= MOST_READ:
-        for chosen in product(*choices.values()):
-            root = _with_degrees(document.root, dict(zip(choices, chosen)))
-            other = document if isinstance(root, str) else replace(document, root=root)
-            if other is not document and not read(_opened_document(other), cluster, level).failed:
-                return other
-    return None
-
-
 # A file with times, read once more: its roles with times have no devices, and where it places them itself is kept beside.
 
 
@@ -158,12 +142,6 @@ def anew(read: Read, tried: Read, document: Document, machines: Cluster | AsDecl
         return before
     cluster = machines if isinstance(machines, Cluster) else before.problem.cluster
     found, problem, chosen = _opened(read, tried, document, cluster, level)
-    other, faults = _mended(tried, document, cluster, level, found), list[Finding]()
-    if other is not None:
-        for each in _errors(found):
-            message = f"the file's own degrees are refused, and others are planned: {each.message}"
-            faults.append(warning(each.code, each.subject, message, each.span))
-        found, problem, chosen = _opened(read, tried, other, cluster, level)
     if problem is None or chosen is None or problem.job.workload is None:
         return found
     refused = list(_refused(problem, chosen))
@@ -184,8 +162,7 @@ def anew(read: Read, tried: Read, document: Document, machines: Cluster | AsDecl
     written = {each.name: each.runs for each in before.problem.components if each.name in open_ and each.runs is not None}
     shares = chosen.judged.problem.job.shares if chosen.judged.problem is not None else ()
     job = replace(
-        problem.job, components=tuple(parts.values()), own=_within(problem, written) if other is None else {},
-        overlaps=dict(_overlaps(problem, written)), shapes=shapes, accepted=accepted,
+        problem.job, components=tuple(parts.values()), own=_within(problem, written), overlaps=dict(_overlaps(problem, written)), shapes=shapes, accepted=accepted,
         relations=(*problem.job.relations, *_apart(document, problem)),
         choices={name: tuple(shapes.get(name, its)) or its for name, its in problem.job.choices.items()},
         shares=tuple(share for share in shares if share.component not in accepted),
@@ -195,7 +172,7 @@ def anew(read: Read, tried: Read, document: Document, machines: Cluster | AsDecl
         job, none = following(job, list(job.choices), chosen.job)
         refused += none if not refused and not found.failed else ()
     unread = (_unread(document, found),) if document.partial else ()
-    return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *faults, *unread, *refused))
+    return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *unread, *refused))
 
 
 def choices_refused(read: Read, tried: Read, document: Document, machines: Cluster | AsDeclared | None, level: str) -> tuple[Finding, ...]:
