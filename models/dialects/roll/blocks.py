@@ -127,7 +127,6 @@ class Block:
 
     key: str
     part: str
-    cluster: str
     created: bool | None
     reason: str
     span: Span
@@ -158,39 +157,37 @@ class _Blocks:
             why = "the students and teachers take its place" if replaced else f"`{self.pipeline.launcher}` {NOT_STARTED}"
             for key in self._declared(name):
                 if key not in taken:
-                    yield self._block(key, name, "", False, why, not replaced)
+                    yield self._block(key, name, False, why, not replaced)
 
     def _started(self, part: str) -> Iterator[Block]:
         """Blocks of a part that the pipeline may start."""
         if part == REWARDS:
             for key in self._declared(REWARDS):
-                yield self._block(key, REWARDS, f"reward-{key.removeprefix(f'{REWARDS}.')}", True, _STARTED)
+                yield self._block(key, REWARDS, True, _STARTED)
         elif part == REFERENCES and self.switches:
             yield from self._references(self.switches.reference, self.switches.opd)
         elif part == CRITICS and self.switches:
             yield self._switched(CRITICS, CRITICS, self.switches.critic)
         elif part in (names.REWARD_MODEL, names.AGENTIC_REWARD):
             if self._at(part) is not None:
-                yield self._block(part, part, self._name(part), True, _STARTED)
+                yield self._block(part, part, True, _STARTED)
         elif self.pipeline.pure_opd and part in (ACTOR_TRAIN, names.ACTOR_INFER):
             key = names.STUDENT_TRAIN if part == ACTOR_TRAIN else names.STUDENT_INFER
-            yield self._block(key, part, key, True, _STARTED)
+            yield self._block(key, part, True, _STARTED)
         else:
-            yield self._block(part, part, part.removesuffix("_manager"), True, _STARTED)
+            yield self._block(part, part, True, _STARTED)
 
     def _references(self, switch: Switch, opd: bool) -> Iterator[Block]:
         """The teachers, where there are any: ROLL then starts these. Source: PPOConfig.reference_configs."""
         teachers = [key for key in self._declared(TEACHERS) if "." in key or opd or is_configured(self.settings, key)]
         if not teachers or self.pipeline.lora_reference:
-            yield self._switched(TEACHERS if opd else REFERENCES, REFERENCES, switch)
-            return
+            teachers = [TEACHERS if opd else REFERENCES]
         for key in teachers:
-            name = f"teacher-{key.partition('.')[2]}" if len(teachers) > 1 else "teacher"
-            yield self._switched(key, REFERENCES, switch, name if opd else self._name(key))
+            yield self._switched(key, REFERENCES, switch)
 
-    def _switched(self, key: str, part: str, switch: Switch, cluster: str = "") -> Block:
-        block = self._block(key, part, cluster or key, switch.on, switch.why)
-        return block if block.mapping is not None else Block(key, part, cluster or key, switch.on, switch.why, switch.span, None)
+    def _switched(self, key: str, part: str, switch: Switch) -> Block:
+        block = self._block(key, part, switch.on, switch.why)
+        return block if block.mapping is not None else Block(key, part, switch.on, switch.why, switch.span, None)
 
     def _declared(self, name: str) -> Iterator[str]:
         """The paths of the blocks under a name: several for `rewards` and for several teachers. ROLL tries several first."""
@@ -207,16 +204,13 @@ class _Blocks:
         value = self.settings.at(key)
         return value if isinstance(value, Mapping) else None
 
-    def _name(self, key: str) -> str:
-        return self.settings.word(f"{key}.name", "PW105") or ""
-
-    def _block(self, key: str, part: str, cluster: str, created: bool | None, reason: str, counts: bool = True) -> Block:
+    def _block(self, key: str, part: str, created: bool | None, reason: str, counts: bool = True) -> Block:
         group, _, inner = key.partition(".")
         owner = self._at(group) if inner else self.root
         entry = owner.entry(inner or group) if owner is not None else None
         if entry is None:
-            return Block(key, part, cluster, created, reason, self.settings.top, None, counts)
-        return Block(key, part, cluster, created, reason, entry.key.span, self._at(key), counts)
+            return Block(key, part, created, reason, self.settings.top, None, counts)
+        return Block(key, part, created, reason, entry.key.span, self._at(key), counts)
 
 
 # Which of ROLL's pipelines a configuration is for: the file itself does not say it.

@@ -30,7 +30,6 @@ class Role:
     ----------
     key : its path in the file, such as ``actor_train``, ``rewards.math``, ``teacher.large``; also the name of its component.
     part : what the pipeline uses it as, such as ``actor_train`` (also for the block `student_train`); see `names`.
-    cluster : ROLL's own name of its workers, such as ``reward-math``; "" where ROLL has none (it is called `None` there).
     created, reason : whether the pipeline starts it, None if that is not known; why, or why not: part of a sentence.
     span, mapping : where its key, or the reason for it, stands; what is written as `device_mapping`.
     ids : its device ids; None for a role on CPUs, and where they could not be read.
@@ -44,7 +43,6 @@ class Role:
 
     key: str
     part: str
-    cluster: str
     created: bool | None
     reason: str
     span: Span

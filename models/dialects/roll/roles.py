@@ -76,7 +76,7 @@ class Workers:
 
     def read(self, block: Block) -> Role:
         """The role that ROLL makes of a block."""
-        role = Role(block.key, block.part, block.cluster, block.created, block.reason, block.span, counts=block.counts)
+        role = Role(block.key, block.part, block.created, block.reason, block.span, counts=block.counts)
         if role.part in (names.TRAIN_ENV, names.VAL_ENV):
             role = replace(role, counts=False)
             return self._environments(role) if role.created else role
