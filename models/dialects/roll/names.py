@@ -27,9 +27,7 @@ ALL_BLOCKS = (
 )  # fmt: skip
 """Every block of workers of any release, in the order of messages."""
 
-RLVR, AGENTIC, DISTILL, DPO, SFT = (
-    "rlvr.RLVRConfig", "agentic.AgenticConfig", "distill.DistillConfig", "dpo.DPOConfig", "sft.SFTConfig",
-)  # fmt: skip
+RLVR, AGENTIC, DPO = "rlvr.RLVRConfig", "agentic.AgenticConfig", "dpo.DPOConfig"
 """Classes that configurations become."""
 
 DEVICES, WORLD_SIZE, PER_WORKER, STRATEGY = "device_mapping", "world_size", "num_gpus_per_worker", "strategy_args"
