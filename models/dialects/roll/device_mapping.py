@@ -24,7 +24,7 @@ from .names import AT_CREATION, AT_LOAD, DEVICES
 
 MAX_TEXT, MAX_NESTING, MAX_BRACKETS, MAX_OPERATORS = 65_536, 16, 1_024, 256
 """Own limits on a text, before Python's parser sees it."""
-MAX_IDS, MAX_PARTS, MAX_COMPREHENDED = 1 << 18, 1 << 14, 1 << 14
+MAX_IDS, MAX_PARTS, MAX_COMPREHENDED = 1 << 18, 1 << 14, 1 << 12
 """Own limits on the ids of a role, on their progressions, and on the elements of a comprehension."""
 MAX_ID = 1 << 31
 """Numbers from here on are no device ids."""
