@@ -157,7 +157,8 @@ def _freed(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
     taken = positions(infer.ids, ids.ranges)
     lost = sorted({edge // each for its in taken for edge in (its.start, its.stop) if edge % each})
     if lost:
-        message = f"{with_noun(len(lost), 'worker')} of {infer.key}, first {lost[0]}, shares only some of its GPUs with training: "
+        more = f" ({len(lost)} workers do)" if len(lost) > 1 else ""
+        message = f"worker {lost[0]} of {infer.key} shares only some of its GPUs with training{more}: "
         message += "it gives way at the first step and is sent no request again"
         help = f"let {critic.key if critic else 'training'} take whole workers of {infer.key}"
         setup.notes.warn(CODE, infer.key, message, (critic or infer).place, "part of a worker", help, None, NEVER)

@@ -88,8 +88,8 @@ class _Writer:
         for name, part in parts.items():
             if not part:
                 role = role_of(self.problem[name])
-                why = f"`{name}` is `{role}`" if role else f"nothing says what `{name}` does"
-                self.refuse(name, f"{why}: ROLL has no role for it", "leave it out, or give it a `role` that ROLL has")
+                why = f"ROLL has no role `{role}`, which `{name}` is" if role else f"nothing says which role `{name}` has"
+                self.refuse(name, why, "leave it out, or give it a `role` that ROLL has")
         if set(parts.values()) == {ACTOR_TRAIN}:
             parts = dict.fromkeys(parts, names.SFT_TRAIN)
         pipeline = pipelines()[_pipeline(set(parts.values()))]
