@@ -20,6 +20,12 @@ class Mending(Found):
         quoted = self.document.text_of(span.file)[span.start : span.start + 1] in ("'", '"')
         return Edit(span.part(1, span.length - 1) if quoted else span, name)
 
+    def to_rename(self, owner: Mapping, entry: Entry, name: str) -> tuple[str, Edit | None]:
+        """Help and edit that give a key its right name; where that is there too, the key is removed."""
+        if owner.get(name) is not None:
+            return f"remove it: `{name}` is set too", self.removed(owner, entry)
+        return f"write `{name}`", self.renamed(entry, name)
+
     def removed(self, owner: Mapping, entry: Entry) -> Edit | None:
         """The edit that takes an entry out of a map, where that can be said, and the map is for this use alone."""
         if any(is_inside(entry.key.span, target) for target, _ in self.followed):
@@ -41,14 +47,15 @@ class Mending(Found):
             return Edit(value.span, text if before[-1:].isspace() else f" {text}")
         return Edit(value.span, f": {text}")  # a key of a flow map without a colon
 
-    def joined(self, one: Edit, other: Edit) -> Edit:
-        """Both edits as one; what was to be mended between them is mended too."""
-        first, last = sorted((one, other), key=lambda edit: edit.span.start)
+    def joined(self, *edits: Edit) -> Edit:
+        """Several edits as one; what was to be mended between them is mended too."""
+        ordered = sorted(dict.fromkeys(edits), key=lambda edit: edit.span.start)
+        first, last = ordered[0], ordered[-1]
         text = self.document.text_of(first.span.file)
         within = Span(first.span.file, first.span.end, last.span.start, first.span.line, first.span.column)
         between = {f.edit for f in self.findings if f.edit and is_inside(f.edit.span, within)}
         span = Span(first.span.file, first.span.start, last.span.end, first.span.line, first.span.column)
-        inner = apply_edits(text, [first, last, *between])
+        inner = apply_edits(text, list(dict.fromkeys([*ordered, *between])))
         return Edit(span, inner[span.start : len(inner) - (len(text) - span.end)])
 
     def absorb(self, wide: Edit) -> None:

@@ -75,8 +75,8 @@ class Facts:
         self.notes.judge(releases, severity, code, self.subject, message, at, label, help, edit, *notes)
 
 
-Term = Union[str, int, Callable[[Facts], "Number | None"]]
-"""Dotted path of a setting, a constant, or a function that derives a number from the facts."""
+Term = Union[str, int, Number, Callable[[Facts], "Number | None"]]
+"""Dotted path of a setting, a constant, a number, or a function that derives one from the facts."""
 Condition = Callable[[Facts], "bool | None"]
 """When a check applies; None where that is unknown."""
 
@@ -130,6 +130,8 @@ class Check(ABC):
         """Number of a term; None where it is unknown."""
         if isinstance(term, int):
             return Number(term, str(term))
+        if isinstance(term, Number):
+            return term
         return facts.number(term, self.code) if isinstance(term, str) else term(facts)
 
 
@@ -145,6 +147,7 @@ class Divides(Check):
     right: Term
     change: str = "left"
     suggest: Sequence[int] = ()
+    help: str = ""
     edits: bool = True
 
     def judge(self, facts: Facts) -> None:
@@ -165,7 +168,7 @@ class Divides(Check):
         )
         help_, edit = set_to(facts, changed.amount, values)
         at = changed.span or left.span or right.span
-        self.report(facts, text, at, f"{left.value} % {right.value} = {rest}", help_, edit if self.edits else None)
+        self.report(facts, text, at, f"{left.value} % {right.value} = {rest}", self.help or help_, edit if self.edits else None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Batches dealt out to data parallel ranks and updates, pairs of DPO, and how these numbers come about."""
+"""Batches dealt out to ranks and updates, pairs of DPO, environments, and how these numbers come about."""
 
 from __future__ import annotations
 
@@ -8,20 +8,38 @@ from ...configuration.settings import Amount, Settings
 from ...derivation import DATA_PARALLEL_SIZE, REPLICA_SIZE, Derivation
 from ...findings.wording import with_noun
 from ...record import dataclass
+from ...releases.release import Range
 from ...share import Share
-from .job import Role, Setup
-from .names import ACTOR_TRAIN, CRITICS, REFERENCES, SFT_TRAIN, STUDENTS, TEACHERS
-from .notices import AFTER_MODELS, AFTER_ROLLOUT, AT_LOAD, AT_TRAINING
-from .strategies import MEGATRON, Degrees, data_parallel, degrees
+from ...text.tree import Mapping, Scalar, Sequence
+from ..checks import AtLeast, Divides, Facts, Number, multiples_near
+from .job import Role, RoleFacts, Setup, amount_of, number
+from .names import (
+    ACTOR_TRAIN,
+    AFTER_MODELS,
+    AFTER_ROLLOUT,
+    AT_LOAD,
+    AT_TRAINING,
+    CRITICS,
+    NEVER,
+    REFERENCES,
+    SFT_TRAIN,
+    STUDENTS,
+    TEACHERS,
+    TRAIN_ENV,
+    VAL_ENV,
+)
+from .strategies import MEGATRON, data_parallel, degrees
 
-# The batch sizes of one role as its workers read them, and how many data parallel ranks share the work.
-
-RULE = "PW403"
-_ARGUMENTS, _WORKER = "ROLL, roll/configs/training_args.py", "ROLL, roll/configs/worker_config.py"
+SHARES, RULE = "PW401", "PW403"
+PROMPTS, ANSWERS = "rollout_batch_size", "num_return_sequences_in_group"
 PER_DEVICE, ACCUMULATED, INFERRED = (
     "training_args.per_device_train_batch_size", "training_args.gradient_accumulation_steps", "infer_batch_size",
 )  # fmt: skip
-_DEFAULTS = {PER_DEVICE: (8, _ARGUMENTS), ACCUMULATED: (1, _ARGUMENTS), INFERRED: (16, _WORKER)}
+_ARGUMENTS, _BASE = "ROLL, roll/configs/training_args.py", "ROLL, roll/configs/base_config.py"
+_DEFAULTS = {PER_DEVICE: (8, _ARGUMENTS), ACCUMULATED: (1, _ARGUMENTS), INFERRED: (16, "ROLL, roll/configs/worker_config.py")}
+_WORKER = "ROLL, roll/pipeline/base_worker.py"
+ANY = -(10**9)
+"""Least value of numbers that may be negative."""
 
 
 def amount(settings: Settings, path: str, default: int, source: str, least: int = 1) -> Amount | None:
@@ -32,7 +50,7 @@ def amount(settings: Settings, path: str, default: int, source: str, least: int 
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """What one role trains on at once: `each` samples on a device, `accumulated` times before an update, on `ranks` data parallel ranks."""
+    """What one role trains on at once: `each` samples on a device, `accumulated` times before an update, on `ranks` ranks."""
 
     role: Role
     each: Amount
@@ -51,53 +69,39 @@ class Batches:
 
     @property
     def said(self) -> str:
-        """Such as ``per_device_train_batch_size 1 x gradient_accumulation_steps 16 = 16``."""
+        """Such as ``per_device_train_batch_size 1 x gradient_accumulation_steps 16 on 8 ranks = 128``."""
         names = [f"{amount.name.rpartition('.')[2]} {amount.value}" for amount in (self.each, self.accumulated)]
-        return f"{' x '.join(names)} = {self.of_rank}"
+        return f"{' x '.join(names)} on {with_noun(self.ranks, 'rank')} = {self.of_all}"
 
 
 def of_role(setup: Setup, role: Role, name: str) -> Amount | None:
     """One of the sizes of a role."""
-    default, source = _DEFAULTS[name]
-    return amount(setup.settings, role.path(name), default, source)
+    return amount(setup.settings, role.path(name), *_DEFAULTS[name])
 
 
-def batches_of(setup: Setup, role: Role) -> Batches | None:
+def batches_of(setup: Setup, role: Role | None) -> Batches | None:
     """The sizes of a role that trains; None where one is not known."""
+    if role is None:
+        return None
     each, accumulated, ranks = of_role(setup, role, PER_DEVICE), of_role(setup, role, ACCUMULATED), data_parallel(setup, role)
     return Batches(role, each, accumulated, ranks) if each and accumulated and ranks else None
 
 
-def derive(setup: Setup, component: str, name: str, value: int, formula: str, *amounts: Amount) -> int:
-    """Tell how a number comes about; the number."""
-    setup.derivations.append(Derivation(component, name, value, formula, tuple(amount.figure for amount in amounts)))
-    return value
-
-
 def nearest(value: int, step: int) -> list[int]:
-    """The multiples of a step below and above a number."""
-    lower = value // step * step
-    return [lower, lower + step] if lower > 0 else [max(lower, 0) + step]
-
-
-def either(values: list[int]) -> str:
-    """`56 or 64`."""
-    return " or ".join(map(str, values))
+    """The multiples of a step below and above a number, above 0."""
+    return multiples_near(max(value, 0), step)
 
 
 # A batch of prompts is dealt out: to the data parallel ranks, and on each rank in whole updates.
 #
-# Source: ROLL, roll/utils/config_utils.py (validate_megatron_batch_size); roll/pipeline/base_worker.py (ActorWorker.train_step,
-# CriticWorker.train_step); roll/distributed/scheduler/protocol.py (DataProto.make_iterator); roll/utils/functionals.py (batch_balance).
-
-SHARES, DEMANDS = "PW401", "PW403"
-PROMPTS, ANSWERS = "rollout_batch_size", "num_return_sequences_in_group"
-_ANY = -(10**9)
+# Source: ROLL, roll/utils/config_utils.py (validate_megatron_batch_size); roll/pipeline/base_worker.py
+# (ActorWorker.train_step, CriticWorker.train_step); roll/distributed/scheduler/protocol.py (DataProto.make_iterator);
+# roll/utils/functionals.py (batch_balance).
 
 
 def prompts_of(setup: Setup) -> Amount | None:
     """How many prompts, or trajectories, a step has; negative for as many as there are."""
-    return amount(setup.settings, PROMPTS, 128, "ROLL, roll/configs/base_config.py", _ANY)
+    return amount(setup.settings, PROMPTS, 128, _BASE, ANY)
 
 
 def answers_of(setup: Setup) -> Amount | None:
@@ -114,15 +118,11 @@ def prompts(setup: Setup, training: bool) -> None:
         return
     step = _step(setup, training)
     for role in setup.declared(ACTOR_TRAIN):
-        if not _unmapped(setup, role) and role.strategy in MEGATRON:
+        is_replaced = setup.pipeline.pure_opd and not role.created  # the student takes its place
+        if role.strategy in MEGATRON and not is_replaced:
             _dealt_out(setup, role, batch, step)
     if training and setup.pipeline.ppo and not setup.pipeline.agentic:
         _updates(setup, batch, step)
-
-
-def _unmapped(setup: Setup, role: Role) -> bool:
-    """Is it the block `actor_train` of a pure distillation, where the student takes its place?"""
-    return setup.pipeline.pure_opd and not role.created
 
 
 def _step(setup: Setup, training: bool) -> int:
@@ -131,11 +131,11 @@ def _step(setup: Setup, training: bool) -> int:
     for role in setup.declared(ACTOR_TRAIN):
         its = batches_of(setup, role)
         found = lcm(found, its.ranks if its and role.strategy in MEGATRON else 1)
-    answers = answers_of(setup)
     if setup.pipeline.agentic:
         group = setup.settings.at("train_env_manager.group_size")
         size = amount(setup.settings, "train_env_manager.group_size", 1, "") if group is not None else None
         return lcm(found, size.value) if size else found
+    answers = answers_of(setup)
     if training and answers and setup.pipeline.ppo:
         for its in _trained(setup):
             found = lcm(found, its.of_all // gcd(its.of_all, answers.value))
@@ -149,34 +149,29 @@ def _dealt_out(setup: Setup, role: Role, batch: Amount, step: int) -> None:
         why = f"the degrees of its strategy are not all known here, so over how many ranks `{batch.name}` is dealt out is not"
         setup.notes.unsure(SHARES, role.key, why)
         return
-    replica = its.parallel.replica
-    component = setup.components.get(role.key)
+    component, replica = setup.components.get(role.key), its.parallel.replica
     if role.ids is None:
         if component is not None and component.runs is None:
-            _shared(setup, role, batch, f"prompts{_counted(replica)}", replica, AT_LOAD)
+            _shared(setup, role, batch, "prompts", replica, 1, AT_LOAD)
         return
-    ranks = role.ids.count // replica
-    if role.ids.count % replica or ranks < 2 or batch.value % ranks == 0:
-        return
-    over = (
-        f"{with_noun(ranks, 'data parallel rank')} ({with_noun(role.ids.count, 'GPU')} // tp x pp x cp {replica})"
-        if replica > 1
-        else with_noun(ranks, "rank")
-    )
-    left = f"leave {batch.value % ranks} over" if batch.value > 0 else f"are no multiple of {ranks}"
-    message = f"{batch.said} {_default(batch)}over the {over} of {role.key} {left}"
-    values = nearest(batch.value, step)
-    setup.notes.error(
-        SHARES, role.key, message, batch.span or role.place, f"no multiple of {ranks}", f"set `{batch.name}` to {either(values)}",
-        batch.becomes(min(values, key=lambda value: abs(value - batch.value))), AT_LOAD,
-    )  # fmt: skip
+    facts, ranks = RoleFacts(setup, role), role.ids.count // replica
+    if role.ids.count % replica == 0 and ranks > 1:
+        over = Number(ranks, f"the {with_noun(ranks, 'data parallel rank')} of {role.key}")
+        Divides(
+            code=SHARES, source="ROLL, roll/utils/config_utils.py", when=AT_LOAD, left=amount_of(facts, batch), right=over,
+            suggest=nearest(batch.value, step), message="{left} over {right} leaves {rest} over",
+        ).run(facts)  # fmt: skip
 
 
-def _shared(setup: Setup, role: Role, batch: Amount, what: str, factor: int, notice: str, multiple: int = 1, name: str = "") -> None:
+def _shared(
+    setup: Setup, role: Role, batch: Amount, what: str, replica: int, answers: int, notice: str, multiple: int = 1, name: str = ""
+) -> None:
     """A role that is left to solve gets as many GPUs as divide them; the ranks of a replica have the same ones, so they count for each."""
+    counted = f" counted on each of {replica} ranks" if replica > 1 else ""
+    factor = replica * answers
     if batch.value > 0:
-        share = Share(role.key, batch.value * factor, multiple, what, batch.name, name, batch.span, notice, True, factor)
-        setup.shares.append(share)
+        its = (role.key, batch.value * factor, multiple, f"{what}{counted}", batch.name, name, batch.span, notice, True, factor)
+        setup.shares.append(Share(*its))
 
 
 def _updates(setup: Setup, batch: Amount, step: int) -> None:
@@ -184,63 +179,44 @@ def _updates(setup: Setup, batch: Amount, step: int) -> None:
     answers = answers_of(setup)
     if answers is None or batch.value <= 0 or not setup.pipeline.updates_models:
         return
-    samples = batch.value * answers.value
-    for role in _open(setup):
+    for role in (setup.role(ACTOR_TRAIN), setup.role(CRITICS)):
+        component = setup.components.get(role.key) if role and role.ids is None and not _is_dynamic(setup, role) else None
+        if role is None or component is None or component.runs is not None:
+            continue
         parallel, device, accumulated = degrees(setup, role), of_role(setup, role, PER_DEVICE), of_role(setup, role, ACCUMULATED)
         if parallel and device and accumulated:
-            replica, size = parallel.parallel.replica, device.value * accumulated.value
+            size = device.value * accumulated.value
             name = f"{device.name} x {accumulated.name}" if size > 1 else ""
-            _shared(setup, role, batch, f"samples{_counted(replica)}", answers.value * replica, AFTER_ROLLOUT, size, name)
+            _shared(setup, role, batch, "samples", parallel.parallel.replica, answers.value, AFTER_ROLLOUT, size, name)
     for its in _trained(setup):
-        if samples % its.of_all == 0 or its.role.key in setup.short:
-            continue
-        chain = f"{with_noun(batch.value, 'prompt')}{_default(batch, ' by default')} x {with_noun(answers.value, 'answer')} = {with_noun(samples, 'sample')}"
-        each, left = divmod(samples, its.ranks)
-        per_rank = f"{each} per rank, no multiple of" if not left else f"{samples / its.ranks:.1f} per rank, no multiple of"
-        message = f"{chain} over the {with_noun(its.ranks, 'data parallel rank')} of {its.role.key} are {per_rank} {its.said}"
-        values = nearest(batch.value, step)
-        setup.notes.error(
-            DEMANDS, its.role.key, message, batch.span or its.each.span or its.role.place, f"{samples} % {its.of_all} = {samples % its.of_all}",
-            f"set `{batch.name}` to {either(values)}", batch.becomes(min(values, key=lambda value: abs(value - batch.value))), AFTER_ROLLOUT,
-        )  # fmt: skip
-
-
-def _open(setup: Setup) -> list[Role]:
-    """The roles that train in whole updates and are left to solve."""
-    roles = [role for part in (ACTOR_TRAIN, CRITICS) if (role := setup.role(part)) and role.ids is None and not _is_dynamic(setup, role)]
-    return [role for role in roles if (component := setup.components.get(role.key)) and component.runs is None]
+        if its.role.key not in setup.short:
+            samples, facts = batch.value * answers.value, RoleFacts(setup, its.role)
+            prompts = f"{with_noun(batch.value, 'prompt')}{'' if batch.scalar else ' by default'}"
+            chain = f"{prompts} x {with_noun(answers.value, 'answer')} = {with_noun(samples, 'sample')}"
+            Divides(
+                code=RULE, source=_WORKER, when=AFTER_ROLLOUT, left=Number(samples, chain, batch),
+                right=Number(its.of_all, f"updates of {its.role.key} ({its.said})", its.each), suggest=nearest(batch.value, step),
+                message="{left} are no whole {right}: {rest} left over",
+            ).run(facts)  # fmt: skip
 
 
 def _is_dynamic(setup: Setup, role: Role) -> bool:
-    """Are its batches cut by tokens, or is that not known? A critic's never are."""
+    """True if its batches are cut by tokens, or that is not known. A critic's never are."""
     if role.part != ACTOR_TRAIN or not setup.since("0.1.3"):
         return False
-    return setup.settings.flag(role.path("use_dynamic_batching_in_train"), DEMANDS) is not False
+    return setup.settings.flag(role.path("use_dynamic_batching_in_train"), RULE) is not False
 
 
 def _trained(setup: Setup) -> list[Batches]:
     """The roles that train in whole updates; with dynamic batches the actor does not."""
-    found = []
-    for part in (ACTOR_TRAIN, CRITICS):
-        role = setup.role(part)
-        its = batches_of(setup, role) if role is not None else None
-        if role is not None and its is not None and not _is_dynamic(setup, role):
-            found.append(its)
-    return found
-
-
-def _counted(replica: int) -> str:
-    return f" counted on each of {replica} ranks" if replica > 1 else ""
-
-
-def _default(batch: Amount, said: str = "(the default) ") -> str:
-    return "" if batch.scalar else said
+    found = [batches_of(setup, setup.role(part)) for part in (ACTOR_TRAIN, CRITICS)]
+    return [its for its in found if its is not None and not _is_dynamic(setup, its.role)]
 
 
 # Pairs of answers in DPO, and the batches of distillation.
 #
-# Source: ROLL, roll/pipeline/dpo/dpo_config.py (DPOConfig.__post_init__), roll/pipeline/dpo/dpo_pipeline.py (DPOPipeline.__init__);
-# roll/pipeline/distill/distill_pipeline.py.
+# Source: ROLL, roll/pipeline/dpo/dpo_config.py (DPOConfig.__post_init__), roll/pipeline/dpo/dpo_pipeline.py
+# (DPOPipeline.__init__); roll/pipeline/distill/distill_pipeline.py.
 
 
 def preferences(setup: Setup) -> None:
@@ -249,129 +225,233 @@ def preferences(setup: Setup) -> None:
     if setup.pipeline.ppo or train is None or reference is None or {train.key, reference.key} & setup.short:
         return
     its, inferred, ranks = batches_of(setup, train), of_role(setup, reference, INFERRED), data_parallel(setup, reference)
-    if its is None or inferred is None or ranks is None:
+    if its is None or inferred is None or ranks is None or inferred.value * ranks <= its.of_all:
         return
-    takes = inferred.value * ranks
-    if takes > its.of_all:
-        message = f"{reference.key} takes {INFERRED} {inferred.value} x {with_noun(ranks, 'data parallel rank')} = {with_noun(takes, 'pair')} at once, more than the"
-        message += f" {its.of_all} of a step of {train.key} ({its.said} on {with_noun(its.ranks, 'rank')})"
-        better = its.of_all // ranks
-        help = (
-            f"set `{inferred.name}: {better}`" if better else f"give {reference.key} {with_noun(its.of_all, 'data parallel rank')} or fewer"
-        )
-        setup.notes.error(
-            DEMANDS, reference.key, message, inferred.span or reference.place, f"more than {its.of_all}", help,
-            inferred.becomes(better) if better else None, AFTER_MODELS,
-        )  # fmt: skip
+    takes, better = inferred.value * ranks, its.of_all // ranks
+    message = f"{reference.key} takes {INFERRED} {inferred.value} x {with_noun(ranks, 'rank')} = {with_noun(takes, 'pair')} at once"
+    message += f", more than a step of {train.key}: {its.said}"
+    help = f"set `{inferred.name}: {better}`" if better else f"give {reference.key} {with_noun(its.of_all, 'data parallel rank')} or fewer"
+    edit = inferred.becomes(better) if better else None
+    at = inferred.span or reference.place
+    setup.notes.error(RULE, reference.key, message, at, f"more than {its.of_all}", help, edit, AFTER_MODELS)
 
 
 def taught(setup: Setup) -> None:
     """Every data parallel rank of the teacher gets samples of a batch, which is as large as the student's step."""
-    student, teacher = setup.role(STUDENTS), setup.role(TEACHERS)
-    its = batches_of(setup, student) if student is not None else None
+    teacher, its = setup.role(TEACHERS), batches_of(setup, setup.role(STUDENTS))
     ranks = data_parallel(setup, teacher) if teacher is not None else None
-    if student is None or teacher is None or its is None or not ranks or its.of_all >= ranks or setup.short:
-        return
-    message = f"a step of {student.key} has {with_noun(its.of_all, 'sample')} ({its.said} on {with_noun(its.ranks, 'rank')}), fewer than the {with_noun(ranks, 'data parallel rank')}"
-    message += f" of {teacher.key}"
-    help = f"set `{its.accumulated.name}: {-(-ranks // (its.each.value * its.ranks))}`"
-    setup.notes.error(DEMANDS, student.key, message, its.each.span or student.place, "", help, None, AT_TRAINING)
+    if teacher is not None and its is not None and ranks and not setup.short:
+        help = f"set `{its.accumulated.name}: {-(-ranks // (its.each.value * its.ranks))}`"
+        AtLeast(
+            code=RULE, source="ROLL, roll/pipeline/distill/distill_pipeline.py", when=AT_TRAINING, edits=False, help=help,
+            left=Number(its.of_all, f"a step of {its.role.key} ({its.said})", its.each),
+            right=Number(ranks, f"the {with_noun(ranks, 'data parallel rank')} of {teacher.key}"), message="{left} is fewer than {right}",
+        ).run(RoleFacts(setup, its.role))  # fmt: skip
 
 
 # How the numbers of the work come about: data parallel ranks, samples of a step, of a rank, of an update.
 #
-# Source: ROLL, roll/utils/config_utils.py, roll/pipeline/base_worker.py, roll/pipeline/dpo/dpo_config.py and dpo_pipeline.py,
-# roll/pipeline/sft/sft_pipeline.py, roll/pipeline/distill/distill_pipeline.py.
+# Source: ROLL, roll/utils/config_utils.py, roll/pipeline/base_worker.py, roll/pipeline/dpo/dpo_config.py and
+# dpo_pipeline.py, roll/pipeline/sft/sft_pipeline.py, roll/pipeline/distill/distill_pipeline.py.
 
-ON_RANKS = (ACTOR_TRAIN, CRITICS, REFERENCES, STUDENTS, TEACHERS, SFT_TRAIN)
+_ON_RANKS = (ACTOR_TRAIN, CRITICS, REFERENCES, STUDENTS, TEACHERS, SFT_TRAIN)
 
 
 def chains(setup: Setup) -> None:
     """The derivations of every role that trains or infers by ranks."""
-    for part in ON_RANKS:
-        for role in setup.all(part):
-            _ranks(setup, role)
-    for trained in (setup.role(ACTOR_TRAIN), setup.role(CRITICS)):
-        its = batches_of(setup, trained) if trained is not None else None
-        if trained is not None and its is not None and setup.pipeline.ppo:
-            _of_prompts(setup, trained, its)
-    _of_data(setup)
+    for role in (role for part in _ON_RANKS for role in setup.all(part)):
+        _ranks(setup, role)
+    for its in (batches_of(setup, setup.role(part)) for part in (ACTOR_TRAIN, CRITICS)):
+        if its is not None and setup.pipeline.ppo:
+            _of_prompts(setup, its)
+    if not setup.pipeline.ppo:
+        trained = filter(None, map(setup.role, (SFT_TRAIN, STUDENTS, ACTOR_TRAIN)))
+        if its := batches_of(setup, next(trained, None)):
+            _of_data(setup, its)
+
+
+def _derive(setup: Setup, role: Role, name: str, value: int, formula: str, *amounts: Amount) -> int:
+    """Tell how a number comes about; the number."""
+    setup.derivations.append(Derivation(role.key, name, value, formula, tuple(amount.figure for amount in amounts)))
+    return value
 
 
 def _ranks(setup: Setup, role: Role) -> None:
     its, ranks = degrees(setup, role), data_parallel(setup, role)
     if its is None or ranks is None or role.ids is None:
         return
-    parts = _parts(its)
+    named = (("tp", its.tp), ("pp", its.pp), ("cp", its.cp))
+    parts = [(name, amount) for name, amount in named if amount.value > 1 or amount.scalar]
+    amounts, formula = [amount for _, amount in parts], with_noun(role.ids.count, "rank")
     if parts:
-        formula = " x ".join(f"{name} {amount.value}" for name, amount in parts)
-        size = derive(setup, role.key, REPLICA_SIZE, its.parallel.replica, formula, *(amount for _, amount in parts))
-        derive(
-            setup,
-            role.key,
-            DATA_PARALLEL_SIZE,
-            ranks,
-            f"{with_noun(role.ids.count, 'rank')} // {size} a replica",
-            *(amount for _, amount in parts),
-        )
+        product = " x ".join(f"{name} {amount.value}" for name, amount in parts)
+        size = _derive(setup, role, REPLICA_SIZE, its.parallel.replica, product, *amounts)
+        formula += f" // {size} a replica"
     else:
-        derive(setup, role.key, DATA_PARALLEL_SIZE, ranks, f"{with_noun(role.ids.count, 'rank')}, each with samples of its own")
+        formula += ", each with samples of its own"
+    _derive(setup, role, DATA_PARALLEL_SIZE, ranks, formula, *amounts)
 
 
-def _parts(its: Degrees) -> list[tuple[str, Amount]]:
-    return [(name, amount) for name, amount in (("tp", its.tp), ("pp", its.pp), ("cp", its.cp)) if amount.value > 1 or amount.scalar]
-
-
-def _of_prompts(setup: Setup, role: Role, its: Batches) -> None:
+def _of_prompts(setup: Setup, its: Batches) -> None:
     """Prompts -> samples -> those of a rank -> updates -> micro batches."""
-    batch, answers = prompts_of(setup), answers_of(setup)
+    batch, answers, role = prompts_of(setup), answers_of(setup), its.role
     if batch is None or answers is None or batch.value <= 0:
         return
-    samples = batch.value
+    samples, amounts = batch.value, [batch]
     if not setup.pipeline.agentic:
-        formula = f"{with_noun(batch.value, 'prompt')} x {with_noun(answers.value, 'answer')}"
-        samples = derive(setup, role.key, "samples per step", batch.value * answers.value, formula, batch, answers)
-    amounts = (batch,) if setup.pipeline.agentic else ()
-    each = derive(
-        setup,
-        role.key,
-        "samples per rank",
-        samples // its.ranks,
-        f"{with_noun(samples, 'sample')} // {with_noun(its.ranks, 'rank')}",
-        *amounts,
-    )
-    _updates_of(setup, role, its, each)
+        formula, amounts = f"{with_noun(batch.value, 'prompt')} x {with_noun(answers.value, 'answer')}", []
+        samples = _derive(setup, role, "samples per step", batch.value * answers.value, formula, batch, answers)
+    formula = f"{with_noun(samples, 'sample')} // {with_noun(its.ranks, 'rank')}"
+    each = _derive(setup, role, "samples per rank", samples // its.ranks, formula, *amounts)
+    said = with_noun(each, "sample")
+    if not _is_dynamic(setup, role):
+        formula = f"{its.each.value} a micro batch x {its.accumulated.value} accumulated"
+        size = _derive(setup, role, "samples per rank and update", its.of_rank, formula, its.each, its.accumulated)
+        if each % size == 0:
+            _derive(setup, role, "updates per step", each // size, f"{said} // {size}")
     inferred = of_role(setup, role, INFERRED)
     if inferred is not None and each:
-        count = max(each // inferred.value, 1)
-        derive(
-            setup,
-            role.key,
-            "micro batches of log probabilities",
-            count,
-            f"{with_noun(each, 'sample')} // {inferred.value} a micro batch",
-            inferred,
-        )
+        formula = f"{said} // {inferred.value} a micro batch"
+        _derive(setup, role, "micro batches of log probabilities", max(each // inferred.value, 1), formula, inferred)
 
 
-def _updates_of(setup: Setup, role: Role, its: Batches, each: int) -> None:
-    if _is_dynamic(setup, role):
-        return
-    formula = f"{its.each.value} a micro batch x {its.accumulated.value} accumulated"
-    size = derive(setup, role.key, "samples per rank and update", its.of_rank, formula, its.each, its.accumulated)
-    if each % size == 0:
-        derive(setup, role.key, "updates per step", each // size, f"{with_noun(each, 'sample')} // {size}")
-
-
-def _of_data(setup: Setup) -> None:
+def _of_data(setup: Setup, its: Batches) -> None:
     """Pipelines that read their samples: what a step takes of them."""
-    train = next((role for part in (SFT_TRAIN, STUDENTS, ACTOR_TRAIN) if (role := setup.role(part))), None)
-    its = batches_of(setup, train) if train is not None and not setup.pipeline.ppo else None
-    if train is None or its is None:
-        return
-    what = "pairs per step" if train.part == ACTOR_TRAIN else "samples per step"
+    is_paired = its.role.part == ACTOR_TRAIN
     formula = f"{its.each.value} a micro batch x {its.accumulated.value} accumulated x {with_noun(its.ranks, 'rank')}"
-    derive(setup, train.key, what, its.of_all, formula, its.each, its.accumulated)
-    if train.part == ACTOR_TRAIN:
+    _derive(setup, its.role, "pairs per step" if is_paired else "samples per step", its.of_all, formula, its.each, its.accumulated)
+    if is_paired:
         formula = f"{with_noun(its.each.value, 'pair')} x 2 answers: ROLL doubles {its.each.name}"
-        derive(setup, train.key, "sequences per micro batch", its.each.value * 2, formula, its.each)
+        _derive(setup, its.role, "sequences per micro batch", its.each.value * 2, formula, its.each)
+
+
+# Environments of agentic pipelines: groups of them, trajectories per batch, and batches that ROLL fills up or cuts.
+#
+# Source: ROLL, roll/pipeline/agentic/agentic_config.py (AgenticConfig.__post_init__, make_env_configs);
+# roll/pipeline/agentic/agentic_pipeline.py (adjust_batch).
+
+DIVIDE = {TRAIN_ENV: Range(since="0.2.0"), VAL_ENV: Range(since="0.1.3")}
+"""Releases that assert that batches are whole groups, and batches for validation whole rounds."""
+_CONFIG = "ROLL, roll/pipeline/agentic/agentic_config.py"
+WAYS = {
+    "copy": "copies {missing} of them at random to fill it",
+    "delete": "drops {left} of them at random",
+    "auto": "copies or drops some of them at random",
+    "random_sample": "keeps {size} of them at random, or copies some",
+}
+"""`batch_adjust_mode` -> what ROLL does with a batch that does not divide."""
+
+
+def trajectories(setup: Setup, training: bool) -> None:
+    """What is checked as the configuration is read; with `training` also what is adjusted in silence."""
+    if not setup.pipeline.agentic:
+        return
+    batch, validated = prompts_of(setup), amount(setup.settings, "val_batch_size", 128, "ROLL, roll/configs/base_config.py", ANY)
+    for env, total in ((TRAIN_ENV, batch), (VAL_ENV, validated)):
+        is_settled = _check_partition(setup, env, total)
+        group, groups = _size(setup, env, "group_size", 1), _size(setup, env, "num_env_groups", 128)
+        if total is not None and group is not None and groups is not None and group.value and groups.value:
+            _check_groups(setup, env, total, group, groups, is_settled)
+            _check_rounds(setup, env, total, group.value * groups.value)
+    if training and batch is not None and batch.value > 0 and setup.pipeline.updates_models:
+        _adjusted(setup, batch)
+
+
+def _size(setup: Setup, env: str, name: str, default: int) -> Amount | None:
+    return amount(setup.settings, f"{env}.{name}", default, _CONFIG, 0)
+
+
+def _check_groups(setup: Setup, env: str, total: Amount, group: Amount, groups: Amount, is_settled: bool) -> None:
+    """A batch is whole groups; one for validation is whole rounds of all environments.
+
+    `is_settled`: nothing else changes how many environments there are.
+    """
+    step, what = group.value, f"{group.value}, the environments of a group ({group.name})"
+    if env == VAL_ENV:
+        step = group.value * groups.value
+        what = f"{with_noun(groups.value, 'group')} x {group.value} = {with_noun(step, 'environment')} of {env}"
+    if total.value > 0 or (env == VAL_ENV and total.value == 0):
+        facts = Facts(setup.notes, setup.settings, env)
+        Divides(
+            code=RULE, source=_CONFIG, when=AT_LOAD, releases=DIVIDE[env], left=amount_of(facts, total), right=Number(step, what, group),
+            suggest=nearest(total.value, step), edits=is_settled,
+        ).run(facts)  # fmt: skip
+
+
+def _check_rounds(setup: Setup, env: str, total: Amount, environments: int) -> None:
+    """No fewer trajectories per environment than a batch needs; negative ones, and those of asynchronous training, are computed."""
+    most = amount(setup.settings, f"{env}.max_traj_per_env", -1, _CONFIG, ANY)
+    its = number(setup.settings, "async_generation_ratio", RULE, 0)
+    needed = -(-total.value // environments)
+    if most is None or its is None or most.value < 0 or (env == TRAIN_ENV and its > 0) or (env == VAL_ENV and total.value < 0):
+        return
+    facts = Facts(setup.notes, setup.settings, env)
+    right = Number(needed, f"{needed}: {with_noun(environments, 'environment')} run a batch of {total.value}")
+    AtLeast(code=RULE, source=_CONFIG, when=AT_LOAD, left=amount_of(facts, most), right=right).run(facts)
+
+
+def _check_partition(setup: Setup, env: str, total: Amount | None) -> bool:
+    """True if the groups of all tags are the groups that there are, or that is not known; else an error."""
+    settings = setup.settings
+    tags, parts = settings.at(f"{env}.tags"), settings.at(f"{env}.num_groups_partition")
+    groups = _size(setup, env, "num_env_groups", 128)
+    is_known = isinstance(tags, (Sequence, type(None))) and (isinstance(parts, Sequence) or (parts is None and not setup.notes.partial))
+    if groups is None or not is_known:
+        return True
+    values = [item.value if isinstance(item, Scalar) else None for item in parts.items] if isinstance(parts, Sequence) else [128]
+    numbers = [value for value in values if type(value) is int]
+    names = len(tags.items) if isinstance(tags, Sequence) else 1
+    used = sum(numbers[:names])  # one number for each tag
+    if len(numbers) < len(values) or used == groups.value:
+        return True
+    message = f"`{env}.num_groups_partition`{'' if parts else ', by default,'} gives {with_noun(used, 'group')}, but {groups.said}"
+    meant = [groups.value // names + (place < groups.value % names) for place in range(names)]
+    help, edit = f"write `{env}.num_groups_partition: {meant}`", None
+    group = _size(setup, VAL_ENV, "group_size", 1)
+    round_ = used * group.value if group is not None else 0
+    fits = total is not None and (total.value < 0 or (round_ > 0 and total.value % round_ == 0))
+    if parts and used > 0 and (env != VAL_ENV or fits):
+        help, edit = f"set `{groups.name}: {used}`", groups.becomes(used)
+    at = parts or groups.scalar or settings.top
+    setup.notes.error(RULE, env, message, at, with_noun(used, "group"), help, edit, AT_LOAD)
+    return False
+
+
+def _adjusted(setup: Setup, batch: Amount) -> None:
+    """Every batch becomes a multiple of what all roles take at once: ROLL copies or drops trajectories for that."""
+    sizes = _taken(setup) if not setup.short else None
+    mode = setup.settings.word("batch_adjust_mode", RULE)
+    if sizes is None or mode is None or (mode or "copy") not in WAYS or not _one_sample_each(setup):
+        return
+    size = lcm(*(taken for _, taken in sizes))
+    left = batch.value % size
+    if left:
+        does = WAYS[mode or "copy"].format(missing=size - left, left=left, size=size)
+        message = f"{batch.said} is no multiple of {size}, what the roles take at once, so in every step ROLL {does}"
+        help = f"set `{batch.name}` to {' or '.join(map(str, nearest(batch.value, size)))}"
+        why = (*(name for name, taken in sizes if taken > 1), f"where every trajectory is one sample; {NEVER}")
+        setup.notes.warn(RULE, ACTOR_TRAIN, message, batch.span or setup.top, f"no multiple of {size}", help, None, *why)
+
+
+def _taken(setup: Setup) -> list[tuple[str, int]] | None:
+    """(what, how many samples it takes at once), whose least common multiple every batch becomes."""
+    found: list[tuple[str, int]] = []
+    for role in (role for part in (ACTOR_TRAIN, REFERENCES, CRITICS) for role in setup.all(part)):
+        ranks, inferred = data_parallel(setup, role), of_role(setup, role, INFERRED)
+        its = batches_of(setup, role) if role.part != REFERENCES else None
+        if ranks is None or inferred is None or (its is None and role.part != REFERENCES):
+            return None
+        if its is not None:
+            found.append((f"{role.key} trains on {its.said}", its.of_all))
+        size = inferred.value * ranks
+        found.append((f"{role.key} infers {INFERRED} {inferred.value} on {with_noun(ranks, 'rank')} = {size}", size))
+    return found or None
+
+
+def _one_sample_each(setup: Setup) -> bool:
+    """True if all environments make one sample of a trajectory, as ROLL's own default manager does."""
+    environments = setup.settings.at("custom_envs")
+    if not isinstance(environments, Mapping):
+        return False
+    managers = [setup.settings.at(f"custom_envs.{entry.key.text}.env_manager_cls") for entry in environments]
+    return all(manager is None or (isinstance(manager, Scalar) and str(manager.value).endswith(".TrajEnvManager")) for manager in managers)

@@ -7,9 +7,10 @@ from typing import Callable, Iterator
 
 from ...component import Component, Parallel, Relation
 from ...configuration.notes import Notes
-from ...configuration.settings import Settings
+from ...configuration.settings import Amount, Settings
 from ...derivation import Derivation
 from ...findings.span import Span
+from ...findings.wording import with_noun
 from ...machines.cluster import Cluster
 from ...model_cards import ModelUse
 from ...record import dataclass
@@ -17,9 +18,8 @@ from ...share import Share
 from ...text.tree import Scalar, Value
 from ..checks import Facts, Number
 from .ids import Ids
+from .names import CONFIG
 from .profile import Pipeline
-
-# A role of a ROLL configuration: a block that describes workers, and what ROLL makes of it.
 
 
 @dataclass(frozen=True)
@@ -29,24 +29,20 @@ class Role:
     Attributes
     ----------
     key : its path in the file, such as ``actor_train``, ``rewards.math``, ``teacher.large``; also the name of its component.
-    part : what the pipeline uses it as: one of the names in `parts.py`, such as ``actor_train`` (also for the block `student_train`).
-    cluster : ROLL's own name of its workers, such as ``reward-math``; "" where ROLL has none (it is called `None` there).
-    created : whether the pipeline starts it; None if that is not known.
-    reason : why the pipeline starts it, or why not: part of a sentence.
+    part : what the pipeline uses it as, such as ``actor_train`` (also for the block `student_train`); see `names`.
+    created, reason : whether the pipeline starts it, None if that is not known; why, or why not: part of a sentence.
+    span, mapping : where its key, or the reason for it, stands; what is written as `device_mapping`.
     ids : its device ids; None for a role on CPUs, and where they could not be read.
     readable : whether its devices are known; where not, a finding or an Unchecked says why.
     num_gpus_per_worker : how many devices one worker gets, as ROLL makes of it; 0 on CPUs.
     world_size : how many workers there are; None where that is not known or ROLL has none.
     strategy : the name of its strategy; "" without `strategy_args`, None where it is not known.
-    span : where its key stands; where the reason for it stands if it has no block.
-    mapping : what is written as `device_mapping`; None if nothing is.
     counts : whether its devices count for the number of nodes that ROLL reserves; those of a role that is not started do too.
     per_worker_span, world_span : where the number of devices per worker and the number of workers come from.
     """
 
     key: str
     part: str
-    cluster: str
     created: bool | None
     reason: str
     span: Span
@@ -67,7 +63,7 @@ class Role:
 
     @property
     def on_devices(self) -> bool:
-        """Has it devices that are known?"""
+        """True if it has devices that are known."""
         return self.ids is not None and self.ids.count > 0
 
     @property
@@ -81,29 +77,21 @@ class Role:
 
     def config(self, name: str) -> str:
         """The path of a key of its `strategy_config`."""
-        return self.path(f"strategy_args.strategy_config.{name}")
-
-
-# A ROLL job while it is read: what the later steps look at, and what they add to.
+        return self.path(f"{CONFIG}{name}")
 
 
 @dataclass
 class Setup:
-    """The roles of one file and what is known about them.
+    """A ROLL job while it is read: its roles, what is known about them, and what the later steps add.
 
     Attributes
     ----------
-    pipeline : which of ROLL's pipelines it is.
-    roles : every role that is declared or created, in ROLL's order of creation.
-    per_node : how many devices ROLL counts on a node; `assumed` tells that nobody described the machines.
-    num_nodes : how many nodes ROLL reserves.
-    cluster : these nodes, or all that could be reserved where something is left to solve.
+    pipeline, roles : which of ROLL's pipelines it is; every role that is declared or created, in ROLL's order of creation.
+    per_node, cluster : how many devices ROLL counts on a node; the nodes that it reserves, or could reserve for what is open.
     components : by name what is placed; modes may replace them, but not take one away.
-    hinted : relations that hints state.
-    choices : degrees that hints leave open, by the name of the component; where a strategy fixes them they are taken out.
-    relations, shares, derivations : what is found out besides, by anyone.
+    hinted, choices : relations that hints state; degrees that they leave open, by component, those that a strategy fixes taken out.
+    relations, shares, derivations, models : what is found out besides, by anyone.
     in_step : pairs of which the first shares whole workers of the second, where they share devices.
-    models : by name of the component, which model it runs and what of it its ranks divide.
     short : roles that name devices which do not exist: how many ranks they get is open, so that no batch is judged by them.
     """
 
@@ -112,8 +100,6 @@ class Setup:
     pipeline: Pipeline
     roles: tuple[Role, ...]
     per_node: int
-    assumed: bool
-    num_nodes: int
     cluster: Cluster
     components: dict[str, Component]
     hinted: tuple[Relation, ...] = ()
@@ -159,8 +145,16 @@ class RoleFacts(Facts):
         """See `Facts.top`."""
         return self.role.place
 
+    @property
+    def ranks(self) -> Number | None:
+        """Number of its GPUs; None where these are unknown."""
+        count = self.role.ids.count if self.role.ids else 0
+        return Number(count, f"the {with_noun(count, 'rank')} of {self.role.key}") if count else None
 
-CONFIG = "strategy_args.strategy_config."
+
+def amount_of(facts: Facts, amount: Amount) -> Number:
+    """A setting as a number of a check."""
+    return Number(amount.value, facts.text(amount), amount)
 
 
 def whole_of(path: str, code: str, least: int, below: str = "") -> Callable[[Facts], Number | None]:
@@ -168,12 +162,9 @@ def whole_of(path: str, code: str, least: int, below: str = "") -> Callable[[Fac
 
     def term(facts: Facts) -> Number | None:
         amount = facts.settings.whole(f"{facts.subject}.{below}{path}" if below else path, code, least=least, exact=True)
-        return None if amount is None else Number(amount.value, facts.text(amount), amount)
+        return None if amount is None else amount_of(facts, amount)
 
     return term
-
-
-# Numbers that need not be whole, as ROLL reads them.
 
 
 def number(settings: Settings, path: str, rule: str, default: float) -> float | None:

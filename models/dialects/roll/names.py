@@ -1,4 +1,4 @@
-"""Names of ROLL: parts that pipelines use their roles as, keys that decide where things run."""
+"""Names of ROLL: parts that pipelines use their roles as, keys that decide where things run, and when ROLL notices faults."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ ALL_BLOCKS = (
 )  # fmt: skip
 """Every block of workers of any release, in the order of messages."""
 
-RLVR, AGENTIC, DISTILL, DPO, SFT = (
-    "rlvr.RLVRConfig", "agentic.AgenticConfig", "distill.DistillConfig", "dpo.DPOConfig", "sft.SFTConfig",
-)  # fmt: skip
+RLVR, AGENTIC, DPO = "rlvr.RLVRConfig", "agentic.AgenticConfig", "dpo.DPOConfig"
 """Classes that configurations become."""
 
 DEVICES, WORLD_SIZE, PER_WORKER, STRATEGY = "device_mapping", "world_size", "num_gpus_per_worker", "strategy_args"
+CONFIG = f"{STRATEGY}.strategy_config."
+"""What a strategy is given, below its role."""
 GROUPS, SIZE, REDUNDANCY, MOST = "num_env_groups", "group_size", "group_size_redundancy", "max_env_num_per_worker"
 """Keys of environment managers: how many environments, and how many of them a worker has."""
 
@@ -44,3 +44,29 @@ JOB_KEYS = (
 
 ENVIRONMENT_VARIABLES = ("NUM_NODES", "NNODES", "WORLD_SIZE", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
 """Environment variables that an interpolation may read: the size of the job, nothing secret."""
+
+# When ROLL itself would notice what is wrong: a sentence for each moment.
+
+AT_LOAD = "ROLL notices this as it reads the configuration"
+AT_CREATION = "ROLL notices this only when it creates the workers, after Ray is up and the nodes are reserved"
+IN_WORKERS = "ROLL notices this only when the workers set up their groups, once all roles have their workers"
+WITH_MODEL = "ROLL notices this only when the workers build their model, once all roles have their workers"
+IN_ENGINE = "ROLL notices this only when the workers start their engine, after the models that are trained were loaded"
+AFTER_MODELS = "ROLL notices this only after all models are loaded"
+AT_UPDATE = "ROLL does not check this; the first update of the weights fails, after all models are loaded"
+AT_TRAINING = "ROLL notices this only at the first training step"
+AFTER_ROLLOUT = f"{AT_TRAINING}, after a whole rollout"
+NEVER = "ROLL never notices this"
+
+NOTICES = {
+    "PW204": AFTER_MODELS,
+    "PW205": AFTER_MODELS,
+    "PW207": AFTER_MODELS,
+    "PW208": "ROLL notices this as it reads the configuration for `actor_train` with Megatron, else only when the workers set up their"
+    " groups",
+    "PW212": AFTER_MODELS,
+}
+"""Code of a shared rule -> when ROLL would notice what it finds of given ids."""
+
+MAX_WORKERS = 1 << 20
+"""Most workers of one role that are read; an own limit."""

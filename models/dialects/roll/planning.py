@@ -23,7 +23,6 @@ from ...problem import Problem
 from ...reading import Reading
 from ...record import dataclass
 from ...roles import ROLLOUT, role_of
-from ...share import Share
 from ...text.changed import with_value
 from ...text.document import Document
 from ...text.tree import Mapping, Scalar, find, plain
@@ -32,17 +31,16 @@ from ..all_refused import all_refused, none_left
 from ..dialect import TRAINING
 from ..following import MOST_READ, following, interpolates
 from .modes import RATIO
-from .names import DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
+from .names import CONFIG, DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
 from .recognise import HINTS
 from .strategies import BY_ULYSSES, MEGATRON, SGLANG, VLLM
 
 # The keys in which a role says its degrees, and trees with other values of them.
 
-_CONFIG = f"{STRATEGY}.strategy_config."
-_ENGINE = {"tp": f"{_CONFIG}tensor_parallel_size", "pp": f"{_CONFIG}pipeline_parallel_size"}
+_ENGINE = {"tp": f"{CONFIG}tensor_parallel_size", "pp": f"{CONFIG}pipeline_parallel_size"}
 _MEGATRON = {
-    "tp": f"{_CONFIG}tensor_model_parallel_size", "pp": f"{_CONFIG}pipeline_model_parallel_size",
-    "cp": f"{_CONFIG}context_parallel_size", "ep": f"{_CONFIG}expert_model_parallel_size",
+    "tp": f"{CONFIG}tensor_model_parallel_size", "pp": f"{CONFIG}pipeline_model_parallel_size",
+    "cp": f"{CONFIG}context_parallel_size", "ep": f"{CONFIG}expert_model_parallel_size",
 }  # fmt: skip
 KEYS: MappingType[str, MappingType[str, str]] = {
     VLLM: _ENGINE, SGLANG: _ENGINE, **dict.fromkeys(MEGATRON, _MEGATRON), **{name: {"cp": "model_args.ulysses_size"} for name in BY_ULYSSES},
@@ -51,18 +49,13 @@ KEYS: MappingType[str, MappingType[str, str]] = {
 _DEGREES = ("tp", "pp", "cp", "ep", "dp")
 
 
-def strategy_of(root: Mapping, role: str) -> str:
-    """The strategy of a role, as it is written; "" where it is not."""
-    name = find(root, f"{role}.{STRATEGY}.strategy_name")
-    return str(plain(name)) if isinstance(name, Scalar) else ""
-
-
 def numbers(root: Mapping, role: str, parallel: Parallel) -> dict[str, int] | None:
     """Key below the role -> its number, of these degrees; None where its strategy has no key for one that is not 1.
 
     A worker has as many devices as its engine, where the file says how many it has.
     """
-    strategy = strategy_of(root, role)
+    name = find(root, f"{role}.{STRATEGY}.strategy_name")
+    strategy = str(plain(name)) if isinstance(name, Scalar) else ""
     keys = KEYS.get(strategy, {})
     if any(getattr(parallel, degree) != 1 and degree not in keys for degree in _DEGREES):
         return None
@@ -73,20 +66,25 @@ def numbers(root: Mapping, role: str, parallel: Parallel) -> dict[str, int] | No
     return {key: value for key, value in found.items() if value != 1 or find(root, f"{role}.{key}") is not None}
 
 
-def opened_root(root: Mapping, roles: frozenset[str]) -> Mapping:
-    """The tree without the devices of these roles, and without the number of their workers; roles on CPUs keep theirs."""
-    for role in roles:
+def _with_degrees(root: Mapping, degrees: MappingType[str, Parallel]) -> Mapping | str:
+    """The tree with other degrees of some roles; the first role whose strategy cannot say them."""
+    for role, parallel in degrees.items():
+        values = numbers(root, role, parallel)
+        if values is None:
+            return role
+        for key, value in values.items():
+            root = with_value(root, f"{role}.{key}", value)
+    return root
+
+
+def _opened_document(document: Document) -> Document:
+    """The document without the devices of roles with times, and the number of their workers; roles on CPUs keep theirs."""
+    root = document.root
+    for role in timed_names(root.get(HINTS)):
         if find(root, f"{role}.{DEVICES}") is not None:
             for key in (DEVICES, WORLD_SIZE):
                 root = with_value(root, f"{role}.{key}", None)
-    return root
-
-
-def with_numbers(root: Mapping, role: str, values: MappingType[str, int]) -> Mapping:
-    """The tree with other numbers below a role."""
-    for key, value in values.items():
-        root = with_value(root, f"{role}.{key}", value)
-    return root
+    return replace(document, root=root)
 
 
 # A file with other degrees of its roles, judged in all respects, each choice once: alone, and together with those of other roles.
@@ -106,41 +104,27 @@ class Chosen:
     judged: Reading
     _known: dict[frozenset[tuple[str, Parallel]], Found] = field(default_factory=dict, repr=False)
 
-    @property
-    def shares(self) -> tuple[Share, ...]:
-        """The work that ranks divide among themselves, of the file as it stands."""
-        return self.judged.problem.job.shares if self.judged.problem is not None else ()
-
-    def says(self, name: str, parallel: Parallel) -> bool:
-        """Has the strategy of a role keys for these degrees?"""
-        return numbers(self.opened.root, name, parallel) is not None
-
     def problem(self, degrees: MappingType[str, Parallel], refused_too: bool = False) -> Problem | str:
         """The problem with these degrees of roles; why, where a strategy cannot say them, or ROLL refuses them, if these are not asked for too."""
-        found, why = self._with(degrees)
+        key = frozenset(degrees.items())
+        if key not in self._known:
+            self._known[key] = self._anew(degrees)
+        found, why = self._known[key]
         return found if found is not None and (refused_too or not why) else why
 
     def job(self, degrees: MappingType[str, Parallel]) -> Job | str:
         """Its job; why, where these degrees cannot be."""
-        found, why = self._with(degrees)
-        return found.job if found is not None and not why else why
-
-    def _with(self, degrees: MappingType[str, Parallel]) -> Found:
-        key = frozenset(degrees.items())
-        if key not in self._known:
-            self._known[key] = self._anew(degrees)
-        return self._known[key]
+        found = self.problem(degrees)
+        return found if isinstance(found, str) else found.job
 
     def _anew(self, degrees: MappingType[str, Parallel]) -> Found:
         """Some of the degrees may be refused without the others, so that all are judged together."""
-        file = self.opened
-        for name, parallel in degrees.items():
-            values = numbers(file.root, name, parallel)
-            if values is None:
-                return None, f"the strategy of `{name}` cannot say them"
-            file = replace(file, root=with_numbers(file.root, name, values))
-        found, before = self.read(file, self.cluster, TRAINING), {_key(each) for each in _errors(self.judged)}
-        worse = next((each.message for each in _errors(found) if _key(each) not in before), "")
+        root = _with_degrees(self.opened.root, degrees)
+        if isinstance(root, str):
+            return None, f"the strategy of `{root}` cannot say them"
+        found = self.read(replace(self.opened, root=root), self.cluster, TRAINING)
+        before = {(each.code, each.subject) for each in _errors(self.judged)}
+        worse = next((each.message for each in _errors(found) if (each.code, each.subject) not in before), "")
         return found.problem, worse or ("" if found.problem is not None else "the file cannot be read")
 
 
@@ -148,48 +132,7 @@ def _errors(reading: Reading) -> Iterator[Finding]:
     return (each for each in reading.findings if each.severity is Severity.ERROR)
 
 
-def _key(finding: Finding) -> tuple[str, str]:
-    return finding.code, finding.subject
-
-
-# A file whose own degrees are refused, where hints leave others open: it is planned with those that ROLL takes.
-
-
-def mended(read: Read, document: Document, cluster: Cluster, level: str, found: Reading) -> Document | None:
-    """The file with the first choice of open degrees with which nothing is refused; None where there is none, or nothing is refused.
-
-    `found` is what is read of it with its own degrees, without the devices of roles with times.
-    """
-    problem = found.problem
-    choices = {name: its for name, its in problem.job.choices.items() if its} if problem is not None and found.failed else {}
-    if not choices or prod(map(len, choices.values())) > MOST_READ:
-        return None
-    timed = timed_names(document.root.get(HINTS))
-    for chosen in product(*choices.values()):
-        root = document.root
-        for name, parallel in zip(choices, chosen):
-            values = numbers(root, name, parallel)
-            if values is None:
-                break
-            root = with_numbers(root, name, values)
-        else:
-            its = replace(document, root=root)
-            if not read(replace(its, root=opened_root(root, timed)), cluster, level).failed:
-                return its
-    return None
-
-
-def of_the_file(found: Reading) -> Iterator[Finding]:
-    """What is refused of the file with its own degrees, where it is planned with others."""
-    for each in found.findings:
-        if each.severity is Severity.ERROR:
-            message = f"the file's own degrees are refused, and others are planned: {each.message}"
-            yield warning(each.code, each.subject, message, each.span)
-
-
 # A file with times, read once more: its roles with times have no devices, and where it places them itself is kept beside.
-
-Accepted = frozenset[tuple[int, Parallel]]
 
 
 def anew(read: Read, tried: Read, document: Document, machines: Cluster | AsDeclared | None, level: str) -> Reading:
@@ -199,40 +142,37 @@ def anew(read: Read, tried: Read, document: Document, machines: Cluster | AsDecl
         return before
     cluster = machines if isinstance(machines, Cluster) else before.problem.cluster
     found, problem, chosen = _opened(read, tried, document, cluster, level)
-    own_degrees, faults = True, tuple[Finding, ...]()
-    if (other := mended(tried, document, cluster, level, found)) is not None:
-        own_degrees, faults = False, tuple(of_the_file(found))
-        found, problem, chosen = _opened(read, tried, other, cluster, level)
     if problem is None or chosen is None or problem.job.workload is None:
         return found
     refused = list(_refused(problem, chosen))
-    shapes, accepted = dict[str, dict[Parallel, Shape]](), dict[str, Accepted]()
-    parts = {each.name: each for each in problem.components}
-    choices = _choices(problem)
-    single = {(name, c): chosen.problem({name: c}) for name, its in choices.items() for c in its}
-    some = any(isinstance(each, str) for each in single.values())
+    shapes, accepted = dict[str, dict[Parallel, Shape]](), dict[str, frozenset[tuple[int, Parallel]]]()
+    parts, choices = {each.name: each for each in problem.components}, _choices(problem)
     # What is refused by itself may go together with another choice of another role.
+    some = any(isinstance(chosen.problem({name: c}), str) for name, offered in choices.items() for c in offered)
     together = some and len(choices) > 1 and prod(map(len, choices.values())) <= MOST_READ
     for name, offered in choices.items():
         problems = {c: chosen.problem({name: c}, refused_too=together) for c in offered}
         its = {c: each for c, each in problems.items() if isinstance(each, Problem)}
         if not its and not refused:
             refused += none_left(problem.job, (({name: c}, chosen.job({name: c})) for c in offered))
-        parts[name] = _widened(parts[name], [each[name] for each in its.values()])
-        shapes[name] = {parallel: _shape(each[name]) for parallel, each in its.items()}
-        accepted[name] = frozenset(pair for parallel, each in its.items() for pair in _counts(each, parts[name], parallel))
-    apart, written = tuple(_apart(document, problem)), _written(before.problem, problem)
+        parts[name] = part = _widened(parts[name], [each[name] for each in its.values()])
+        shapes[name] = {c: Shape(each[name].per_process, each[name].stride, each[name].parallel) for c, each in its.items()}
+        accepted[name] = frozenset((count, c) for c, each in its.items() for count in _counts(each, part))
+    open_ = {each.name for each in problem.components if each.runs is None}
+    written = {each.name: each.runs for each in before.problem.components if each.name in open_ and each.runs is not None}
+    shares = chosen.judged.problem.job.shares if chosen.judged.problem is not None else ()
     job = replace(
-        problem.job, components=tuple(parts.values()), own=_within(problem, written) if own_degrees else {}, overlaps=dict(_overlaps(problem, written)), shapes=shapes, accepted=accepted, relations=(*problem.job.relations, *apart),
+        problem.job, components=tuple(parts.values()), own=_within(problem, written), overlaps=dict(_overlaps(problem, written)), shapes=shapes, accepted=accepted,
+        relations=(*problem.job.relations, *_apart(document, problem)),
         choices={name: tuple(shapes.get(name, its)) or its for name, its in problem.job.choices.items()},
-        shares=tuple(share for share in chosen.shares if share.component not in accepted),
+        shares=tuple(share for share in shares if share.component not in accepted),
         workload=_workload(document, problem, problem.job.workload),
     )  # fmt: skip
     if job.choices and (together or interpolates(document.root)):
         job, none = following(job, list(job.choices), chosen.job)
         refused += none if not refused and not found.failed else ()
-    taken = (_taken(document, found),) if document.partial else ()
-    return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *faults, *taken, *refused))
+    unread = (_unread(document, found),) if document.partial else ()
+    return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *unread, *refused))
 
 
 def choices_refused(read: Read, tried: Read, document: Document, machines: Cluster | AsDeclared | None, level: str) -> tuple[Finding, ...]:
@@ -246,7 +186,7 @@ def choices_refused(read: Read, tried: Read, document: Document, machines: Clust
 
 def _opened(read: Read, tried: Read, document: Document, cluster: Cluster, level: str) -> tuple[Reading, Problem | None, Chosen | None]:
     """The file without the devices of roles with times, its problem, and it with other degrees."""
-    opened = replace(document, root=opened_root(document.root, timed_names(document.root.get(HINTS))))
+    opened = _opened_document(document)
     found = read(opened, cluster, level)
     # What no text that was read says is taken to be as ROLL has it by default: what it then refuses is not chosen.
     opened = replace(opened, partial=False)
@@ -263,31 +203,23 @@ def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
 
 def _refused(problem: Problem, chosen: Chosen) -> Iterator[Finding]:
     """Why no choice is left, in the words of `all_refused`."""
-    choices = _choices(problem)
-    unsaid = {name: its for name, its in choices.items() if not any(chosen.says(name, each) for each in its)}
-    for name, its in (unsaid or {"": ()}).items():
-        job = replace(problem.job, choices={name: its} if name else choices)
-        yield from all_refused(job, chosen.job)
+    choices, root = _choices(problem), chosen.opened.root
+    unsaid = {name: its for name, its in choices.items() if all(numbers(root, name, each) is None for each in its)}
+    for some in [{name: its} for name, its in unsaid.items()] or [choices]:
+        yield from all_refused(replace(problem.job, choices=some), chosen.job)
 
 
-def _taken(document: Document, found: Reading) -> Finding:
-    """Of what is not checked where texts of `defaults` are missing: that the counts are judged as if these said nothing of it."""
-    keys = [
-        f"`{key}`" for key in dict.fromkeys(each.subject for each in found.unchecked) if "." in key and find(document.root, key) is None
-    ]
+def _unread(document: Document, found: Reading) -> Finding:
+    """A warning of what is not checked where texts of `defaults` are missing: counts are chosen as if these said nothing of it."""
+    subjects = dict.fromkeys(each.subject for each in found.unchecked)
+    keys = [f"`{key}`" for key in subjects if "." in key and find(document.root, key) is None]
     some = f", such as {', '.join(keys[:2])}" if keys else ""
     message = f"texts of `defaults` are missing: what they may say is not checked, and counts are chosen with ROLL's own defaults{some}"
     return warning("PW122", "", message, help="name the folders of these texts with `--config-root DIR`")
 
 
-def _written(before: Problem, problem: Problem) -> dict[str, Sequence[Run]]:
-    """Where the file itself has the components that are planned, be there such nodes or not."""
-    open_ = {each.name for each in problem.components if each.runs is None}
-    return {each.name: each.runs for each in before.components if each.name in open_ and each.runs is not None}
-
-
 def _within(problem: Problem, written: MappingType[str, Sequence[Run]]) -> dict[str, Sequence[Run]]:
-    """Those on nodes that there are."""
+    """Where the file has roles that are planned, of those on nodes that there are."""
     held, count = Assignment(written), len(problem.cluster.nodes)
     return {name: runs for name, runs in written.items() if all(node < count for node, _ in held.masks(name))}
 
@@ -306,26 +238,21 @@ def _overlaps(problem: Problem, written: MappingType[str, Sequence[Run]]) -> Ite
 
 def _devices(runs: MappingType[str, Sequence[Run]]) -> dict[str, frozenset[tuple[int, int]]]:
     """Role -> (node rank, local index) of each of its devices; roles on CPUs have none."""
-    placed = Assignment(runs)
-    found = {}
+    placed, found = Assignment(runs), {}
     for name in runs:
         masks = {node: mask for (node, kind), mask in placed.masks(name).items() if kind == ACCELERATOR}
         found[name] = frozenset((node, index) for node, mask in masks.items() for index in range(mask.bit_length()) if mask >> index & 1)
     return {name: its for name, its in found.items() if its}
 
 
-def _shape(component: Component) -> Shape:
-    return Shape(component.per_process, component.stride, component.parallel)
-
-
-def _counts(problem: Problem, component: Component, parallel: Parallel) -> Iterator[tuple[int, Parallel]]:
-    """(count, degrees) that divide all that is dealt out, within what its strategy asks for with these degrees."""
+def _counts(problem: Problem, component: Component) -> Iterator[int]:
+    """Counts that divide all that is dealt out, within what the strategy asks for with these degrees."""
     its = problem[component.name]
     most = min(its.most, sum(node.free(ACCELERATOR).bit_count() for node in problem.cluster.nodes))
     shares = [share for share in problem.shares if share.component == its.name]
     for amount in range(max(-(-its.least // its.step), 1) * its.step, most + 1, its.step):
         if its.may_have(amount) and all(share.divides(amount // its.per_process) for share in shares):
-            yield amount, parallel
+            yield amount
 
 
 def _widened(component: Component, its: Sequence[Component]) -> Component:
@@ -343,13 +270,12 @@ def _is_asynchronous(document: Document) -> bool:
 
 def _apart(document: Document, problem: Problem) -> Iterator[Relation]:
     """What generates meanwhile has its accelerators for itself."""
-    if not _is_asynchronous(document):
-        return
     open_ = [each for each in problem.components if each.runs is None and problem.kind(each) == ACCELERATOR]
-    for one in (each for each in open_ if role_of(each) == ROLLOUT):
-        for other in open_:
-            if other is not one and not any({one.name, other.name} <= set(each.components) for each in problem.job.relations):
-                yield Relation(DISJOINT, (one.name, other.name), None, f"ROLL generates while the others work (`{RATIO}`)")
+    generating = [each for each in open_ if role_of(each) == ROLLOUT] if _is_asynchronous(document) else []
+    for rollout, other in product(generating, open_):
+        related = any({rollout.name, other.name} <= set(each.components) for each in problem.job.relations)
+        if other is not rollout and not related:
+            yield Relation(DISJOINT, (rollout.name, other.name), None, f"ROLL generates while the others work (`{RATIO}`)")
 
 
 def _workload(document: Document, problem: Problem, workload: Workload) -> Workload:

@@ -18,24 +18,8 @@ from ...releases.release import ALWAYS, Range, Release, read_releases
 from ...text.document import Document
 from ...text.tree import Mapping as Tree
 from ...text.tree import Scalar, find
-from .names import (
-    ACTOR_INFER,
-    ACTOR_TRAIN,
-    AGENTIC,
-    AGENTIC_REWARD,
-    ALL_BLOCKS,
-    FACTS,
-    GROUPS,
-    MOST,
-    REDUNDANCY,
-    RELEASES,
-    REWARDS,
-    RLVR,
-    SIZE,
-    STRATEGY,
-    TRAIN_ENV,
-    VAL_ENV,
-)  # fmt: skip
+from . import names
+from .names import AGENTIC, ALL_BLOCKS, FACTS, RELEASES, REWARDS, RLVR, STRATEGY
 
 _OF_JOB = {
     AGENTIC: ("partial_gpu_mode",),
@@ -48,12 +32,12 @@ _OF_JOB = {
 }  # fmt: skip
 _OF_WORKERS = {
     "WorkerConfig": ("num_gpus_per_worker", "infer_batch_size", "max_concurrency"),
-    "agentic.EnvManagerConfig": (GROUPS, SIZE, REDUNDANCY, MOST),
+    "agentic.EnvManagerConfig": (names.GROUPS, names.SIZE, names.REDUNDANCY, names.MOST),
 }
 """Class -> keys whose defaults hold where nothing is written."""
 _CLASS_OF = {
-    REWARDS: "rlvr.RewardConfig", AGENTIC_REWARD: "agentic.RewardConfig",
-    TRAIN_ENV: "agentic.EnvManagerConfig", VAL_ENV: "agentic.EnvManagerConfig",
+    REWARDS: "rlvr.RewardConfig", names.AGENTIC_REWARD: "agentic.RewardConfig",
+    names.TRAIN_ENV: "agentic.EnvManagerConfig", names.VAL_ENV: "agentic.EnvManagerConfig",
 }  # fmt: skip
 _WORKERS = ("WorkerConfig", "RewardConfig", "EnvManagerConfig")
 
@@ -94,19 +78,17 @@ class Pipeline:
     @property
     def updates_models(self) -> bool:
         """True if the weights of `actor_train` go to `actor_infer`."""
-        return ACTOR_TRAIN in self.creates and ACTOR_INFER in self.creates
+        return {names.ACTOR_TRAIN, names.ACTOR_INFER} <= set(self.creates)
 
 
 @cache
 def pipelines() -> dict[str, Pipeline]:
     """Pipelines of all releases by name."""
-    data = json.loads((FACTS / "pipelines.json").read_text("utf-8"))
-    return {name: _pipeline(name, entry) for name, entry in data.items()}
-
-
-def _pipeline(name: str, entry: dict[str, Any]) -> Pipeline:
-    releases = Range(entry.pop("since", ""), entry.pop("until", ""))
-    return Pipeline(name, creates=tuple(entry.pop("creates")), releases=releases, **entry)
+    found = {}
+    for name, entry in json.loads((FACTS / "pipelines.json").read_text("utf-8")).items():
+        releases, creates = Range(entry.pop("since", ""), entry.pop("until", "")), tuple(entry.pop("creates"))
+        found[name] = Pipeline(name, creates=creates, releases=releases, **entry)
+    return found
 
 
 @cache
@@ -245,32 +227,28 @@ def shown_release(document: Document) -> Choice:
     ROLL refuses a strategy that it does not know, and drops a key that it does not know without a word: so a strategy
     excludes all releases without it, a key those before it came, but not those after it went.
     """
-    table = read_releases(RELEASES)
-    known: dict[str, int] = {}
-    root = document.root
-    for block in root:
-        for each in _blocks(block.value):
-            name = find(each, f"{STRATEGY}.strategy_name")
-            if isinstance(name, Scalar) and isinstance(name.value, str):
-                known[f"strategy_name: {name.value}"] = mask_of(table, _ranges_of(name.value))
+    table, known = read_releases(RELEASES), dict[str, int]()
+    for block in maps(document.root):
+        name = find(block, f"{STRATEGY}.strategy_name")
+        if isinstance(name, Scalar) and isinstance(name.value, str):
+            known[f"strategy_name: {name.value}"] = mask_of(table, _ranges_of(name.value))
     program = document.program.name.replace("\\", "/").rpartition("/")[2] if document.program else ""
     if program in _facts()["programs"]:
         known[program] = mask_of(table, [Range(*run[:2]) for run in _facts()["programs"][program]])
-    every = (1 << len(table.releases)) - 1
-    newer = by_masks(table, known)
-    possible = sum(1 << release.index for release in newer.possible)
-    for path, first in _since(root).items():
-        mask = every & ~((1 << first) - 1)
+    possible = sum(1 << release.index for release in by_masks(table, known).possible)
+    for path, first in _since(document.root).items():
+        mask = (1 << len(table.releases)) - (1 << first)
         if mask & possible:
             known[path], possible = mask, mask & possible
     return by_masks(table, known)
 
 
-def _blocks(value: object) -> Iterator[Tree]:
-    """A block and the blocks in it."""
-    if isinstance(value, Tree):
-        yield value
-        yield from (entry.value for entry in value if isinstance(entry.value, Tree))
+def maps(root: Tree) -> Iterator[Tree]:
+    """The blocks of a configuration, and those in them."""
+    for entry in root:
+        if isinstance(entry.value, Tree):
+            yield entry.value
+            yield from (inner.value for inner in entry.value if isinstance(inner.value, Tree))
 
 
 def _since(root: Tree) -> dict[str, int]:
@@ -278,14 +256,12 @@ def _since(root: Tree) -> dict[str, int]:
     first = _first_releases()
     found = {entry.key.text: index for entry in root if (index := first.get(("", entry.key.text)))}
     for block in root:
-        part = _CLASS_OF.get(block.key.text, "WorkerConfig" if block.key.text in ALL_BLOCKS else "")
-        if part and isinstance(block.value, Tree):
-            inner = [each.value for each in block.value] if block.key.text == REWARDS else [block.value]
-            for tree in inner:
-                for entry in tree if isinstance(tree, Tree) else ():
-                    key = entry.key.text
-                    if index := first.get((part, key), first.get(("WorkerConfig", key))):
-                        found[f"{block.key.text}.{key}"] = index
+        name, value = block.key.text, block.value
+        part = _CLASS_OF.get(name, "WorkerConfig" if name in ALL_BLOCKS else "")
+        trees = [each.value for each in value] if name == REWARDS and isinstance(value, Tree) else [value]
+        for entry in (entry for tree in trees if part and isinstance(tree, Tree) for entry in tree):
+            if index := first.get((part, entry.key.text), first.get(("WorkerConfig", entry.key.text))):
+                found[f"{name}.{entry.key.text}"] = index
     return found
 
 
@@ -297,8 +273,7 @@ def _first_releases() -> dict[tuple[str, str], int]:
     table = read_releases(RELEASES)
     for name, runs in _facts()["keys"].items():
         owner, _, key = name.rpartition(".")
-        since = runs[0][0]
-        index = table.named(since).index if since else 0  # type: ignore[union-attr]
-        place = ("" if owner in jobs else owner, key)
+        since = table.named(runs[0][0]) if runs[0][0] else None
+        place, index = ("" if owner in jobs else owner, key), since.index if since else 0
         found[place] = min(found.get(place, index), index)
     return found

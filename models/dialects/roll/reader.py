@@ -7,7 +7,6 @@ from functools import partial
 from typing import Iterator
 
 from ...component import UNBOUNDED, Component
-from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...counts import times
 from ...findings.finding import Severity, UnusableInput
@@ -26,11 +25,9 @@ from ...text.source import Source
 from ...text.tree import Mapping, Value
 from ..dialect import DEFAULT_LEVEL, TRAINING
 from ..skeleton import Reader
-from .batches import chains, preferences, prompts, taught
+from .batches import chains, preferences, prompts, taught, trajectories
 from .job import Role, Setup
-from .logits_transfer import logits_transfer
 from .misspelt import as_meant
-from .model_update import model_update
 from .models import models
 from .modes import asynchronous, partial_gpu
 from .names import ENVIRONMENT_VARIABLES
@@ -38,88 +35,24 @@ from .nodes import Reserving, devices_per_node, nodes_reserved, opened, placed
 from .planning import anew, choices_refused
 from .profile import Defaults, profile_of
 from .recognise import CAPABILITIES, HINTS, NAME
-from .roles import read_roles, strategies_together, unused
+from .roles import read_roles, unused
 from .strategies import backends, divided
-from .trajectories import trajectories
-
-# Roles whose place is left to hints: those that ROLL starts, with workers of the size that their strategy needs.
-
-
-def only_roles(notes: Notes, block: Value, roles: tuple[Role, ...]) -> Value | None:
-    """The block without hints about what ROLL does not start, a finding for each of these; None where nothing else is in it."""
-    inner = block.get("components") if isinstance(block, Mapping) else None
-    if not isinstance(inner, Mapping):
-        return block
-    started = [role.key for role in roles if role.created]
-    strange = [entry for entry in inner if entry.key.text not in started]
-    for entry in strange:
-        name = entry.key.text
-        close = nearest(name, [each for each in started if inner.get(each) is None])
-        why = next((f": {role.reason}" for role in roles if role.key == name), "")
-        message = f"the hints are about `{name}`, which ROLL does not start{why}"
-        edit = Edit(entry.key.span, close) if close else None
-        help = f"write `{close}`" if close else f"roles are {', '.join(f'`{each}`' for each in started)}"
-        notes.error("PW121", name, message, entry.key.span, "not started", help, edit)
-    return without(block, strange)
-
-
-def with_workers(component: Component, each: int) -> Component:
-    """The component with workers of as many devices as its strategy needs, where the hints say nothing else."""
-    spans = component.spans.keys()
-    if "accelerators_per_process" in spans or {"accelerators", "processes"} <= spans or each <= 1:
-        return component
-    if "processes" in spans:  # then the hints count workers
-        most = component.most if component.most >= UNBOUNDED else component.most * each
-        counts = times(component.counts, each)
-        return replace(component, per_process=each, least=component.least * each, most=most, counts=counts)
-    return replace(component, per_process=each)
-
-
-# How ROLL's roles lie to each other: what each pipeline demands of them.
-
-
-def read_modes(setup: Setup) -> None:
-    """Add to the setup what the pipeline demands of its roles: degrees of parallelism, relations, findings."""
-    for judge in (backends, model_update, asynchronous, partial_gpu, logits_transfer):
-        judge(setup)
-
-
-# The arithmetic of the work of ROLL's roles: batches dealt out to ranks, environments.
-
-
-def read_work(setup: Setup, training: bool) -> None:
-    """Add to the setup what is dealt out to the processes of its components, and their models; `training` judges the batches too."""
-    prompts(setup, training)
-    trajectories(setup, training)
-    preferences(setup)
-    if training:
-        taught(setup)
-    chains(setup)
-    models(setup)
-
-
-# A ROLL configuration as a Problem: its roles, the nodes that ROLL reserves for them, and every fault at once.
-
-FRAMEWORK = "ROLL"
+from .transfers import logits_transfer, model_update
 
 
 def read(document: Document, machines: Cluster | AsDeclared | None, level: str = DEFAULT_LEVEL) -> Reading:
     """The problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
-    found = read_with(document, machines, level)
-    hints = document.root.get(HINTS)
+    found, hints = read_with(document, machines, level), document.root.get(HINTS)
     if not timed_names(hints):
         return found
-    return replace(
-        found,
-        anew=lambda: anew(read_with, tried, document, machines, level),
-        choices_refused=(lambda: choices_refused(read_with, tried, document, machines, level)) if may_leave_degrees(hints) else None,
-    )
+    refused = partial(choices_refused, read_with, tried, document, machines, level) if may_leave_degrees(hints) else None
+    return replace(found, anew=partial(anew, read_with, tried, document, machines, level), choices_refused=refused)
 
 
 def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool = True, trial: bool = False) -> Reading:
     """As `read`; without `hints` only what is explicit is read. Of a `trial` no helps are tried."""
     reader = _Reader(document, machines, level, hints)
-    reader.trial = trial
+    reader.is_trial = trial
     return reader.read()
 
 
@@ -127,10 +60,10 @@ tried = partial(read_with, trial=True)
 
 
 class _Reader(Reader):
-    """One file while it is read. A `trial` is a change of a file that may become a help."""
+    """One file while it is read. A trial is a change of a file that may become a help."""
 
     NAME, FRAMEWORK, ENVIRONMENT = NAME, "ROLL", ENVIRONMENT_VARIABLES
-    trial = False
+    is_trial = False
 
     def as_meant(self) -> Document:
         """See `Reader.as_meant`."""
@@ -141,22 +74,6 @@ class _Reader(Reader):
         """See `Reader.make_settings`."""
         return Settings(self.notes, self.interpolator, Defaults(profile_of(self.document.release)))
 
-    def verifies(self, edit: Edit | None = None, machines: Cluster | None = None) -> bool:
-        """True if the file with an edit, or on other machines, has no error that it has not now, and no too few nodes."""
-        document = self.document
-        if edit is not None and edit.span.file != document.source.name:
-            return False
-        try:
-            if edit is not None:
-                text = apply_edits(document.source.text, [edit])
-                document = replace(document.compose(Source(document.source.name, text)), release=document.release)
-            level = TRAINING if self.is_training else "placement"
-            found = tried(document, machines or self.machines, level, self.has_hints)
-            errors = {(each.code, each.subject) for each in found.findings if each.severity is Severity.ERROR}
-        except UnusableInput:
-            return False
-        return errors <= {(found.code, found.subject) for found in self.notes.findings if found.severity is Severity.ERROR}
-
     def problem(self) -> Problem | None:
         """The problem; None where the roles need more nodes than are read."""
         notes, settings, machines = self.notes, self.settings, self.machines
@@ -165,28 +82,25 @@ class _Reader(Reader):
         open_ = {role.key for role in roles if role.key in hinted and role.created and role.mapping is None and role.world_size is None}
         per_node = devices_per_node(notes, settings, machines)
         nodes, rewritten = nodes_reserved(notes, settings, roles, per_node, self.derivations, bool(open_))
-        unused(notes, roles, per_node.count)
+        unused(notes, roles, per_node)
         if nodes > MAX_NODES:
             role = max(roles, key=lambda role: role.ids.highest if role.ids else -1)
             message = f"`{role.key}` names device {role.ids.highest if role.ids else 0:,}; more than {MAX_NODES:,} nodes are not read"
             notes.error("PW102", role.key, message, role.place, "too high", "is this id meant?")
             return None
         reserving = Reserving(notes, settings, roles, per_node, nodes)
-        cluster = reserving.cluster(machines, bool(open_))
-        beyond = reserving.beyond(machines)
+        cluster, beyond = reserving.cluster(machines, bool(open_)), reserving.beyond(machines)
         if not beyond:
             notes.findings += rewritten
-        said = self._with_hints(tuple(self._components(roles, open_, cluster, per_node.count, nodes)), cluster, roles)
+        said = self._with_hints(tuple(self._components(roles, open_, cluster, per_node, nodes)), cluster, roles)
         setup = Setup(
-            notes, settings, pipeline, roles, per_node.count, per_node.assumed, nodes, cluster, {each.name: each for each in said.components},
+            notes, settings, pipeline, roles, per_node, cluster, {each.name: each for each in said.components},
             said.relations, dict(said.choices), derivations=self.derivations, short=frozenset(role.key for role in beyond),
         )  # fmt: skip
-        read_modes(setup)
-        read_work(setup, self.is_training)
-        strategies_together(notes)
+        self._judge(setup)
         if beyond:
-            reserving.tell_of(beyond, machines, (lambda *_: False) if self.trial else self.verifies)
-        if not self.trial:
+            reserving.tell_of(beyond, machines, (lambda *_: False) if self.is_trial else self.verifies)
+        if not self.is_trial:
             divided(setup, self.verifies)
         in_turn = {role.key for role in roles if open_ and role.ids is None and role.world_size}
         job = Job(
@@ -195,6 +109,18 @@ class _Reader(Reader):
             in_turn=frozenset(in_turn & set(setup.components)), in_step=frozenset(setup.in_step),
         )  # fmt: skip
         return Problem(cluster, job)
+
+    def _judge(self, setup: Setup) -> None:
+        """Add what the pipeline demands of its roles, and what is dealt out to their processes."""
+        for judge in (backends, model_update, asynchronous, partial_gpu, logits_transfer):
+            judge(setup)
+        prompts(setup, self.is_training)
+        trajectories(setup, self.is_training)
+        preferences(setup)
+        if self.is_training:
+            taught(setup)
+        chains(setup)
+        models(setup)
 
     def _components(self, roles: tuple[Role, ...], open_: set[str], cluster: Cluster, per_node: int, nodes: int) -> Iterator[Component]:
         """What is placed: the roles that ROLL starts, and those of which that is not known."""
@@ -208,9 +134,54 @@ class _Reader(Reader):
                     self.notes.unsure("PW102", role.key, why)
 
     def _with_hints(self, components: tuple[Component, ...], cluster: Cluster, roles: tuple[Role, ...]) -> Said:
-        """The components with what the hints say of them."""
+        """The components with what the hints say of them; a worker has as many devices as its strategy needs."""
         block = self.hints()
-        found = only_roles(self.notes, block, roles) if block is not None else None
-        said = self.with_hints(found, cluster, components)
+        said = self.with_hints(None if block is None else self._only_roles(block, roles), cluster, components)
         each = {role.key: role.num_gpus_per_worker for role in roles}
-        return replace(said, components=tuple(with_workers(component, each.get(component.name, 0)) for component in said.components))
+        return replace(said, components=tuple(_with_workers(component, each.get(component.name, 0)) for component in said.components))
+
+    def _only_roles(self, block: Value, roles: tuple[Role, ...]) -> Value | None:
+        """The block without hints about what ROLL does not start, a finding for each of these; None where nothing else is in it."""
+        inner = block.get("components") if isinstance(block, Mapping) else None
+        if not isinstance(inner, Mapping):
+            return block
+        started = [role.key for role in roles if role.created]
+        strange = [entry for entry in inner if entry.key.text not in started]
+        for entry in strange:
+            name = entry.key.text
+            close = nearest(name, [each for each in started if inner.get(each) is None])
+            why = next((f": {role.reason}" for role in roles if role.key == name), "")
+            message = f"the hints are about `{name}`, which ROLL does not start{why}"
+            help = f"write `{close}`" if close else f"roles are {', '.join(f'`{each}`' for each in started)}"
+            edit = self.notes.renamed(entry, close) if close else None
+            self.notes.error("PW121", name, message, entry.key.span, "not started", help, edit)
+        return without(block, strange)
+
+    def verifies(self, edit: Edit | None = None, machines: Cluster | None = None) -> bool:
+        """True if the file with an edit, or on other machines, has no error that it has not now, and no too few nodes."""
+        document, level = self.document, TRAINING if self.is_training else "placement"
+        if edit is not None and edit.span.file != document.source.name:
+            return False
+        try:
+            if edit is not None:
+                text = apply_edits(document.source.text, [edit])
+                document = replace(document.compose(Source(document.source.name, text)), release=document.release)
+            found = tried(document, machines or self.machines, level, self.has_hints).findings
+        except UnusableInput:
+            return False
+        before, after = (
+            {(each.code, each.subject) for each in findings if each.severity is Severity.ERROR} for findings in (self.notes.findings, found)
+        )
+        return after <= before
+
+
+def _with_workers(component: Component, each: int) -> Component:
+    """The component with workers of `each` devices, where the hints say nothing else."""
+    spans = component.spans.keys()
+    if "accelerators_per_process" in spans or {"accelerators", "processes"} <= spans or each <= 1:
+        return component
+    if "processes" in spans:  # then the hints count workers
+        most = component.most if component.most >= UNBOUNDED else component.most * each
+        counts = times(component.counts, each)
+        return replace(component, per_process=each, least=component.least * each, most=most, counts=counts)
+    return replace(component, per_process=each)

@@ -7,8 +7,7 @@ from ...text.nearest import nearest
 from ...text.tree import Entry, Mapping, Value
 from ..signs import Signs
 from .ids import range_text
-from .names import ALL_BLOCKS, DEVICES, PER_WORKER, REWARDS, STRATEGY, TEACHERS, WORLD_SIZE
-from .notices import NOTICES
+from .names import ALL_BLOCKS, DEVICES, NOTICES, PER_WORKER, REWARDS, STRATEGY, TEACHERS, WORLD_SIZE
 
 # Is this a ROLL configuration?
 

@@ -22,73 +22,14 @@ from .ids import Ids, text_of
 from .names import DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
 from .planning import KEYS, numbers
 from .reader import tried
-from .roles import VLLM
+from .strategies import VLLM
 
-# Degrees that were chosen, into the strategy of their role.
-
-
-def degrees_of(source: Source, role: str, parallel: Parallel) -> list[Edit]:
-    """The edits that give a role these degrees. Raises UnusableInput (PW603) where its keys stand elsewhere."""
-    values = numbers(source.root, role, parallel)
-    if values is None:
-        raise _refused(role, f"the strategy of `{role}` has no keys for {parallel}")
-    edits, added = [], dict[str, dict[str, int]]()
-    for key, value in values.items():
-        here = find(source.root, f"{role}.{key}")
-        if here is None:
-            owner, _, last = f"{role}.{key}".rpartition(".")
-            added.setdefault(owner, {})[last] = value
-        elif not isinstance(here, Scalar):
-            raise _refused(role, f"`{role}.{key}` is no number")
-        elif here.value != value:
-            edits.append(Edit(here.span, str(value)))
-    return edits + [_into_map(source, role, owner, its) for owner, its in added.items()]
-
-
-def _into_map(source: Source, role: str, path: str, values: dict[str, int]) -> Edit:
-    """The numbers at the end of a map; a map of them where there is none."""
-    owner = find(source.root, path)
-    if owner is None:
-        path, _, last = path.rpartition(".")
-        owner, said = find(source.root, path), {last: _flow(values)}
-    elif isinstance(owner, Mapping) and not owner.entries and source.text[owner.span.start : owner.span.end] == "{}":
-        return Edit(owner.span, _flow(values))
-    else:
-        said = {key: str(value) for key, value in values.items()}
-    found = [with_entry(source.text, owner, key, value) for key, value in said.items()] if isinstance(owner, Mapping) else []
-    edits = [edit for edit in found if edit is not None]
-    if not edits or len(edits) < len(said):
-        raise _refused(role, f"`{path}` has no place for its degrees")
-    return Edit(edits[0].span, "".join(edit.text for edit in edits))
-
-
-def _flow(values: dict[str, int]) -> str:
-    return "{" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}"
-
-
-def drop_degrees(root: object, role: str) -> None:
-    """Takes the keys of degrees from the plain values of a role, and maps left empty by that."""
-    for path in sorted({PER_WORKER, *(key for keys in KEYS.values() for key in keys.values())}):
-        _drop(root, [*role.split("."), *path.split(".")])
-
-
-def _drop(owner: object, path: list[str]) -> None:
-    if not isinstance(owner, dict):
-        return
-    if len(path) > 1:
-        _drop(owner.get(path[0]), path[1:])
-    if len(path) == 1 or owner.get(path[0]) == {}:
-        owner.pop(path[0], None)
+Lines = dict[str, str]
+"""Key -> its value, as text that needs no quotes outside of braces."""
 
 
 def _refused(name: str, why: str) -> UnusableInput:
     return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help="use the plan itself")])
-
-
-# An answer into the file: a `device_mapping` for every role that was left to hints, every other byte unchanged.
-
-Lines = dict[str, str]
-"""Key -> its value, as text that needs no quotes outside of braces."""
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Edit]:
@@ -101,43 +42,39 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
         raise _refused("", "the file states no problem")
     source, edits, new = reading.source, list[Edit](), dict[str, Lines]()
     for component in problem.hinted:
-        lines = _lines(problem, component, assignment.of(component.name), reading)
-        owner = find(source.root, component.name)
+        name, lines = component.name, _lines(problem, component, assignment.of(component.name), reading)
+        owner = find(source.root, name)
         if isinstance(owner, Mapping) and owner.entries:
             edits += _instead(source, owner, lines)
-        if not lines:
-            continue
-        if owner is None:
-            new[component.name] = lines
-        elif isinstance(owner, Mapping) and owner.entries:
-            edits.append(_into(source, component.name, owner, lines))
-        else:
-            raise _refused(component.name, f"`{component.name}` is written elsewhere, through an interpolation")
+            edits += [_into(source, name, owner, lines)] if lines else []
+        elif lines and owner is None:
+            new[name] = lines
+        elif lines:
+            raise _refused(name, f"`{name}` is written elsewhere, through an interpolation")
     if new:
         edits.append(_new_blocks(source, new))
     for name, parallel in degrees.items():
-        edits += degrees_of(source, name, parallel) if name not in problem.job.tied else []
+        edits += _degrees(source, name, parallel) if name not in problem.job.tied else []
     _check(reading, problem, assignment, degrees, edits)
     return edits
 
 
 def _lines(problem: Problem, component: Component, runs: Sequence[Run], reading: Reading) -> Lines:
     """What is written for one role."""
+    name = component.name
     if problem.kind(component) != ACCELERATOR:
         return {WORLD_SIZE: str(max((run.ranks.stop for run in runs), default=0))}
     first = problem.cluster.numbering(component.node_groups).first
     ids, own = (
-        [first[node] + index for _, its in seats(each) for (node, index), _, _ in its]
-        for each in (runs, problem.job.own.get(component.name, ()))
+        [first[node] + index for _, its in seats(each) for (node, index), _, _ in its] for each in (runs, problem.job.own.get(name, ()))
     )
-    root = reading.document.root
-    written = find(reading.source.root, f"{component.name}.{DEVICES}") is not None
-    lines = {} if written and ids == own else {DEVICES: text_of(Ids.of(range(each, each + 1) for each in ids))}
-    if component.name in problem.job.shapes:
-        return lines  # how large a worker is stands beside its degrees
-    strategy = find(root, f"{component.name}.{STRATEGY}.strategy_name")
-    if component.per_process > 1 and find(root, f"{component.name}.{PER_WORKER}") is None and (strategy is None or plain(strategy) != VLLM):
-        lines[PER_WORKER] = str(component.per_process)
+    is_kept = ids == own and find(reading.source.root, f"{name}.{DEVICES}") is not None
+    lines = {} if is_kept else {DEVICES: text_of(Ids.of(range(each, each + 1) for each in ids))}
+    if component.per_process > 1 and name not in problem.job.shapes:  # else the size of a worker stands beside its degrees
+        root = reading.document.root
+        strategy = find(root, f"{name}.{STRATEGY}.strategy_name")
+        if find(root, f"{name}.{PER_WORKER}") is None and (strategy is None or plain(strategy) != VLLM):
+            lines[PER_WORKER] = str(component.per_process)
     return lines
 
 
@@ -155,24 +92,60 @@ def _instead(source: Source, owner: Mapping, lines: Lines) -> list[Edit]:
 
 def _into(source: Source, name: str, owner: Mapping, lines: Lines) -> Edit:
     """The lines at the end of a block that is there."""
-    found: list[Edit] = []
-    for key, value in lines.items():
-        edit = with_entry(source.text, owner, key, f'"{value}"' if owner.flow and key == DEVICES else value)
-        if edit is None:
-            raise _refused(name, f"`{name}` is put together from several texts")
-        found.append(edit)
-    return Edit(found[0].span, "".join(edit.text for edit in found))
+    said = {key: f'"{value}"' if owner.flow and key == DEVICES else value for key, value in lines.items()}
+    found = [with_entry(source.text, owner, key, value) for key, value in said.items()]
+    edits = [edit for edit in found if edit is not None]
+    if len(edits) < len(said):
+        raise _refused(name, f"`{name}` has no place for {', '.join(f'`{key}`' for key in said)}")
+    return Edit(edits[0].span, "".join(edit.text for edit in edits))
 
 
 def _new_blocks(source: Source, blocks: dict[str, Lines]) -> Edit:
     """Blocks that the file does not have, at its end."""
-    end = line_end(source)
+    end, first = line_end(source), next(iter(blocks))
     if source.root.flow or any("." in name for name in blocks):
-        raise _refused(next(iter(blocks)), f"it has no block `{next(iter(blocks))}`")
+        raise _refused(first, f"it has no block `{first}`")
     text = "" if source.text.endswith(("\n", "\r")) else end
     for name, lines in blocks.items():
         text += f"{name}:{end}" + "".join(f"  {key}: {value}{end}" for key, value in lines.items())
     return Edit(point(source, len(source.text)), text)
+
+
+# Degrees that were chosen, into the strategy of their role.
+
+
+def _degrees(source: Source, role: str, parallel: Parallel) -> list[Edit]:
+    """The edits that give a role these degrees. Raises UnusableInput (PW603) where its keys stand elsewhere."""
+    values = numbers(source.root, role, parallel)
+    if values is None:
+        raise _refused(role, f"the strategy of `{role}` has no keys for {parallel}")
+    edits, added = [], dict[str, Lines]()
+    for key, value in values.items():
+        here = find(source.root, f"{role}.{key}")
+        if here is None:
+            owner, _, last = f"{role}.{key}".rpartition(".")
+            added.setdefault(owner, {})[last] = str(value)
+        elif not isinstance(here, Scalar):
+            raise _refused(role, f"`{role}.{key}` is no number")
+        elif here.value != value:
+            edits.append(Edit(here.span, str(value)))
+    return edits + [_into_map(source, role, path, lines) for path, lines in added.items()]
+
+
+def _into_map(source: Source, role: str, path: str, lines: Lines) -> Edit:
+    """The numbers at the end of a map; a map of them where there is none."""
+    owner, flow = find(source.root, path), "{" + ", ".join(f"{key}: {value}" for key, value in lines.items()) + "}"
+    if owner is None:
+        path, _, last = path.rpartition(".")
+        owner, lines = find(source.root, path), {last: flow}
+    elif isinstance(owner, Mapping) and not owner.entries and source.text[owner.span.start : owner.span.end] == "{}":
+        return Edit(owner.span, flow)
+    if not isinstance(owner, Mapping):
+        raise _refused(role, f"`{path}` has no place for its degrees")
+    return _into(source, role, owner, lines)
+
+
+# What is written is read again.
 
 
 def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> None:
@@ -192,7 +165,8 @@ def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: 
         its = found[name].runs if name in found else None
         shape = problem.job.shapes.get(name, {}).get(degrees[name]) if name in degrees else None
         said = shape.parallel if shape is not None else degrees.get(name) if name in problem.job.tied else None
-        if said is not None and name in found and _degrees(found[name].parallel) != _degrees(said):
+        # Data parallel ranks are as many as there are devices: no key says them.
+        if said is not None and name in found and replace(found[name].parallel, dp=1) != replace(said, dp=1):
             raise _refused(name, f"with it, `{name}` would have {found[name].parallel}")
         if name not in open_ and problem.kind(problem[name]) != ACCELERATOR:
             continue  # on which of the reserved nodes it is follows from the others
@@ -200,22 +174,20 @@ def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: 
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
 
 
-def _degrees(parallel: Parallel) -> Parallel:
-    """Those that keys say: data parallel ranks are as many as there are devices."""
-    return replace(parallel, dp=1)
-
-
 def _without(root: object, open_: set[str], degrees: Degrees) -> object:
     """The values of a file without what was added to the open roles or changed of them, and without blocks left empty by that."""
     for name in degrees:
-        drop_degrees(root, name)
+        for path in sorted({PER_WORKER, *(key for keys in KEYS.values() for key in keys.values())}):
+            _drop(root, [*name.split("."), *path.split(".")])
     for name in open_:
-        owner, last = root, ""
-        for last in name.split(".", 1):
-            holder, owner = owner, owner.get(last) if isinstance(owner, dict) else None
-        if isinstance(owner, dict):
-            for key in (DEVICES, PER_WORKER, WORLD_SIZE):
-                owner.pop(key, None)
-            if not owner and isinstance(holder, dict):
-                holder.pop(last)
+        for key in (DEVICES, PER_WORKER, WORLD_SIZE):
+            _drop(root, [*name.split(".", 1), key])
     return root
+
+
+def _drop(owner: object, path: list[str]) -> None:
+    if isinstance(owner, dict):
+        if len(path) > 1:
+            _drop(owner.get(path[0]), path[1:])
+        if len(path) == 1 or owner.get(path[0]) == {}:
+            owner.pop(path[0], None)

@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.dialects.roll.device_mapping import read_expression
-from placewright.models.dialects.roll.evaluation import MAX_IDS
+from placewright.models.dialects.roll.device_mapping import MAX_IDS, read_expression
 from placewright.models.dialects.roll.ids import Ids, text_of
 
 GOOD = (
-    "list(range(0,8))", " list(range(0, 8))  # all of them", "[0, 1, 2, 3]", "range(8)", "(0, 1)", "0, 1, 2", "[]", "list()", "''",
+    "list(range(0,8))", " list(range(0, 8))  # all of them", "[0, 1, 2, 3]", "range(8)", "(0, 1)", "0, 1, 2", "[]", "list()",
     "list(range(8))[::-1]", "[7,6,5]", "[0]*4", "2*[3, 5]", "list(range(0, 16, 2))", "list(range(8, 0, -1))", "[i for i in range(4)]",
-    "[i + 8 for i in range(4)]", "[2*i+1 for i in range(4)]", "[3 for i in range(2)]", "list(i for i in range(3))", "[*range(2), 6]",
+    "[i + 8 for i in range(4)]", "[2*i+1 for i in range(4)]", "[i*i for i in range(4)]", "[0, True]", "[3 for i in range(2)]", "list(i for i in range(3))", "[*range(2), 6]",
     "list(list(range(4)))", "(list(range(2)))", "list(range(0,2))+list(range(14,16))", "list(range(16))[4:12:3]", "[5, 3, 1][::-1]",
     "list(range(2 * 4))", "list(range(10 // 3, 9 % 5))", "tuple(range(3)) + (7,)", "[list(range(4))[1]]", "[--3]", "[]*1000000000",
     "(list(range(4)) + [9, 8])[::-2]", "list(\n  range(0,\n  4))", "[0,]", "list([1, 2])",
@@ -24,7 +23,7 @@ GOOD = (
 @pytest.mark.parametrize("text", GOOD)
 def test_ids_are_those_of_python(text: str) -> None:
     found = read_expression(text)
-    assert found.good, found.faults
+    assert found.fault is None, found.fault
     assert list(found.ids or ()) == list(eval(text.strip(" \t")))  # of this table alone
 
 
@@ -56,7 +55,7 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> str:
 def test_any_expression_means_what_python_makes_of_it(text: str) -> None:
     found = read_expression(text)
     expected = eval(text)  # written by the strategy above alone
-    assert found.good
+    assert found.fault is None
     assert found.ids is not None
     assert list(found.ids) == expected
     assert (found.ids.count, found.ids.distinct) == (len(expected), len(set(expected)))
@@ -75,7 +74,6 @@ WRONG: dict[str, tuple[str, str]] = {
     "list(rang(0,8))": ("rang", "range"),
     "['0', 1]": ("'0'", "0"),
     "[0.0, 1]": ("0.0", "0"),
-    "[0, True]": ("True", "1"),
     "{0, 2, 1}": ("{0, 2, 1}", "list(range(0,3))"),
     "list(0, 1)": ("list(0, 1)", "list([0, 1])"),
     "list(range(0,2))+range(4,6)": ("range(4,6)", "list(range(4,6))"),
@@ -84,12 +82,11 @@ WRONG: dict[str, tuple[str, str]] = {
     "list(7)": ("7", "[7]"),
     "None": ("None", ""),
     "[0]+8": ("[0]+8", ""),
-    "range(0,2)+range(4,6)": ("range(0,2)", ""),
+    "range(0,2)+range(4,6)": ("range(0,2)+range(4,6)", ""),
     "list(range(1<<3))": ("1<<3", ""),
     "sorted({3, 1})": ("sorted({3, 1})", ""),
     "list(range(8)) if 1 else []": ("list(range(8)) if 1 else []", ""),
     "[i for i in range(8) if i]": ("[i for i in range(8) if i]", ""),
-    "[i*i for i in range(8)]": ("i*i", ""),
     "{0: 1}": ("{0: 1}", ""),
     "[-1, 0]": ("[-1, 0]", ""),
     "list(range(é))": ("é", ""),
@@ -105,11 +102,12 @@ WRONG: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("text", WRONG)
 def test_what_is_wrong_is_pointed_at(text: str) -> None:
     at, better = WRONG[text]
-    fault = read_expression(text).faults[-1]
+    fault = read_expression(text).fault
+    assert fault is not None
     assert (text[fault.place.start : fault.place.end], fault.better) == (at, better)
-    if better and fault.fails:
+    if better:
         mended = text[: fault.place.start] + better + text[fault.place.end :]
-        assert read_expression(mended).good
+        assert read_expression(mended).fault is None
 
 
 CANARY: list[str] = []
@@ -126,9 +124,7 @@ ATTACKS = (
 
 @pytest.mark.parametrize("text", ATTACKS)
 def test_nothing_is_run(text: str) -> None:
-    found = read_expression(text)
-    assert not found.good
-    assert found.faults
+    assert read_expression(text).fault is not None
     assert not CANARY
 
 
@@ -136,8 +132,8 @@ def test_nothing_is_run(text: str) -> None:
 @given(st.text(alphabet="list(range)[]{}+-*/.,:0123456789 ij'#\n\t=<é", max_size=40) | st.text(max_size=20))
 def test_any_text_is_read_or_refused(text: str) -> None:
     found = read_expression(text)
-    assert found.good or found.faults
-    assert all(0 <= fault.place.start <= fault.place.end <= max(len(text), 1) for fault in found.faults)
+    assert found.ids is not None or found.fault is not None
+    assert found.fault is None or 0 <= found.fault.place.start <= found.fault.place.end <= max(len(text), 1)
 
 
 HUGE = {
@@ -167,7 +163,7 @@ HUGE = {
 @pytest.mark.timeout(30)  # of what takes minutes or all memory where it is worked out
 @pytest.mark.parametrize("name", HUGE)
 def test_what_is_too_large_is_refused_at_once(name: str) -> None:
-    assert not read_expression(HUGE[name]).good
+    assert read_expression(HUGE[name]).fault is not None
 
 
 def test_many_ids_are_not_expanded() -> None:
