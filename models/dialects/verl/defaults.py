@@ -16,8 +16,7 @@ from ...text.interpolation_text import holds_interpolation
 from ...text.tree import Mapping as Tree
 from ...text.tree import Scalar, Sequence, Value, find
 from ...text.unresolved import UNRESOLVED
-from .data import configurations, releases
-from .entries.entry import Entry
+from .programs import Entry, configurations, releases
 
 _OWN = ("_self_", "hydra")
 _REFERENCE = re.compile(r"\$\{\s*(?:oc\.select:\s*)?(\.*)([\w.]+)\s*(?:,([^${}]*))?\}")

@@ -13,10 +13,8 @@ from ...text.setting import Kind as Mark
 from ...text.setting import Setting
 from ...text.tree import Mapping as Tree
 from ...text.tree import Scalar
-from .data import FOLDER, configurations, releases, table
 from .defaults import chosen_in, configuration_of
-from .entries.programs import named, names_in
-from .entries.which import entry_of_keys
+from .programs import FOLDER, configurations, entry_of_keys, named, names_in, releases, table
 
 
 def shown(document: Document) -> Choice:

@@ -13,12 +13,10 @@ from typing import Callable, Iterable, Mapping
 from ...findings.finding import Finding, Severity
 from ...findings.span import Edit
 from .job import Setup
-from .pools.room import ROOM
+from .room import ROOM
 
-Changes = Mapping[str, int]
-Again = Callable[[Changes], Setup]
+Again = Callable[[Mapping[str, int]], Setup]
 """The job with other numbers in the place of those that are written."""
-
 MOST_TRIED = 12
 """So many edits are tried; more are not offered."""
 
@@ -28,14 +26,15 @@ def keep_what_works(setup: Setup, again: Again) -> None:
 
     Where the sizes of pools are to be changed, only that is offered, which was tried before: all else is right for these sizes alone.
     """
-    findings = setup.notes.findings
-    if any(finding.edit and finding.code in ROOM for finding in findings):
-        _without(setup, {edit for edit in _numbers(setup) if not any(each.edit == edit and each.code in ROOM for each in findings)})
-        return
+    findings = setup.settings.notes.findings
+    sizes = {finding.edit for finding in findings if finding.edit and finding.code in ROOM}
     kept: dict[str, int] = {}
     mended: list[Finding] = []
     refused: set[Edit] = set()
-    for edit, (path, value) in list(_numbers(setup).items()):
+    for edit, (path, value) in _numbers(setup).items():
+        if sizes:
+            refused |= {edit} - sizes
+            continue
         promised = [finding for finding in findings if finding.edit == edit]
         tries = [({path: value}, promised)] + [({**kept, path: value}, [*mended, *promised])] * bool(kept)
         if len(kept) + len(refused) < MOST_TRIED and path not in kept and all(_works(setup, again(to), its, edit) for to, its in tries):
@@ -43,12 +42,15 @@ def keep_what_works(setup: Setup, again: Again) -> None:
             mended += promised
         elif kept.get(path) != value:
             refused.add(edit)
-    _without(setup, refused)
+    setup.settings.notes.findings = [replace(finding, edit=None) if finding.edit in refused else finding for finding in findings]
+    for component in setup.components:
+        fixes = {code: replace(fix, edit=None) if fix.edit in refused else fix for code, fix in component.fixes.items()}
+        setup.change(component, replace(component, fixes=fixes))
 
 
 def _numbers(setup: Setup) -> dict[Edit, tuple[str, int]]:
     """Every edit that writes a number in the place of a value, with the key of that."""
-    edits = [finding.edit for finding in setup.notes.findings]
+    edits = [finding.edit for finding in setup.settings.notes.findings]
     edits += [fix.edit for component in setup.components for fix in component.fixes.values()]
     found = {}
     for edit in dict.fromkeys(edit for edit in edits if edit is not None and edit.text.isdecimal()):
@@ -59,11 +61,11 @@ def _numbers(setup: Setup) -> dict[Edit, tuple[str, int]]:
 
 
 def _works(setup: Setup, tried: Setup, promised: Iterable[Finding], edit: Edit) -> bool:
-    """Are the findings gone that were promised to go, without new errors, and the components whole?"""
+    """True if the findings are gone that were promised to go, without new errors, and the components are whole."""
     for severities in ((Severity.ERROR,), (Severity.ERROR, Severity.WARNING, Severity.INFO)):
-        left = _codes(setup.notes.findings, severities)
+        left = _codes(setup.settings.notes.findings, severities)
         left.subtract(_codes(promised, severities))
-        after, compared = _codes(tried.notes.findings, severities), {finding.code for finding in promised}
+        after, compared = _codes(tried.settings.notes.findings, severities), {finding.code for finding in promised}
         if any(count > left[code] for code, count in after.items() if code in compared or len(severities) == 1):
             return False
     fixed = [(each.name, code) for each in setup.components for code, fix in each.fixes.items() if fix.edit == edit]
@@ -74,13 +76,3 @@ def _works(setup: Setup, tried: Setup, promised: Iterable[Finding], edit: Edit) 
 
 def _codes(findings: Iterable[Finding], severities: tuple[Severity, ...]) -> Counter[str]:
     return Counter(finding.code for finding in findings if finding.severity in severities)
-
-
-def _without(setup: Setup, edits: set[Edit]) -> None:
-    setup.notes.findings = [replace(finding, edit=None) if finding.edit in edits else finding for finding in setup.notes.findings]
-    setup.components = tuple(
-        replace(
-            component, fixes={code: replace(fix, edit=None) if fix.edit in edits else fix for code, fix in component.fixes.items()}
-        )
-        for component in setup.components
-    )  # fmt: skip

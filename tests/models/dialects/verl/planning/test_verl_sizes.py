@@ -9,8 +9,8 @@ import pytest
 from placewright.cli.written import edits_of
 from placewright.models.answer import UNDECIDED
 from placewright.models.dialects.load import read
-from placewright.models.dialects.verl.planning import opening
-from placewright.models.dialects.verl.planning.refused import following_keys
+from placewright.models.dialects.verl import sizes as opening
+from placewright.models.dialects.verl.sizes import following_keys
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
