@@ -89,9 +89,7 @@ def choices_refused(read: Read, root: Tree, machines: Machines, own: Own) -> tup
     return all_refused(found.problem.job, job_with)
 
 
-def _with_followers(
-    reading: Reading, problem: Problem, read: Read, root: Tree, own: Own, known: Known
-) -> tuple[Job, tuple[Finding, ...]]:
+def _with_followers(reading: Reading, problem: Problem, read: Read, root: Tree, own: Own, known: Known) -> tuple[Job, tuple[Finding, ...]]:
     """With what follows through interpolations from the choices of degrees that hints leave open; an error where verl refuses all of them."""
     from ...hints.block import COMPONENTS, NAME
     from ...hints.degrees import KEY

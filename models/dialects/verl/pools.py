@@ -184,7 +184,9 @@ def _teachers(settings: Configuration) -> tuple[Pool | None, Ranges]:
     known = engine_of(settings, TEACHER)
     replica = known[0].replica if known else 1
     if known and total % replica:
-        message = f"a replica of the teacher ({with_noun(replica, 'accelerator')}) must divide `teacher_pool` ({count.value} x {size.value})"
+        message = (
+            f"a replica of the teacher ({with_noun(replica, 'accelerator')}) must divide `teacher_pool` ({count.value} x {size.value})"
+        )
         at, help_ = place_of(known[1]) or size.span or count.span or settings.top, f"set `{known[1]['tp'].name}` to a divisor of {total}"
         settings.notes.error(DEGREES, TEACHER, message, at, f"{total} % {replica} = {total % replica}", help_, None, TEACHER_AT)
     return pool_of("teacher_pool", found, (TEACHER,), settings.entry.slots), {}
@@ -343,9 +345,7 @@ def halves(settings: Configuration) -> Declared:
         note = f"verl notices this after the workers of `{entry.trained}` were created"
         settings.notes.error(MODE, "critic", message, settings.place(key), "no critic", help_, settings.becomes(key, value), note)
     pools = ((entry.trained, first), (entry.rolled, second))
-    return Declared(
-        tuple(replace(pool_of(name, found, roles, entry.slots, count.span), parts=(part,)) for name, roles in pools), machines
-    )
+    return Declared(tuple(replace(pool_of(name, found, roles, entry.slots, count.span), parts=(part,)) for name, roles in pools), machines)
 
 
 def simulation(settings: Configuration) -> Declared:

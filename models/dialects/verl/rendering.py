@@ -181,9 +181,7 @@ class _Writer:
             return ONE_STEP_OFF, trainer | rollout.sized("rollout.nnodes", "rollout.n_gpus_per_node")
         simulated = rest == {"env"} and set(by) == {"actor", "rollout", "env"}
         if simulated and env and actor.parts and env.parts and actor.parts.count == env.parts.count:
-            return VLA, actor.sized("trainer.nnodes", "trainer.n_rollout_gpus_per_node") | {
-                "trainer.n_env_gpus_per_node": env.parts.size
-            }
+            return VLA, actor.sized("trainer.nnodes", "trainer.n_rollout_gpus_per_node") | {"trainer.n_env_gpus_per_node": env.parts.size}
         return DECLARED, self._listed(env)
 
     def _listed(self, env: Pooled | None) -> Data:

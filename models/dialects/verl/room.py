@@ -133,14 +133,16 @@ def _fault(settings: Configuration, declared: Declared, cluster: Cluster, rooms:
     pool, size, entry, pools = short.pool, short.size, settings.entry, declared.pools
     need, have = sum(each.size for each in pools), sum(len(room.nodes) * room.free.bit_count() for room in rooms)
     if need > have:
-        names = " and ".join(f"`{each.name}` ({each.sizes})" for each in pools)
-        message = f"{names} need{'s' * (len(pools) == 1)} {with_noun(need, 'accelerator')}, the cluster has {have}"
-        return FIT, message + _missing(pools, cluster), LATER.get(entry.name, AT_ONCE)
+        *names, last = [f"`{each.name}` ({each.sizes})" for each in pools]
+        asked = f"`{pool.name}` needs {with_noun(need, 'accelerator')} ({pool.sizes})"
+        if names:
+            asked = f"{', '.join(names)} and {last} need {with_noun(need, 'accelerator')} in all"
+        return FIT, f"{asked}, the cluster has {have}{_missing(pools, cluster)}", LATER.get(entry.name, AT_ONCE)
     fitting = [room for room in rooms if room.free.bit_count() >= size]
     if short.best is not None and fitting and short.best.cpus < UNLIMITED:
         room = max(fitting, key=lambda each: each.cpus)
         others = "".join(f" + {each.cpus} of {each.name}" for each in entry.reserves if size * pool.cpus <= room.cpus)
-        wanted = f"{with_noun(size * pool.cpus, 'CPU')} of one node ({pool.cpus} with each of {with_noun(size, 'accelerator')}){others}"
+        wanted = f"{with_noun(size * pool.cpus, 'CPU')} of one node (verl reserves {pool.cpus} with each of {with_noun(size, 'accelerator')}){others}"
         return CPUS, f"{_part(short)} needs {wanted}, but {cluster.name(room.nodes.start)} has {room.cpus}", NEVER
     left = "no node has any left"
     if short.best is not None and short.best.free:

@@ -213,7 +213,9 @@ def accepted(
         (name, parallel, said) for name in pool.components for parallel, said in choices.get(name, {None: {}}).items()
     ]
     read = list(_read(pool, [*first, *others], variants, refused, refused.is_of_degrees))
-    if refused.is_of_degrees and not all(any(its[0] == name and not (found and found[0][name]) for _, its, found in read) for name in pool.components):
+    if refused.is_of_degrees and not all(
+        any(its[0] == name and not (found and found[0][name]) for _, its, found in read) for name in pool.components
+    ):
         read = list(_read(pool, [*first, *others], variants, refused, False))
     taken, whole = Taken(), set(first)
     errors: dict[str, dict[Pair, Errors]] = {name: {} for name in pool.components}

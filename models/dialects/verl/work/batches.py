@@ -128,7 +128,9 @@ def _to_workers(work: Work, drawn: Amount) -> Iterator[Dealing]:
         agents = work.amount(f"{ROLLOUT}.agent.num_workers", SHARES)
         if agents and work.entry.kind in LOOPS and work.setup.component("rollout"):
             default = ", its default" if agents.span is None else ""
-            yield Dealing("rollout", drawn, agents.value, f"{agents.value} agent loop workers (`{agents.name}`{default})", releases=releases)
+            yield Dealing(
+                "rollout", drawn, agents.value, f"{agents.value} agent loop workers (`{agents.name}`{default})", releases=releases
+            )
     if work.setup.component("reward_model") and work.is_engine("reward_model") and settings.until("0.9.0"):
         old = "reward_model.num_workers"
         key = old if settings.until("0.7.1") or (migrates(settings) and settings.has(old)) else "reward.num_workers"

@@ -163,7 +163,10 @@ def _of_trtllm(work: Work, name: str, program: str, key: Callable[[str], str], k
             work.check(name, Equals(code=MODE, source=SOURCE, left=moe, right=1, releases=Range("0.7.1"), message=message, when=when))
         return
     if is_teacher(name):
-        message, help_ = "TensorRT-LLM cannot serve a teacher: verl raises a NotImplementedError", f"set {work.assigned(key('name'), 'vllm')}"
+        message, help_ = (
+            "TensorRT-LLM cannot serve a teacher: verl raises a NotImplementedError",
+            f"set {work.assigned(key('name'), 'vllm')}",
+        )
         work.tell(MODE, name, message, settings.place(key("name")), help_, None, "", when)
     source = "verl, trtllm_async_server.py (launch_server)"
     message = "{left} is never given to TensorRT-LLM: its server gets the tensor parallel size alone"

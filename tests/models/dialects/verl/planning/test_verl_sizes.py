@@ -65,6 +65,8 @@ def test_the_plan_is_the_best_of_all_files_with_a_size(seed: int) -> None:
     random = Random(seed)
     actor, rollout = random.choice(("", *OF_ACTOR)), random.choice(OF_ROLLOUT)
     offered = [1, 2] if seed % 3 == 0 else []
+    if not offered:  # of one component degrees may follow from the size
+        actor, rollout = (actor, "1") if seed % 2 else ("", rollout)
     times: tuple[Seconds, Seconds] = ({}, {})
     for its in times:
         its.update({(count, tp): random.randint(10, 999) for count in range(1, 9) for tp in range(1, 9) if count % tp == 0})
