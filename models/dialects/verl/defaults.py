@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping as MappingABC
 from dataclasses import field
 from functools import lru_cache
-from typing import Any, Iterator, Mapping
+from typing import Any, Mapping
 
 from ...configuration.settings import Default
 from ...record import dataclass
@@ -21,26 +20,6 @@ from .programs import Entry, configurations, releases
 _OWN = ("_self_", "hydra")
 _REFERENCE = re.compile(r"\$\{\s*(?:oc\.select:\s*)?(\.*)([\w.]+)\s*(?:,([^${}]*))?\}")
 _WORDS = {"null": None, "none": None, "true": True, "false": False, "": None}
-
-
-class _Defaults(MappingABC[str, Default]):
-    """Defaults by key, each made when it is asked for."""
-
-    def __init__(self, values: Mapping[str, Any], source: str) -> None:
-        self.values_by_key = values
-        self.source = source
-
-    def __getitem__(self, key: str) -> Default:
-        return Default(self.values_by_key[key], self.source)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self.values_by_key
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.values_by_key)
-
-    def __len__(self) -> int:
-        return len(self.values_by_key)
 
 
 @dataclass(frozen=True)
@@ -105,19 +84,15 @@ def table_for(document: Document, entry: Entry) -> Table | None:
     return table_of(name, index, chosen_in(document, name)) if name else None
 
 
-def table_of(name: str, index: int, chosen: tuple[tuple[str, str | None], ...] = ()) -> Table | None:
-    """The table of a configuration by its name, with or without its ending, in the release at an index."""
-    return _table(bare(name), index, chosen)
-
-
 def bare(name: str) -> str:
     """The name of a configuration without folder and ending."""
     return name.rpartition("/")[2].removesuffix(".yaml")
 
 
 @lru_cache(maxsize=32)
-def _table(name: str, index: int, chosen: tuple[tuple[str, str | None], ...]) -> Table | None:
-    known = configurations()
+def table_of(name: str, index: int, chosen: tuple[tuple[str, str | None], ...] = ()) -> Table | None:
+    """The table of a configuration by its name, with or without its ending, in the release at an index."""
+    name, known = bare(name), configurations()
     composed = known.compose(name, index, dict(chosen))
     if composed is None:
         return None
@@ -130,7 +105,8 @@ def _table(name: str, index: int, chosen: tuple[tuple[str, str | None], ...]) ->
             _follow(key, value, composed.keys, values, same)
         elif value is not UNSAID and not isinstance(value, dict):
             values[key] = None if value == "None" else value  # YAML reads `None` as a text, of which verl means nothing
-    return Table(name, _Defaults(values, source), same, composed.keys, composed.made, frozenset(composed.open), release, chosen)
+    defaults = {key: Default(value, source) for key, value in values.items()}
+    return Table(name, defaults, same, composed.keys, composed.made, frozenset(composed.open), release, chosen)
 
 
 def _follow(key: str, text: str, keys: Mapping[str, Any], values: dict[str, Any], same: dict[str, str]) -> None:
@@ -164,7 +140,8 @@ def configuration_of(document: Document, entry: Entry) -> str:
     name = bare(document.source.name)
     if document.source.root.get("defaults") is not None:
         return _of_defaults(document) or (name if name in index else "")
-    if _word(document.root, "actor_rollout_ref.actor.strategy") == "megatron":
+    strategy = find(document.root, "actor_rollout_ref.actor.strategy")
+    if isinstance(strategy, Scalar) and strategy.text == "megatron":
         return entry.configuration.replace("ppo_trainer", "ppo_megatron_trainer")
     return name if name in index else entry.configuration
 
@@ -190,11 +167,6 @@ def _name(item: Value) -> str:
     if isinstance(item, Tree) and item.entries:
         return item.entries[0].key.text.removeprefix("override ").split("/")[0]
     return item.text if isinstance(item, Scalar) else ""
-
-
-def _word(root: Tree, path: str) -> str:
-    value = find(root, path)
-    return value.text if isinstance(value, Scalar) else ""
 
 
 def chosen_in(document: Document, name: str) -> tuple[tuple[str, str | None], ...]:

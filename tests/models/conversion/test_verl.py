@@ -35,7 +35,11 @@ def files(draw: st.DrawFn) -> str:
         return f"{text}trainer: {{nnodes: {nodes}, n_rollout_gpus_per_node: {size // 2}, n_env_gpus_per_node: {size // 2}}}\n"
     if program == "listed":
         roles = "Role.Actor: a, Role.Rollout: b, Role.RefPolicy: a, Role.Critic: b"
-        roles = ", ".join(each for each in roles.split(", ") if (reference == "true" or "Ref" not in each) and (estimator == "gae" or "Critic" not in each))
+        roles = ", ".join(
+            each
+            for each in roles.split(", ")
+            if (reference == "true" or "Ref" not in each) and (estimator == "gae" or "Critic" not in each)
+        )
         return f"{text}resource_pool_spec: {{a: [{size}], b: {[2] * nodes}}}\nmapping: {{{roles}}}\n"
     text += f"trainer: {{nnodes: {nodes}, n_gpus_per_node: {size}}}\n"
     if program == "reward":

@@ -22,22 +22,7 @@ from ...checks import AtLeast, Equals, Number, OneOf, divisors, near
 from ..degrees import APART, PARTED, Degrees, engine_key, engine_of, is_teacher, parted_size
 from ..programs import TRAINERS, Kind
 from ..releases import reward_key
-from .work import (
-    ACCELERATORS,
-    ACTOR,
-    AFTER_WEIGHTS,
-    AT_START,
-    DEGREES,
-    IN_SERVER,
-    IN_WORKERS,
-    MODE,
-    NEVER,
-    ROLLOUT,
-    TORN,
-    UNCHECKED_AT_START,
-    WITH_REWARD,
-    Work,
-)  # fmt: skip
+from .work import ACCELERATORS, AFTER_WEIGHTS, DEGREES, IN_SERVER, IN_WORKERS, MODE, NEVER, ROLLOUT, TORN, WITH_REWARD, Work
 
 SOURCE = "verl, verl/workers/config/rollout.py (RolloutConfig.__post_init__)"
 REPLICAS = {"vllm": Range("0.6.0"), "sglang": Range("0.6.0"), "trtllm": Range("b178a3cd")}
@@ -267,9 +252,7 @@ def _fixes(work: Work, component: Component, pool: Pool, amounts: Mapping[str, A
             best = min(fitting, key=lambda value: (abs(value - degrees[name]), value))
             help_, edit = work.set(amounts[name], best), amounts[name].becomes(best)
             break
-    when = when_served(work, component.name) if served else IN_WORKERS
-    if component.name == "actor" and work.is_checked_at_start:
-        when = UNCHECKED_AT_START if work.settings.flag(f"{ACTOR}.use_dynamic_bsz", DEGREES) else AT_START
+    when = when_served(work, component.name) if served else work.when_divided(component.name)
     silent = _defaults(amounts)
     return {DEGREES: Fix(help_, edit, (*silent, when)), TORN: Fix(help_, edit, silent)}
 

@@ -5,6 +5,7 @@ Source: verl, verl/single_controller/ray/base.py (_check_resource_available), ve
 
 from __future__ import annotations
 
+import json
 import re
 from typing import AbstractSet as Set
 from typing import Iterator
@@ -15,33 +16,19 @@ from ....findings.wording import with_noun
 from ....text.tree import Mapping, Scalar, Sequence, Value
 from ...skeleton import HINTS
 from ..listed import MAPPING
-from ..programs import SPEC, TRAINERS, Kind
+from ..programs import FOLDER, SPEC, TRAINERS, Kind
 from .work import HANGS, Work
 
 FIT, CPUS, UNREAD = "PW215", "PW502", "PW122"
 RAY = (*TRAINERS, Kind.SIMULATION, Kind.DECLARED)
 """Programs whose pools Ray reserves, all of them at once or one after the other."""
-NAMING = re.compile(
-    r"^n?gpus?$|n_gpus|num_gpus?|gpus?_(count|num)|gpus_per|devices_per|num_devices|nnodes|num_nodes|nproc|world_size|"
-    r"resource_pool|(^|_)replicas$|tensor_\w*parallel|pipeline_\w*parallel_size|data_parallel\w*size|num_accelerators|npus_per|n_npus"
-)
+_PATTERNS: dict[str, list[str]] = json.loads((FOLDER / "sizing.json").read_text(encoding="utf-8"))
+NAMING = re.compile("|".join(_PATTERNS["names"]))
 """Names of keys that size something on accelerators, nodes or processes."""
+UNDERSTOOD = re.compile("|".join(_PATTERNS["understood"]))
+"""Keys that are read where what they belong to runs."""
 IGNORED = (HINTS, SPEC, MAPPING, "topology", "hydra", "defaults", "ray_kwargs", "ray_init", "global_profiler")
 """Sections that are read as a whole, or that place nothing."""
-_DEGREES = (
-    r"(tensor|pipeline|data|expert|context|virtual_pipeline|expert_tensor|moe_tensor|ulysses)(_model)?_parallel(_shard|_replicate)?_size"
-)
-UNDERSTOOD = re.compile(
-    r"(actor_rollout_ref\.(actor|ref)|critic|reward_model)\.(megatron|mindspeed|torchtitan|veomni)\.("
-    + _DEGREES
-    + r"|override_transformer_config\.\w+)"
-    r"|(reward_model|reward\.reward_model|distillation|rollout|actor_rollout_ref\.rollout)\.(nnodes|n_gpus_per_node|enable_resource_pool)"
-    r"|(reward_model\.rollout|reward\.reward_model\.rollout|actor_rollout_ref\.rollout|distillation\.teacher_models\.[^.]+\.inference|rollout)"
-    r"\.(" + _DEGREES + r"|disaggregation\.\w+)"
-    r"|distillation\.teacher_models\.[^.]+\.num_replicas|trainer\.(nnodes|n_gpus_per_node|n_rollout_gpus_per_node|n_env_gpus_per_node)"
-    r"|env\.disagg_sim\.nnodes"
-)
-"""Keys that are read where what they belong to runs."""
 SINCE = (("distillation.", "0.8.0"), ("reward.", "0.7.1"), ("actor_rollout_ref.rollout.n", "0.7.1"))
 """Beginnings of such keys, and the release that has them first."""
 ROLLOUT_POOL = re.compile(r"rollout\.(nnodes|n_gpus_per_node)")

@@ -135,6 +135,12 @@ class Work(Facts):
         """True if the program checks its configuration before it starts workers. Source: verl, verl/utils/config.py (validate_config)."""
         return self.entry.kind in LOOPS and not self.entry.own_trainer and self.entry.program != FULLY_ASYNC
 
+    def when_divided(self, name: str) -> str:
+        """When verl notices degrees that do not divide the ranks of something trained."""
+        if name != "actor" or not self.is_checked_at_start:
+            return IN_WORKERS
+        return UNCHECKED_AT_START if self.settings.flag(f"{ACTOR}.use_dynamic_bsz", DEGREES) else AT_START
+
     @property
     def has_reference(self) -> bool:
         """True if what is trained is compared with a reference policy."""
