@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Mapping
 
 from ...configuration.settings import Default
@@ -54,27 +54,19 @@ class Table:
         """True if it is not known what there is at a path."""
         return any(not each or path == each or path.startswith(f"{each}.") for each in self.open)
 
-    @property
+    @cached_property
     def sections(self) -> Mapping[str, dict[str, None]]:
         """Every section -> the names of what is in it; "" for the top."""
-        return _sections(self)
-
-    def __hash__(self) -> int:
-        return id(self)
-
-
-@lru_cache(maxsize=32)
-def _sections(table: Table) -> Mapping[str, dict[str, None]]:
-    found: dict[str, dict[str, None]] = {"": {}}
-    for path in table.keys:
-        while path:
-            owner, _, name = path.rpartition(".")
-            known = name in found.setdefault(owner, {})
-            found[owner][name] = None
-            if known:
-                break
-            path = owner
-    return found
+        found: dict[str, dict[str, None]] = {"": {}}
+        for path in self.keys:
+            while path:
+                owner, _, name = path.rpartition(".")
+                known = name in found.setdefault(owner, {})
+                found[owner][name] = None
+                if known:
+                    break
+                path = owner
+        return found
 
 
 def table_for(document: Document, entry: Entry) -> Table | None:

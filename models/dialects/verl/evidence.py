@@ -10,9 +10,8 @@ from ...releases.choice import Choice, newest
 from ...releases.evidence import by_masks
 from ...text.document import Document
 from ...text.setting import Kind as Mark
-from ...text.setting import Setting
 from ...text.tree import Mapping as Tree
-from ...text.tree import Scalar
+from ...text.tree import Scalar, find
 from .defaults import chosen_in, configuration_of
 from .programs import FOLDER, configurations, entry_of_keys, named, names_in, releases, table
 
@@ -46,13 +45,8 @@ def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
         seen.add(setting.key)
         if setting.kind is Mark.CHANGE or setting.kind is Mark.DELETE:
             yield setting.key, known.known_in(name, setting.key)
-        elif _adds(setting):
+        elif setting.kind is Mark.ADD and isinstance(setting.value, Scalar):  # Hydra adds it only where there is none
             yield f"+{setting.key}", every & ~known.valued_in(name, setting.key)
-
-
-def _adds(setting: Setting) -> bool:
-    """Is it a value that Hydra adds only where there is none?"""
-    return setting.kind is Mark.ADD and isinstance(setting.value, Scalar)
 
 
 def _of_keys(root: Tree, name: str, path: str = "") -> Iterator[tuple[str, int]]:
@@ -66,17 +60,15 @@ def _of_keys(root: Tree, name: str, path: str = "") -> Iterator[tuple[str, int]]
 
 
 def _of_values(root: Tree) -> Iterator[tuple[str, int]]:
+    """Values that only some releases take."""
     for text, runs in _values().items():
         path, _, value = text.partition("=")
-        here: object = root
-        for part in path.split("."):
-            here = here.get(part) if isinstance(here, Tree) else None
+        here = find(root, path)
         if isinstance(here, Scalar) and here.text == value:
             yield text, releases().mask(runs)
 
 
 @cache
 def _values() -> Mapping[str, Sequence[Sequence[Any]]]:
-    """Values that only some releases take."""
     found: dict[str, Any] = json.loads((FOLDER / "evidence.json").read_text(encoding="utf-8"))
     return found

@@ -20,7 +20,6 @@ from ...text.tree import Mapping, Scalar, find
 from ..dialect import DEFAULT_LEVEL, TRAINING
 from ..following import interpolates
 from ..skeleton import HINTS, Reader
-from . import NAME
 from .anew import Machines, anew, choices_refused
 from .configuration import Configuration
 from .defaults import table_for
@@ -78,7 +77,7 @@ class VerlReader(Reader):
     entry, declared : the program and its pools, those too whose size is left to hints.
     """
 
-    NAME = NAME
+    NAME = "verl"
     FRAMEWORK = "verl"
     ENVIRONMENT = ("NNODES", "NUM_NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "N_GPUS_PER_NODE")
     settings: Configuration
