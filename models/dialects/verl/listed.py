@@ -16,7 +16,7 @@ from ...text.nearest import nearest
 from ...text.tree import Entry as Line
 from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of
 from .configuration import Configuration
-from .programs import DRAFT, SPEC
+from .programs import SPEC
 
 FIT, MAPPING, MODE, UNEVEN = "PW215", "mapping", "PW123", "PW216"
 ROLES = {
@@ -31,12 +31,8 @@ MAX_PARTS = 100_000
 def listed_pools(settings: Configuration) -> tuple[Pool, ...]:
     """Even pools of `resource_pool_spec`, with the components that `mapping` puts on them."""
     written = settings.tree(SPEC)
-    if written is None:
-        add = f"State the pools as `{SPEC}` with `{MAPPING}`"
-        settings.notes.unsure(FIT, DRAFT, f"`{DRAFT}` is a draft that no release of verl reads: its pools were not checked", True, add)
-        return ()
     if not isinstance(written, Mapping):
-        if not is_unknown(written):
+        if written is not None and not is_unknown(written):
             settings.notes.wrong_type(SPEC, SPEC, written, "a map of pools", "write `global_pool: [8, 8]` below it")
         return ()
     sizes = {line.key.text: (line, found) for line in written if (found := _sizes(settings, line)) is not None}

@@ -19,10 +19,11 @@ from ...pools.pool import Parts, Pool
 from ...record import dataclass
 from ...releases.release import Range
 from ...text.tree import Mapping as Section
+from ...text.tree import Sequence as Listed
 from .configuration import Configuration
 from .degrees import APART, SINGLE_TEACHER, TEACHER, TEACHERS, Degrees, engine_of, place_of
-from .listed import listed_pools
-from .programs import MAIN_PPO, Kind
+from .listed import MAPPING, listed_pools
+from .programs import DRAFT, MAIN_PPO, SPEC, Kind
 from .releases import has_critic, has_reference, has_reward_model, has_teachers, is_apart, reward_key
 
 MAX_PROCESSES = 1 << 20
@@ -60,6 +61,9 @@ class Declared:
 
 def pools_of(settings: Configuration) -> Declared:
     """Pools of a program; those whose size is unknown are left out."""
+    if isinstance(settings.at(DRAFT), Listed):
+        add = f"State the pools as `{SPEC}` with `{MAPPING}`"
+        settings.notes.unsure(FIT, DRAFT, f"`{DRAFT}` is a draft that no release of verl reads: its pools were not checked", True, add)
     return _MAKERS[settings.entry.kind](settings)
 
 
@@ -286,19 +290,19 @@ def _replicas(settings: Configuration, component: str, found: Size, known: Degre
     total, whole, tensor = size.value * count.value, parallel.replica, amounts["tp"]
     started, on_node = total // counted, min(size.value, whole)
     at = place_of(amounts) or size.span or count.span or settings.top
-    sum_ = f"{with_noun(total, 'accelerator')} // {'tp ' * (counted == parallel.tp)}{counted}"
+    division = f"{with_noun(total, 'accelerator')} // {'tp ' * (counted == parallel.tp)}{counted}"
     if not started:
-        message = f"{sum_} are no server: nothing would be generated"
+        message = f"{division} are no server: nothing would be generated"
         edit = tensor.becomes(total) if counted == tensor.value else None
         settings.notes.error(DEGREES, component, message, at, "", f"set `{tensor.name}` to {total} or less", edit)
         return None
     if started * whole > total:
-        message = f"verl starts {with_noun(started, 'server')} ({sum_}), each on {with_noun(whole, 'accelerator')} ({parallel}):"
+        message = f"verl starts {with_noun(started, 'server')} ({division}), each on {with_noun(whole, 'accelerator')} ({parallel}):"
         help_ = f"set `{amounts['dp'].name}` and `{amounts['pp'].name}` to 1"
         settings.notes.warn(LEFT, component, f"{message} {started * whole} of {total}", at, "only tp is counted", help_)
     elif total % counted:
         left = total - started * whole
-        message = f"{sum_} {are(started)} {with_noun(started, 'server')}; {with_noun(left, 'accelerator')} {are(left)} left over"
+        message = f"{division} {are(started)} {with_noun(started, 'server')}; {with_noun(left, 'accelerator')} {are(left)} left over"
         settings.notes.warn(LEFT, component, message, at, "rounded down", f"set `{tensor.name}` to a divisor of {total}")
     if whole % on_node:
         message = f"a server of {with_noun(whole, 'accelerator')} ({parallel}) is no multiple of {settings.says(size)}, and verl asserts that it is"
