@@ -49,7 +49,7 @@ def signs(root: Mapping) -> Signs:
 def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
     """See `Dialect.release_of`."""
     from ..released import found_release
-    from .evidence import shown
+    from .defaults import shown
 
     return found_release(RELEASES, document, roots, shown)
 

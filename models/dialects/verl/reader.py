@@ -1,13 +1,19 @@
-"""A verl configuration as a Problem: the pools of its program, on nodes, with what runs on them."""
+"""A verl configuration as a Problem: the pools of its program, on nodes, with what runs on them.
+
+Edits of numbers are tried: one that does not mend its finding, or breaks something else, is not offered.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import cached_property
+from typing import Callable, Iterable
 from typing import Mapping as MappingType
 
 from ...configuration.settings import Amount
-from ...findings.finding import Severity
+from ...findings.finding import Finding, Severity
+from ...findings.span import Edit
 from ...hints.said import may_leave_degrees, timed_names
 from ...job import Capabilities, Job
 from ...machines.cluster import Cluster
@@ -29,9 +35,8 @@ from .job import Setup, components_of, derived, relations_of
 from .keys import judge_keys
 from .pools import Declared, pools_of
 from .programs import Kind, entry_of
-from .room import placed
+from .room import ROOM, placed
 from .sizes import Known, Numbers, Refused, following_keys, plan_pools
-from .tried import keep_what_works
 from .work import judge
 
 CAPABILITIES = Capabilities(
@@ -42,6 +47,10 @@ CAPABILITIES = Capabilities(
 """All roles of a pool are one process on each accelerator, so nothing overlaps that is not colocated; groups that cross nodes
 are slow, but nothing refuses them. Source: verl, verl/single_controller/ray/base.py; verl/workers/rollout/replica.py."""
 Numbered = MappingType[str, int]
+Again = Callable[[Numbered], Setup]
+"""The job with other numbers in the place of those that are written."""
+MOST_TRIED = 12
+"""So many edits are tried; more are not offered."""
 PLANNED = (Kind.HYBRID, Kind.SEPARATE, Kind.GENERATION)
 """Programs each of whose pools has a size of its own, in two keys."""
 
@@ -184,3 +193,62 @@ class VerlReader(Reader):
         tried, before = self.again(changes), {finding.message for finding in self.notes.findings}
         errors = [each for each in tried.settings.notes.findings if each.severity is Severity.ERROR]
         return all(each.message in before for each in errors) and all(map(tried.is_whole, tried.components))
+
+
+def keep_what_works(setup: Setup, again: Again) -> None:
+    """Takes the edits that do not keep their promise from the findings and the components of a job.
+
+    The numbers of a job hang together: a batch that divides among agents may be too small for an update. So each change is made in
+    thought, alone and with those before it, and the job is judged again. Where the sizes of pools are to be changed, only that is
+    offered, which was tried before: all else is right for these sizes alone.
+    """
+    findings = setup.settings.notes.findings
+    sizes = {finding.edit for finding in findings if finding.edit and finding.code in ROOM}
+    kept: dict[str, int] = {}
+    mended: list[Finding] = []
+    refused: set[Edit] = set()
+    for edit, (path, value) in _numbers(setup).items():
+        if sizes:
+            refused |= {edit} - sizes
+            continue
+        promised = [finding for finding in findings if finding.edit == edit]
+        tries = [({path: value}, promised)] + [({**kept, path: value}, [*mended, *promised])] * bool(kept)
+        if len(kept) + len(refused) < MOST_TRIED and path not in kept and all(_works(setup, again(to), its, edit) for to, its in tries):
+            kept[path] = value
+            mended += promised
+        elif kept.get(path) != value:
+            refused.add(edit)
+    setup.settings.notes.findings = [replace(finding, edit=None) if finding.edit in refused else finding for finding in findings]
+    for component in setup.components:
+        fixes = {code: replace(fix, edit=None) if fix.edit in refused else fix for code, fix in component.fixes.items()}
+        setup.change(component, replace(component, fixes=fixes))
+
+
+def _numbers(setup: Setup) -> dict[Edit, tuple[str, int]]:
+    """Every edit that writes a number in the place of a value, with the key of that."""
+    edits = [finding.edit for finding in setup.settings.notes.findings]
+    edits += [fix.edit for component in setup.components for fix in component.fixes.values()]
+    found = {}
+    for edit in dict.fromkeys(edit for edit in edits if edit is not None and edit.text.isdecimal()):
+        path = setup.settings.key_at(edit.span)
+        if path is not None:
+            found[edit] = (path, int(edit.text))
+    return found
+
+
+def _works(setup: Setup, tried: Setup, promised: Iterable[Finding], edit: Edit) -> bool:
+    """True if the findings are gone that were promised to go, without new errors, and the components are whole."""
+    for severities in ((Severity.ERROR,), (Severity.ERROR, Severity.WARNING, Severity.INFO)):
+        left = _codes(setup.settings.notes.findings, severities)
+        left.subtract(_codes(promised, severities))
+        after, compared = _codes(tried.settings.notes.findings, severities), {finding.code for finding in promised}
+        if any(count > left[code] for code, count in after.items() if code in compared or len(severities) == 1):
+            return False
+    fixed = [(each.name, code) for each in setup.components for code, fix in each.fixes.items() if fix.edit == edit]
+    broken = {(each.name, code) for each in tried.components for code in each.fixes}
+    before = {(each.name, code) for each in setup.components for code in each.fixes}
+    return not broken.intersection(fixed) and broken <= before
+
+
+def _codes(findings: Iterable[Finding], severities: tuple[Severity, ...]) -> Counter[str]:
+    return Counter(finding.code for finding in findings if finding.severity in severities)
