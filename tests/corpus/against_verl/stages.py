@@ -35,9 +35,9 @@ WITHOUT = (
     ("and verl asserts that it is", "engines"),
     ("n_rollout_gpus_per_node`", "start"),
     ("n_env_gpus_per_node`", "start"),
-    ("both pools would be empty", "groups"),
-    ("both pools would be empty", "workers"),
-    ("hold no server", "step"),
+    ("cannot be split", "groups"),
+    ("cannot be split", "workers"),
+    ("are no server", "step"),
 )
 """Words of a message that has no such note -> where verl fails."""
 
