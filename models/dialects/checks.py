@@ -75,8 +75,8 @@ class Facts:
         self.notes.judge(releases, severity, code, self.subject, message, at, label, help, edit, *notes)
 
 
-Term = Union[str, int, Number, Callable[[Facts], "Number | None"]]
-"""Dotted path of a setting, a constant, a number, or a function that derives one from the facts."""
+Term = Union[str, int, Number, None, Callable[[Facts], "Number | None"]]
+"""Dotted path of a setting, a constant, a number that is known (None if unknown), or a function that derives one from the facts."""
 Condition = Callable[[Facts], "bool | None"]
 """When a check applies; None where that is unknown."""
 
@@ -128,10 +128,10 @@ class Check(ABC):
 
     def value_of(self, facts: Facts, term: Term) -> Number | None:
         """Number of a term; None where it is unknown."""
+        if term is None or isinstance(term, Number):
+            return term
         if isinstance(term, int):
             return Number(term, str(term))
-        if isinstance(term, Number):
-            return term
         return facts.number(term, self.code) if isinstance(term, str) else term(facts)
 
 

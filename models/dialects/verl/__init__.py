@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Sequence
 
 from ...level import DEFAULT_LEVEL
-from .recognise import NAME, signs
+from ...text.tree import Mapping, find
+from ...text.tree import Sequence as Listed
+from ..signs import Signs
 
 if TYPE_CHECKING:
     from ...findings.span import Edit
@@ -20,22 +22,34 @@ if TYPE_CHECKING:
 
 __all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "release_of", "render", "signs", "write"]
 
+NAME = "verl"
 PROGRAMS: tuple[str, ...] = ("verl.", "recipe.")
 """The modules of verl and of verl-recipe."""
 
 PLACES = (
     "trainer.nnodes", "trainer.n_gpus_per_node", "rollout.nnodes", "rollout.n_gpus_per_node", "reward_model.nnodes",
-    "reward_model.n_gpus_per_node", "resource_pool_spec", "mapping", "topology", "placewright",
+    "reward_model.n_gpus_per_node", "resource_pool_spec", "mapping", "placewright",
 )  # fmt: skip
 """The keys whose content is all in the Problem that a file states."""
 
+_MARKS = ("actor_rollout_ref", "resource_pool_spec")
+_TRAINER = ("trainer.nnodes", "trainer.n_gpus_per_node")
+_DRAFT = "topology.device_pools"
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
+
+
+def signs(root: Mapping) -> Signs:
+    """Sections that only verl has, both sizes of its trainer, pools of accelerators; one size of a trainer alone is weak."""
+    sure = [mark for mark in _MARKS if find(root, mark) is not None]
+    sure += [_DRAFT] if isinstance(find(root, _DRAFT), Listed) else []
+    sizes = [key for key in _TRAINER if find(root, key) is not None]
+    return Signs((*sure, *sizes)) if len(sizes) == len(_TRAINER) else Signs(tuple(sure), tuple(sizes))
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
     """See `Dialect.release_of`."""
     from ..released import found_release
-    from .evidence import shown
+    from .defaults import shown
 
     return found_release(RELEASES, document, roots, shown)
 
@@ -51,13 +65,13 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
 
 def render(problem: Problem) -> Rendering:
     """See `Dialect.render`. What writes is not loaded for those who only read."""
-    from .writing.render import render as rendered
+    from .rendering import render as rendered
 
     return rendered(problem)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:
     """See `Dialect.write`."""
-    from .writing.write import write as written
+    from .writing import write as written
 
     return written(reading, assignment, degrees or {})

@@ -8,22 +8,30 @@ from ...configuration.notes import Notes
 from ...configuration.settings import PLACING, Amount, Settings
 from ...findings.finding import Finding
 from ...findings.span import Span
+from ...releases.release import Range
 from ...text.interpolation import Interpolator
 from ...text.tree import Scalar, Value
 from .defaults import Table
+from .programs import Entry
 
 
 class Configuration(Settings):
     """Values by their dotted path. A key that takes the value of another one is read as that one, so that its place is known.
 
-    `table` is where the defaults come from; None where nobody knows them: then what is not written is not known either.
-    `instead` are numbers that are tried in the place of what is written. `anew`: what is planned by its times is left open.
+    Attributes
+    ----------
+    entry : the program in the release at hand.
+    table : the defaults; None if unknown: then what is not written is unknown too.
+    instead : numbers that are tried in the place of what is written.
+    anew : what is planned by its times is left open.
     """
 
     def __init__(
-        self, notes: Notes, interpolator: Interpolator, table: Table | None, instead: Mapping[str, int] | None = None, anew: bool = False
-    ) -> None:
+        self, notes: Notes, interpolator: Interpolator, entry: Entry, table: Table | None,
+        instead: Mapping[str, int] | None = None, anew: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(notes, interpolator, table.defaults if table else {})
+        self.entry = entry
         self.table = table
         self.notes = notes
         self.instead = instead or {}
@@ -35,6 +43,19 @@ class Configuration(Settings):
         """See `Settings.top`; of a command line, the program."""
         program = self.notes.document.program
         return program.span if program is not None and program.name else super().top
+
+    def has_release(self, releases: Range) -> bool:
+        """True if the release at hand lies in a range; a document without one is of the newest."""
+        choice = self.notes.choice
+        return choice.has(releases) if choice is not None else not releases.until
+
+    def since(self, name: str) -> bool:
+        """True if the release at hand is this one or newer."""
+        return self.has_release(Range(since=name))
+
+    def until(self, name: str) -> bool:
+        """True if the release at hand is older than this one."""
+        return self.has_release(Range(until=name))
 
     @property
     def unresolved(self) -> Sequence[Finding]:

@@ -1,47 +1,29 @@
-"""What verl takes where nothing is written, and which keys it has: by the configuration that a program begins with, and the release."""
+"""Configurations of verl: their keys and defaults in each release, and which releases know what a document shows."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping as MappingABC
 from dataclasses import field
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any, Iterator, Mapping
 
 from ...configuration.settings import Default
 from ...record import dataclass
+from ...releases.choice import Choice, newest
+from ...releases.evidence import by_masks
 from ...releases.runs import UNSAID
 from ...text.document import Document
 from ...text.interpolation_text import holds_interpolation
+from ...text.setting import Kind as Mark
 from ...text.tree import Mapping as Tree
 from ...text.tree import Scalar, Sequence, Value, find
 from ...text.unresolved import UNRESOLVED
-from .data import configurations, releases
-from .entries.entry import Entry
+from .programs import FOLDER, Entry, configurations, entry_of_keys, named, names_in, releases, table
 
 _OWN = ("_self_", "hydra")
 _REFERENCE = re.compile(r"\$\{\s*(?:oc\.select:\s*)?(\.*)([\w.]+)\s*(?:,([^${}]*))?\}")
 _WORDS = {"null": None, "none": None, "true": True, "false": False, "": None}
-
-
-class _Defaults(MappingABC[str, Default]):
-    """Defaults by key, each made when it is asked for."""
-
-    def __init__(self, values: Mapping[str, Any], source: str) -> None:
-        self.values_by_key = values
-        self.source = source
-
-    def __getitem__(self, key: str) -> Default:
-        return Default(self.values_by_key[key], self.source)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self.values_by_key
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.values_by_key)
-
-    def __len__(self) -> int:
-        return len(self.values_by_key)
 
 
 @dataclass(frozen=True)
@@ -76,27 +58,19 @@ class Table:
         """True if it is not known what there is at a path."""
         return any(not each or path == each or path.startswith(f"{each}.") for each in self.open)
 
-    @property
+    @cached_property
     def sections(self) -> Mapping[str, dict[str, None]]:
         """Every section -> the names of what is in it; "" for the top."""
-        return _sections(self)
-
-    def __hash__(self) -> int:
-        return id(self)
-
-
-@lru_cache(maxsize=32)
-def _sections(table: Table) -> Mapping[str, dict[str, None]]:
-    found: dict[str, dict[str, None]] = {"": {}}
-    for path in table.keys:
-        while path:
-            owner, _, name = path.rpartition(".")
-            known = name in found.setdefault(owner, {})
-            found[owner][name] = None
-            if known:
-                break
-            path = owner
-    return found
+        found: dict[str, dict[str, None]] = {"": {}}
+        for path in self.keys:
+            while path:
+                owner, _, name = path.rpartition(".")
+                known = name in found.setdefault(owner, {})
+                found[owner][name] = None
+                if known:
+                    break
+                path = owner
+        return found
 
 
 def table_for(document: Document, entry: Entry) -> Table | None:
@@ -106,19 +80,15 @@ def table_for(document: Document, entry: Entry) -> Table | None:
     return table_of(name, index, chosen_in(document, name)) if name else None
 
 
-def table_of(name: str, index: int, chosen: tuple[tuple[str, str | None], ...] = ()) -> Table | None:
-    """The table of a configuration by its name, with or without its ending, in the release at an index."""
-    return _table(bare(name), index, chosen)
-
-
 def bare(name: str) -> str:
     """The name of a configuration without folder and ending."""
     return name.rpartition("/")[2].removesuffix(".yaml")
 
 
 @lru_cache(maxsize=32)
-def _table(name: str, index: int, chosen: tuple[tuple[str, str | None], ...]) -> Table | None:
-    known = configurations()
+def table_of(name: str, index: int, chosen: tuple[tuple[str, str | None], ...] = ()) -> Table | None:
+    """The table of a configuration by its name, with or without its ending, in the release at an index."""
+    name, known = bare(name), configurations()
     composed = known.compose(name, index, dict(chosen))
     if composed is None:
         return None
@@ -131,7 +101,8 @@ def _table(name: str, index: int, chosen: tuple[tuple[str, str | None], ...]) ->
             _follow(key, value, composed.keys, values, same)
         elif value is not UNSAID and not isinstance(value, dict):
             values[key] = None if value == "None" else value  # YAML reads `None` as a text, of which verl means nothing
-    return Table(name, _Defaults(values, source), same, composed.keys, composed.made, frozenset(composed.open), release, chosen)
+    defaults = {key: Default(value, source) for key, value in values.items()}
+    return Table(name, defaults, same, composed.keys, composed.made, frozenset(composed.open), release, chosen)
 
 
 def _follow(key: str, text: str, keys: Mapping[str, Any], values: dict[str, Any], same: dict[str, str]) -> None:
@@ -165,7 +136,8 @@ def configuration_of(document: Document, entry: Entry) -> str:
     name = bare(document.source.name)
     if document.source.root.get("defaults") is not None:
         return _of_defaults(document) or (name if name in index else "")
-    if _word(document.root, "actor_rollout_ref.actor.strategy") == "megatron":
+    strategy = find(document.root, "actor_rollout_ref.actor.strategy")
+    if isinstance(strategy, Scalar) and strategy.text == "megatron":
         return entry.configuration.replace("ppo_trainer", "ppo_megatron_trainer")
     return name if name in index else entry.configuration
 
@@ -193,11 +165,6 @@ def _name(item: Value) -> str:
     return item.text if isinstance(item, Scalar) else ""
 
 
-def _word(root: Tree, path: str) -> str:
-    value = find(root, path)
-    return value.text if isinstance(value, Scalar) else ""
-
-
 def chosen_in(document: Document, name: str) -> tuple[tuple[str, str | None], ...]:
     """Groups whose option a command line chooses; None for an option that is not known."""
     if not document.settings or (document.program is not None and document.program.found):
@@ -210,3 +177,61 @@ def chosen_in(document: Document, name: str) -> tuple[tuple[str, str | None], ..
             known = setting.value.tag != UNRESOLVED and not holds_interpolation(setting.value.text)
             found[group] = setting.value.text if known else None
     return tuple(found.items())
+
+
+def shown(document: Document) -> Choice:
+    """The newest release that nothing in a document excludes. Of a program that is not verl's, keys show nothing."""
+    program = document.program
+    entry = named(program.name) if program is not None and program.name else entry_of_keys(document.root, document.source.name)
+    if entry is None:
+        return newest(table())
+    known: dict[str, int] = {}
+    if program is not None and (names := names_in(program.name)):
+        known[program.name] = names
+    name = configuration_of(document, entry)
+    if name:
+        known[name] = configurations().mask(name)
+        known.update(_of_settings(document, name) if document.settings else _of_keys(document.root, name))
+    known.update(_of_values(document.root))
+    return by_masks(table(), {each: mask for each, mask in known.items() if mask})
+
+
+def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
+    """What Hydra takes of a command line: keys that are there, and with `+` keys that are not."""
+    known, every = configurations(), (1 << len(releases().names)) - 1
+    for group, option in chosen_in(document, name):
+        yield f"{group}={option}", known.option_in(name, group, option) if option is not None else 0
+    seen = set[str]()
+    for setting in document.settings:
+        if "/" in setting.key or setting.package is not None or setting.key in seen:
+            continue
+        seen.add(setting.key)
+        if setting.kind is Mark.CHANGE or setting.kind is Mark.DELETE:
+            yield setting.key, known.known_in(name, setting.key)
+        elif setting.kind is Mark.ADD and isinstance(setting.value, Scalar):  # Hydra adds it only where there is none
+            yield f"+{setting.key}", every & ~known.valued_in(name, setting.key)
+
+
+def _of_keys(root: Tree, name: str, path: str = "") -> Iterator[tuple[str, int]]:
+    """The keys of a file: such as nobody wrote for a release that does not know them."""
+    for entry in root:
+        key = f"{path}.{entry.key.text}".lstrip(".")
+        if isinstance(entry.value, Tree) and entry.value.entries:
+            yield from _of_keys(entry.value, name, key)
+        else:
+            yield key, configurations().known_in(name, key)
+
+
+def _of_values(root: Tree) -> Iterator[tuple[str, int]]:
+    """Values that only some releases take."""
+    for text, runs in _values().items():
+        path, _, value = text.partition("=")
+        here = find(root, path)
+        if isinstance(here, Scalar) and here.text == value:
+            yield text, releases().mask(runs)
+
+
+@cache
+def _values() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads((FOLDER / "evidence.json").read_text(encoding="utf-8"))
+    return found

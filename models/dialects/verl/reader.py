@@ -1,41 +1,42 @@
-"""A verl configuration as a Problem: the pools of its program, on nodes, with what runs on them."""
+"""A verl configuration as a Problem: the pools of its program, on nodes, with what runs on them.
+
+Edits of numbers are tried: one that does not mend its finding, or breaks something else, is not offered.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
+from typing import Callable, Iterable
 from typing import Mapping as MappingType
-from typing import Union
 
 from ...configuration.settings import Amount
-from ...findings.finding import Severity
+from ...findings.finding import Finding, Severity
+from ...findings.span import Edit
 from ...hints.said import may_leave_degrees, timed_names
 from ...job import Capabilities, Job
 from ...machines.cluster import Cluster
-from ...machines.shorthand import AsDeclared
 from ...problem import Problem
 from ...reading import Reading
 from ...said import Said
+from ...text.changed import with_value
 from ...text.document import Document
-from ...text.tree import Mapping
+from ...text.tree import Mapping, Scalar, find
 from ..dialect import DEFAULT_LEVEL, TRAINING
 from ..following import interpolates
-from ..skeleton import Reader
+from ..skeleton import HINTS, Reader
+from .anew import Machines, anew, choices_refused
 from .configuration import Configuration
 from .defaults import table_for
-from .entries import Kind, entry_of
-from .hinted import HINTS, is_open, opened, with_hints
-from .job import Setup, components_of, derived, relations_of, whole_replicas
-from .misspelt import judge_keys
-from .planning.anew import anew, choices_refused
-from .planning.degrees import amounts_of, is_planned, leader_of, with_numbers
-from .planning.opening import plan_pools
-from .planning.refused import Known, Numbers, Refused, following_keys
+from .degrees import is_engine, own_amounts
+from .hinted import is_open, opened, with_hints
+from .job import Setup, components_of, derived, relations_of
+from .keys import judge_keys
 from .pools import Declared, pools_of
-from .pools.room import placed
-from .pools.served import is_engine
-from .recognise import NAME
-from .tried import keep_what_works
+from .programs import Kind, entry_of
+from .room import ROOM, placed
+from .sizes import Known, Numbers, Refused, following_keys, plan_pools
 from .work import judge
 
 CAPABILITIES = Capabilities(
@@ -45,8 +46,13 @@ CAPABILITIES = Capabilities(
 )
 """All roles of a pool are one process on each accelerator, so nothing overlaps that is not colocated; groups that cross nodes
 are slow, but nothing refuses them. Source: verl, verl/single_controller/ray/base.py; verl/workers/rollout/replica.py."""
-Machines = Union[Cluster, AsDeclared, None]
 Numbered = MappingType[str, int]
+Again = Callable[[Numbered], Setup]
+"""The job with other numbers in the place of those that are written."""
+MOST_TRIED = 12
+"""So many edits are tried; more are not offered."""
+PLANNED = (Kind.HYBRID, Kind.SEPARATE, Kind.GENERATION)
+"""Programs each of whose pools has a size of its own, in two keys."""
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
@@ -60,8 +66,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
         return VerlReader(document if root is None else replace(document, root=root), machines, level, open_=open_, known=known).read()
 
     def own(name: str) -> MappingType[str, Amount]:
-        reader = VerlReader(document, machines, level, open_=True)
-        return amounts_of(reader.settings, reader.entry, reader.declared, name)
+        return VerlReader(document, machines, level, open_=True).own(name)
 
     return replace(
         found,
@@ -77,11 +82,11 @@ class VerlReader(Reader):
     ----------
     instead : numbers in the place of those that are written; then nothing else is tried any more.
     open : the pools of components with times have no size, whatever the file says.
-    known : what is known of what verl refuses on these machines, of this file with any degrees; it is added to. None: no size is judged.
+    known : what is known of sizes that verl refuses on these machines; it is added to. None: no size is judged.
     entry, declared : the program and its pools, those too whose size is left to hints.
     """
 
-    NAME = NAME
+    NAME = "verl"
     FRAMEWORK = "verl"
     ENVIRONMENT = ("NNODES", "NUM_NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "N_GPUS_PER_NODE")
     settings: Configuration
@@ -97,73 +102,74 @@ class VerlReader(Reader):
 
     def make_settings(self) -> Configuration:
         """See `Reader.make_settings`."""
-        self.entry = entry_of(self.notes, self.document.root, self.document.program)
-        table = table_for(self.document, self.entry)
-        return Configuration(self.notes, self.interpolator, table, self.instead, self.open and is_planned(self.entry))
+        entry = entry_of(self.notes, self.document.root, self.document.program)
+        table = table_for(self.document, entry)
+        return Configuration(self.notes, self.interpolator, entry, table, self.instead, self.open and entry.kind in PLANNED)
 
     @cached_property
     def declared(self) -> Declared:
         """Pools of the program."""
-        return pools_of(self.settings, self.entry)
+        return pools_of(self.settings)
 
     @cached_property
     def is_tied(self) -> bool:
         """True if other numbers may follow from one that is changed, through interpolations."""
-        return self.instead is None and interpolates(self.document.root)
+        return interpolates(self.document.root)
+
+    def own(self, name: str) -> MappingType[str, Amount]:
+        """Degrees of a component that are its own, with their settings."""
+        return own_amounts(self.settings, self.declared.pools, name)
 
     def problem(self) -> Problem:
         """See `Reader.problem`."""
-        setup, cluster = self.setup()
+        setup, said, cluster = self.setup()
+        self.derivations = setup.derivations
+        job = Job(setup.components, said.relations, CAPABILITIES, said.choices, pools=setup.pools, models=setup.models, links=said.links,
+                  preference=said.preference, workload=said.workload)  # fmt: skip
+        if self.settings.anew and self.known is not None:
+            job = plan_pools(job, self.settings, cluster, self.declared.pools, self._refused(setup, self.known))
         once = {(finding.code, finding.message, finding.span): finding for finding in reversed(self.notes.findings)}
         self.notes.findings = list(reversed(once.values()))  # what two roles take from one key is said of the first
-        self.derivations = setup.derivations
-        overlap = bool(setup.parts)  # what runs on a part of its pool may share with what runs on all of it
-        capabilities = replace(CAPABILITIES, shares_accelerators=overlap) if overlap else CAPABILITIES
-        job = Job(
-            setup.components, tuple(setup.relations), capabilities, shares=tuple(setup.shares), pools=setup.pools, models=setup.models,
-            links=setup.links, preference=setup.preference, workload=setup.workload, choices=setup.choices, laying=setup.laying,
-            accepted=setup.accepted, tied=setup.tied, followed=setup.followed, sizes_not_read=setup.sizes_not_read, by_size=setup.by_size,
-        )  # fmt: skip
         return Problem(cluster, job)
 
-    def setup(self) -> tuple[Setup, Cluster]:
-        """The job and its cluster. Without hints it is what verl has, of which only what is refused is asked."""
-        settings, entry, declared, machines = self.settings, self.entry, self.declared, self.machines
+    def setup(self) -> tuple[Setup, Said, Cluster]:
+        """The job, what hints say, and its cluster. Without hints it is what verl has, of which only what is refused is asked."""
+        settings, declared, machines = self.settings, self.declared, self.machines
         sized = replace(declared, pools=tuple(pool for pool in declared.pools if not is_open(settings, pool)))
-        components = components_of(settings, entry, declared, sized.pools)
-        cluster, runs = placed(settings, entry, sized, machines, self.suits)
+        components = components_of(settings, declared, sized.pools)
+        cluster, runs = placed(settings, sized, machines, self.suits)
         there = tuple(replace(each, runs=runs[each.name]) if each.name in runs else opened(each) for each in components)
         if isinstance(machines, Cluster) and cluster is not machines:  # what was said of its room holds for its CPUs too
             there = tuple(replace(component, cpus=0) for component in there)
-        own, relations = partial(amounts_of, settings, entry, declared), tuple(relations_of(declared))
-        refers = interpolates(self.document.root)
-        said = with_hints(settings, cluster, there, relations, own, refers) if self.takes_hints else Said(there, relations)
-        setup = Setup(
-            self.notes, settings, entry, sized.pools, said.components, list(said.relations), parts=declared.ranges, links=said.links,
-            preference=said.preference, workload=said.workload, choices=said.choices,
-        )  # fmt: skip
-        if not self.takes_hints:
-            judge(setup, self.level, models=False)
-            return setup, cluster
-        setup.derivations += derived(setup)
-        if entry.kind is not Kind.NOTHING:
-            judge(setup, self.level)
+        said = Said(there, relations_of(declared))
+        if self.takes_hints:
+            said = with_hints(settings, cluster, there, said.relations, declared.pools, self.is_tied)
+        setup = Setup(settings, sized, said.components)
+        if self.takes_hints:
+            setup.derivations += derived(setup)
+        if not self.takes_hints or settings.entry.kind is not Kind.NOTHING:
+            judge(setup, self.level, models=self.takes_hints)
+        if self.takes_hints and settings.entry.kind is not Kind.NOTHING:
             judge_keys(self.notes, settings)
-        if self.instead is None:
+        if self.takes_hints and self.instead is None:
             keep_what_works(setup, self.again)
-        if settings.anew and self.instead is None and self.known is not None:
-            sizes = [key for pool in declared.pools if pool not in sized.pools for key in (pool.nodes_key, pool.accelerators_key)]
-            trains = [each.name for each in components if not is_engine(settings, entry, each.name)]
-            dealt = frozenset(its.name for name in trains for its in own(name).values())
-            before = frozenset((each.code, each.subject) for each in self.notes.findings)
-            following = following_keys(self.document.root, sizes) if self.is_tied else frozenset()
-            refused = Refused(self.known, self.bare, self.degrees, following, dealt, before)
-            plan_pools(setup, cluster, declared.pools, own, partial(leader_of, settings, entry, declared), refused)
-        return setup, cluster
+        return setup, said, cluster
+
+    def _refused(self, setup: Setup, known: Known) -> Refused:
+        """What verl refuses of other sizes and degrees."""
+        open_ = [pool for pool in self.declared.pools if pool not in setup.pools]
+        sizes = [key for pool in open_ for key in (pool.nodes_key, pool.accelerators_key)]
+        trains = [each.name for each in setup.components if not is_engine(self.settings, each.name)]
+        dealt = frozenset(amount.name for name in trains for amount in self.own(name).values())
+        before = frozenset((each.code, each.subject) for each in self.notes.findings)
+        following = following_keys(self.document.root, sizes) if self.is_tied else frozenset()
+        return Refused(known, self.bare, self.degrees, following, dealt, before)
 
     def changed(self, changes: Numbered, level: str, with_hints: bool = True) -> VerlReader:
-        """Reader of the same file with other numbers."""
-        root = with_numbers(self.document.root, changes) if self.is_tied else self.document.root
+        """Reader of the same file with other numbers; what refers to one of them has the other number too."""
+        root = self.document.root
+        for key, number in changes.items() if self.instead is None and self.is_tied else ():
+            root = with_value(root, key, number) if isinstance(find(root, key), Scalar) else root
         return VerlReader(replace(self.document, root=root), self.machines, level, with_hints, changes, self.open)
 
     def again(self, changes: Numbered) -> Setup:
@@ -176,14 +182,73 @@ class VerlReader(Reader):
 
     def degrees(self, changes: Numbered) -> Numbers:
         """All degrees with other numbers, as they come out."""
-        its = self.changed(changes, self.level)
-        names = [name for pool in its.declared.pools for name in pool.components]
-        return tuple((one.name, one.value) for name in names for one in amounts_of(its.settings, its.entry, its.declared, name).values())
+        other = self.changed(changes, self.level)
+        names = [name for pool in other.declared.pools for name in pool.components]
+        return tuple((amount.name, amount.value) for name in names for amount in other.own(name).values())
 
     def suits(self, changes: Numbered) -> bool:
         """True if other numbers are right in all respects."""
         if self.instead is not None:
             return False
         tried, before = self.again(changes), {finding.message for finding in self.notes.findings}
-        worse = any(finding.severity is Severity.ERROR and finding.message not in before for finding in tried.notes.findings)
-        return not worse and whole_replicas(tried)
+        errors = [each for each in tried.settings.notes.findings if each.severity is Severity.ERROR]
+        return all(each.message in before for each in errors) and all(map(tried.is_whole, tried.components))
+
+
+def keep_what_works(setup: Setup, again: Again) -> None:
+    """Takes the edits that do not keep their promise from the findings and the components of a job.
+
+    The numbers of a job hang together: a batch that divides among agents may be too small for an update. So each change is made in
+    thought, alone and with those before it, and the job is judged again. Where the sizes of pools are to be changed, only that is
+    offered, which was tried before: all else is right for these sizes alone.
+    """
+    findings = setup.settings.notes.findings
+    sizes = {finding.edit for finding in findings if finding.edit and finding.code in ROOM}
+    kept: dict[str, int] = {}
+    mended: list[Finding] = []
+    refused: set[Edit] = set()
+    for edit, (path, value) in _numbers(setup).items():
+        if sizes:
+            refused |= {edit} - sizes
+            continue
+        promised = [finding for finding in findings if finding.edit == edit]
+        tries = [({path: value}, promised)] + [({**kept, path: value}, [*mended, *promised])] * bool(kept)
+        if len(kept) + len(refused) < MOST_TRIED and path not in kept and all(_works(setup, again(to), its, edit) for to, its in tries):
+            kept[path] = value
+            mended += promised
+        elif kept.get(path) != value:
+            refused.add(edit)
+    setup.settings.notes.findings = [replace(finding, edit=None) if finding.edit in refused else finding for finding in findings]
+    for component in setup.components:
+        fixes = {code: replace(fix, edit=None) if fix.edit in refused else fix for code, fix in component.fixes.items()}
+        setup.change(component, replace(component, fixes=fixes))
+
+
+def _numbers(setup: Setup) -> dict[Edit, tuple[str, int]]:
+    """Every edit that writes a number in the place of a value, with the key of that."""
+    edits = [finding.edit for finding in setup.settings.notes.findings]
+    edits += [fix.edit for component in setup.components for fix in component.fixes.values()]
+    found = {}
+    for edit in dict.fromkeys(edit for edit in edits if edit is not None and edit.text.isdecimal()):
+        path = setup.settings.key_at(edit.span)
+        if path is not None:
+            found[edit] = (path, int(edit.text))
+    return found
+
+
+def _works(setup: Setup, tried: Setup, promised: Iterable[Finding], edit: Edit) -> bool:
+    """True if the findings are gone that were promised to go, without new errors, and the components are whole."""
+    for severities in ((Severity.ERROR,), (Severity.ERROR, Severity.WARNING, Severity.INFO)):
+        left = _codes(setup.settings.notes.findings, severities)
+        left.subtract(_codes(promised, severities))
+        after, compared = _codes(tried.settings.notes.findings, severities), {finding.code for finding in promised}
+        if any(count > left[code] for code, count in after.items() if code in compared or len(severities) == 1):
+            return False
+    fixed = [(each.name, code) for each in setup.components for code, fix in each.fixes.items() if fix.edit == edit]
+    broken = {(each.name, code) for each in tried.components for code in each.fixes}
+    before = {(each.name, code) for each in setup.components for code in each.fixes}
+    return not broken.intersection(fixed) and broken <= before
+
+
+def _codes(findings: Iterable[Finding], severities: tuple[Severity, ...]) -> Counter[str]:
+    return Counter(finding.code for finding in findings if finding.severity in severities)

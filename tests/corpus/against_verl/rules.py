@@ -19,7 +19,7 @@ SAID = (
     (r"among the \d+ data parallel ranks of actor: \d+ (is|are) left over", "batch_div_actor_dp"),
     (r"among (the \d+ accelerators of the trainer|\d+ data parallel ranks? in micro batches)", "batch_div_minimal_bsz"),
     (r"`data.train_batch_size` \d+.* is less than `", "train_batch_ge_mini_batch"),
-    (r"fewer in all than the mini batch says", "mini_batch_exact_per_dp(soft)"),
+    (r"each takes \d+, and \d+ are left", "mini_batch_exact_per_dp(soft)"),
     (r"(is|are) fewer than the \d+ data parallel ranks", "normalized_mini_batch_positive"),
     (r"samples? that a rank of \w+ takes", "mini_div_micro"),
     (r"`reward_pool` gets no worker", "reward_loop_plus_pool_not_empty_class_dict"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from placewright.models.dialects.verl.pools.room import AT_ONCE, LATER
-from placewright.models.dialects.verl.pools.room import NEVER as NO_ROOM
-from placewright.models.dialects.verl.work import notices
+from placewright.models.dialects.verl.room import AT_ONCE, LATER
+from placewright.models.dialects.verl.room import NEVER as NO_ROOM
+from placewright.models.dialects.verl.work import work as notices
 from placewright.models.findings.finding import Finding
 
 SILENT: frozenset[str] = frozenset({"never"})
@@ -35,9 +35,9 @@ WITHOUT = (
     ("and verl asserts that it is", "engines"),
     ("n_rollout_gpus_per_node`", "start"),
     ("n_env_gpus_per_node`", "start"),
-    ("both pools would be empty", "groups"),
-    ("both pools would be empty", "workers"),
-    ("hold no server", "step"),
+    ("cannot be split", "groups"),
+    ("cannot be split", "workers"),
+    ("are no server", "step"),
 )
 """Words of a message that has no such note -> where verl fails."""
 

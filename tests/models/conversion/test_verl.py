@@ -20,9 +20,9 @@ DEGREES = "{{tensor_model_parallel_size: {}, pipeline_model_parallel_size: {}, c
 
 @st.composite
 def files(draw: st.DrawFn) -> str:
-    """One pool, one with a pool for the reward model, two pools, simulators, or the proposed topology."""
+    """One pool, one with a pool for the reward model, two pools, simulators, or pools that are listed."""
     nodes, size = draw(st.sampled_from((1, 2, 4))), draw(st.sampled_from((2, 4, 8)))
-    program = draw(st.sampled_from(("hybrid", "hybrid", "reward", "apart", "simulators", "topology")))
+    program = draw(st.sampled_from(("hybrid", "hybrid", "reward", "apart", "simulators", "listed")))
     strategy = "strategy: fsdp"
     if draw(st.booleans()):
         strategy = f"strategy: megatron, megatron: {DEGREES.format(draw(st.sampled_from((1, 2))), draw(st.sampled_from((1, 2))))}"
@@ -33,14 +33,14 @@ def files(draw: st.DrawFn) -> str:
     text += f"actor_rollout_ref:\n  actor: {{{strategy}, use_kl_loss: {reference}}}\n  rollout: {{{rollout}}}\n"
     if program == "simulators":
         return f"{text}trainer: {{nnodes: {nodes}, n_rollout_gpus_per_node: {size // 2}, n_env_gpus_per_node: {size // 2}}}\n"
-    if program == "topology":
-        parts = draw(st.sampled_from(((0, size - 1), (size // 2, size - 1), (0, 0))))
-        pools = f"[{{name: a, nnodes: 1, n_gpus_per_node: {size}}}, {{name: b, nnodes: {nodes}, n_gpus_per_node: 2}}]"
-        models = [
-            "{name: actor, worker: actor, resource_pool: a}", "{name: rollout, worker: rollout, resource_pool: b}",
-            f"{{name: ref, worker: ref, resource_pool: a, device_range: [{parts[0]}, {parts[1]}]}}",
-        ]  # fmt: skip
-        return f"{text}topology:\n  clusters: []\n  device_pools: {pools}\n  models: [{', '.join(models)}]\n"
+    if program == "listed":
+        roles = "Role.Actor: a, Role.Rollout: b, Role.RefPolicy: a, Role.Critic: b"
+        roles = ", ".join(
+            each
+            for each in roles.split(", ")
+            if (reference == "true" or "Ref" not in each) and (estimator == "gae" or "Critic" not in each)
+        )
+        return f"{text}resource_pool_spec: {{a: [{size}], b: {[2] * nodes}}}\nmapping: {{{roles}}}\n"
     text += f"trainer: {{nnodes: {nodes}, n_gpus_per_node: {size}}}\n"
     if program == "reward":
         text += "reward_model: {enable: true, enable_resource_pool: true, use_reward_loop: false, strategy: fsdp, nnodes: 1, n_gpus_per_node: 2}\n"
@@ -72,7 +72,7 @@ def test_a_configuration_of_verl_in_verls_own_words_is_the_same(text: str) -> No
         (
             "1x8",
             "  actor: {placement: 0-7}\n  rollout: {placement: '0-1,4-5', within: actor}\n",
-            "`rollout` is on a part of the pool of `actor`, `rollout` that is not one solid range of its ranks",
+            "`rollout` is on a part of the pool of `actor`, `rollout`; in verl it runs on all of it",
         ),
         (
             "1x8",

@@ -7,10 +7,10 @@ from ..job import Setup
 from .batches import judge_batches, judge_start
 from .engines import judge_engines, mend_degrees
 from .machine import judge_machine
-from .megatron import judge_meshes
+from .meshes import judge_meshes
 from .models import read_models
 from .modes import judge_modes
-from .updates import derive_batches, judge_ranks_of_tuning, judge_streams, judge_tuning, judge_updates
+from .updates import derive_batches, judge_streams, judge_tuning, judge_updates
 from .work import Work
 
 
@@ -20,18 +20,9 @@ def judge(setup: Setup, level: str, models: bool = True) -> None:
     Without `models` only what is refused: no models that rules or estimates are about later, and not how numbers come about.
     """
     work = Work(setup)
-    mend_degrees(work)
-    judge_meshes(work)
-    judge_engines(work)
-    judge_ranks_of_tuning(work)
-    if models:
-        derive_batches(work)
-        read_models(work)
-        judge_machine(work)
+    steps = [mend_degrees, judge_meshes, judge_engines]
+    steps += [derive_batches, read_models, judge_machine] if models else []
     if level == TRAINING:
-        judge_modes(work)
-        judge_start(work)
-        judge_batches(work)
-        judge_updates(work)
-        judge_streams(work)
-        judge_tuning(work)
+        steps += [judge_modes, judge_start, judge_batches, judge_updates, judge_streams, judge_tuning]
+    for step in steps:
+        step(work)

@@ -18,235 +18,197 @@ from ....findings.fix import Fix
 from ....findings.wording import with_noun
 from ....pools.pool import Pool
 from ....releases.release import Range
-from ...checks import AtLeast, Divides, Equals, Number, OneOf
-from ..components.parallel import OWNERS, trained
-from ..entries import Kind
-from ..pools.served import APART, PARTED, ROLLOUT, Engine, engine_key, engine_of, is_teacher, parted_size
-from ..releases import reward_key, since, until
-from .notices import AFTER_WEIGHTS, AT_START, IN_SERVER, IN_WORKERS, NEVER, UNCHECKED_AT_START, WITH_REWARD
-from .work import ACCELERATORS, DEGREES, MODE, Work, divisors, given, next_to
+from ...checks import AtLeast, Equals, Number, OneOf, divisors, near
+from ..degrees import APART, PARTED, Degrees, engine_key, engine_of, is_teacher, parted_size
+from ..programs import TRAINERS, Kind
+from ..releases import reward_key
+from .work import ACCELERATORS, AFTER_WEIGHTS, DEGREES, IN_SERVER, IN_WORKERS, MODE, NEVER, ROLLOUT, TORN, WITH_REWARD, Work
 
-SERVED = (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT, Kind.SERVER)
-"""What starts servers for rollout."""
-TRIED = ("tp", "pp", "cp", "dp")
-TORN = "PW214"
 SOURCE = "verl, verl/workers/config/rollout.py (RolloutConfig.__post_init__)"
-WITHOUT_STAGES = {"vllm": Range("0.6.0"), "sglang": Range("0.6.0"), "trtllm": Range("b178a3cd")}
-"""Engine -> releases that refuse pipeline stages of it."""
 REPLICAS = {"vllm": Range("0.6.0"), "sglang": Range("0.6.0"), "trtllm": Range("b178a3cd")}
-"""Engine -> releases that have servers of it. Source: verl, verl/workers/rollout/replica.py (RolloutReplicaRegistry)."""
+"""Engine -> releases that have servers of it, and refuse pipeline stages of it.
+
+Source: verl, verl/workers/rollout/replica.py (RolloutReplicaRegistry).
+"""
 GONE = ("hf", "naive", "vllm_async", "sglang_async")
 """Engines that older releases had."""
 
 
 def judge_engines(work: Work) -> None:
     """Engine of rollout, of a reward model and of teachers. With simulators rollout is part of the actor, and no server is started."""
-    settings, entry = work.settings, work.setup.entry
+    settings, entry, setup = work.settings, work.entry, work.setup
     if entry.kind is Kind.SIMULATION:
-        work.setup.components = tuple(replace(each, server=1) for each in work.setup.components)
-        if (known := engine_of(settings, entry, "rollout")) is not None:
-            _alone(work, known[1]["tp"])
+        setup.components = tuple(replace(each, server=1) for each in setup.components)
+        if (known := engine_of(settings, "rollout")) is not None:
+            message = "{left}: beside simulators every rank generates by itself, and torch refuses a mesh of more than all ranks"
+            tensor = work.of(known[1]["tp"])
+            work.check("rollout", Equals(code=DEGREES, source="verl, verl/experimental/vla", left=tensor, right=1, message=message,
+                                         when=IN_WORKERS))  # fmt: skip
     # How many accelerators rollout has need not be known for what its engine refuses.
-    names = [component.name for component in work.setup.components if work.is_engine(component.name)]
-    if entry.kind in SERVED or ("rollout" in names and entry.kind is Kind.DECLARED):
+    names = [component.name for component in setup.components if work.is_engine(component.name)]
+    if entry.kind in (*TRAINERS, Kind.SERVER) or ("rollout" in names and entry.kind is Kind.DECLARED):
         _mode(work)
         names = ["rollout", *(name for name in names if name != "rollout")]
     elif entry.kind is not Kind.DECLARED:
         names = []
     for name in names:
-        if (known := engine_of(settings, entry, name)) is None:
-            continue
-        if name != APART:
-            _refused(work, name, known)
-        _servers(work, name, *known, _per_node(work, name))
-        if name == "reward_model":
-            _split(work, *known)
+        if (known := engine_of(settings, name)) is not None:
+            if name != APART:
+                _refused(work, name, known)
+            _servers(work, name, *known)
     if "rollout" in names and settings.at(f"{PARTED}.enabled") is not None:
         _parted(work)
 
 
-def _per_node(work: Work, name: str) -> str:
-    """Key of the accelerators that verl takes for those of a node."""
-    settings = work.settings
+def _per_node(work: Work, name: str) -> Amount | None:
+    """Accelerators that verl takes for those of a node."""
+    settings, own_key = work.settings, f"{ROLLOUT}.n_gpus_per_node"
+    key = own_key if settings.since("0.7.1") and settings.at(own_key) is not None else ACCELERATORS
     if is_teacher(name):
-        return "distillation.n_gpus_per_node"
-    if name == "reward_model":
+        key = "distillation.n_gpus_per_node"
+    elif name == "reward_model":
         own = settings.flag(reward_key(settings, "enable_resource_pool"), DEGREES)
-        return reward_key(settings, "n_gpus_per_node") if own else ACCELERATORS
-    own_key = f"{ROLLOUT}.n_gpus_per_node"
-    if work.setup.entry.kind is Kind.SEPARATE:
-        return "rollout.n_gpus_per_node" if since(settings, "0.7.1") else ACCELERATORS
-    return own_key if since(settings, "0.7.1") and settings.at(own_key) is not None else ACCELERATORS
-
-
-def _alone(work: Work, tensor: Amount) -> None:
-    """Every rank of rollout generates by itself; its mesh of ranks x tp holds no more than the ranks."""
-    message = "{left}: beside simulators every rank generates by itself, and torch refuses a mesh of more than all ranks"
-    source = "verl, verl/experimental/vla"
-    work.check("rollout", Equals(code=DEGREES, source=source, left=given(work.of(tensor)), right=1, message=message, when=IN_WORKERS))
+        key = reward_key(settings, "n_gpus_per_node") if own else ACCELERATORS
+    elif work.entry.kind is Kind.SEPARATE:
+        key = "rollout.n_gpus_per_node" if settings.since("0.7.1") else ACCELERATORS
+    return work.amount(key, DEGREES)
 
 
 def _mode(work: Work) -> None:
     """Servers alone generate since 0.7.0."""
-    message = "{left} is `{right}`, which verl has removed: it raises a ValueError"
+    mode, name = f"{ROLLOUT}.mode", f"{ROLLOUT}.name"
     work.check(
         "rollout",
-        OneOf(code=MODE, source=SOURCE, key=f"{ROLLOUT}.mode", values=("async",), renamed=(("sync", "async"),), releases=Range("0.7.0"),
-              only_if=lambda facts: facts.settings.word(f"{ROLLOUT}.mode", MODE) == "sync", message=message, when=IN_WORKERS),
-        OneOf(code=MODE, source="verl, verl/workers/rollout/replica.py (RolloutReplicaRegistry)", key=f"{ROLLOUT}.name",
-              values=tuple(name for name, releases in REPLICAS.items()), releases=Range("0.7.0"),
-              only_if=lambda facts: facts.settings.word(f"{ROLLOUT}.name", MODE) in GONE,
-              message="{left} is `{right}`, which has no server in verl: it raises a ValueError", when=AFTER_WEIGHTS),
+        OneOf(code=MODE, source=SOURCE, key=mode, values=("async",), renamed=(("sync", "async"),), releases=Range("0.7.0"),
+              only_if=lambda facts: facts.settings.word(mode, MODE) == "sync", when=IN_WORKERS,
+              message="{left} is `{right}`, which verl has removed: it raises a ValueError"),
+        OneOf(code=MODE, source="verl, verl/workers/rollout/replica.py (RolloutReplicaRegistry)", key=name, values=tuple(REPLICAS),
+              releases=Range("0.7.0"), only_if=lambda facts: facts.settings.word(name, MODE) in GONE, when=AFTER_WEIGHTS,
+              message="{left} is `{right}`, which has no server in verl: it raises a ValueError"),
     )  # fmt: skip
 
 
-def _refused(work: Work, name: str, known: Engine) -> None:
+def _refused(work: Work, name: str, known: Degrees) -> None:
     """Degrees that an engine refuses, or never gets."""
     settings, amounts = work.settings, known[1]
-    key = engine_key(settings, work.setup.entry, name)
+    key = engine_key(settings, name)
     program = settings.word(key("name"), MODE) or ""
     when = when_served(work, name, IN_WORKERS)
     degrees = Parallel(**{degree: amount.value for degree, amount in amounts.items()})
-    tensor, data, experts, stages = (work.of(amounts[degree]) for degree in ("tp", "dp", "ep", "pp"))
-    if program in WITHOUT_STAGES:
+    if program in REPLICAS:
         message = f"{program} has no pipeline stages in verl, but {{left}}"
-        work.check(
-            name,
-            Equals(code=MODE, source=SOURCE, left=given(stages), right=1, releases=WITHOUT_STAGES[program], message=message, when=when),
-        )
-    wanted = degrees.tp * degrees.dp
-    message = f"{{left}} must be tp x dp = {degrees.tp} x {degrees.dp} = {wanted}, or 1"
-    excepted = program == "trtllm" and since(settings, "0.7.1")
-    if not excepted:
-        whole = Number(wanted, str(wanted))
-        work.check(name, Equals(code=MODE, source=SOURCE, left=given(experts), right=given(whole), also=(1,), releases=Range("0.6.0"),
+        work.check(name, Equals(code=MODE, source=SOURCE, left=work.of(amounts["pp"]), right=1, releases=REPLICAS[program],
+                                message=message, when=when))  # fmt: skip
+    if not (program == "trtllm" and settings.since("0.7.1")):
+        wanted = degrees.tp * degrees.dp
+        message = f"{{left}} must be tp x dp = {degrees.tp} x {degrees.dp} = {wanted}, or 1"
+        work.check(name, Equals(code=MODE, source=SOURCE, left=work.of(amounts["ep"]), right=wanted, also=(1,), releases=Range("0.6.0"),
                                 message=message, when=when))  # fmt: skip
     _of_trtllm(work, name, program, key, known, when)
-    if program == "vllm" and name != APART:
-        _of_vllm(work, name, degrees, tensor, data)
+    if program == "vllm":
+        _of_vllm(work, name, degrees, amounts)
+    if name == "reward_model" and known[0].replica > known[0].tp:  # until 0.7.1 its pool is cut by tensor parallel groups alone
+        message = f"the pool of the reward model is cut into pieces of tp {known[0].tp}, but a replica needs {known[0].replica}"
+        other = amounts["dp"] if known[0].dp > 1 else amounts["pp"]
+        work.tell(DEGREES, name, message, other.span, work.set(other, 1), other.becomes(1), "not counted",
+                  when_served(work, name, IN_SERVER), releases=Range(until="0.7.1"))  # fmt: skip
 
 
-def _of_vllm(work: Work, name: str, degrees: Parallel, tensor: Number, data: Number) -> None:
+def _of_vllm(work: Work, name: str, degrees: Parallel, amounts: Mapping[str, Amount]) -> None:
     """vLLM gets its data parallel size only beside expert parallel ranks until 0.8.0 (vllm_async_server.py, launch_server).
 
     The workers of a replica each wait for a worker of vLLM (vllm_rollout.py, s.recv()), of which there are tp: verl#5607, PR 5609.
     """
-    asynchronous = work.settings.word(f"{ROLLOUT}.mode", MODE) != "sync"
-    if degrees.dp > 1 and degrees.ep == 1 and asynchronous:
-        hybrid = name == "rollout" and work.setup.entry.kind in (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT)
+    data = amounts["dp"]
+    if degrees.dp > 1 and degrees.ep == 1 and work.settings.word(f"{ROLLOUT}.mode", MODE) != "sync":
+        hybrid = name == "rollout" and work.entry.kind in TRAINERS
         size = degrees.tp * degrees.dp
-        message = f"vLLM gets {data.text} only with `expert_parallel_size` above 1: "
-        message += f"it starts {degrees.tp} of the {size} workers of a replica"
-        message += ", and the others wait for ever" if hybrid else ", and the other accelerators idle"
-        help_ = (
-            f"set `expert_parallel_size` to {size} for a model with experts, or {work.assigned(data.amount.name, 1) if data.amount else ''}"
-        )
-        edit = data.amount.becomes(1) if data.amount else None
+        message = f"vLLM gets {work.text(data)} only with `expert_parallel_size` above 1: "
+        message += f"it starts {degrees.tp} of {size} workers, the others {'wait for ever' if hybrid else 'idle'}"
+        help_ = f"set `expert_parallel_size` to {size} for a model with experts, or {work.assigned(data.name, 1)}"
         when = "verl notices this never: the first transfer of weights hangs (verl#5607, mended in 0.8.0)" if hybrid else NEVER
-        work.tell(MODE, name, message, data.span, help_, edit, "not given to vLLM", when, proved=hybrid, releases=Range("0.6.1", "0.8.0"))
-    per_node = work.amount(_per_node(work, name), DEGREES)
-    grouped = degrees.dp > 1 if since(work.settings, "0.8.0") else degrees.ep > 1
-    if per_node is None or not grouped or name != "rollout":
-        return
-    each = min(per_node.value, degrees.replica)
-    message = "with data parallel ranks" if since(work.settings, "0.8.0") else "with expert parallel ranks"
-    message += f" the {with_noun(each, 'accelerator')} of a server must be a multiple of {{right}}"
-    server = Number(each, f"the {with_noun(each, 'accelerator')} of a server")
-    work.check(name, Divides(code=DEGREES, source="verl, vllm_async_server.py (launch_server)", left=given(server), right=given(tensor),
-                             change="right", releases=Range("0.6.0"), message=message, when=IN_SERVER))  # fmt: skip
+        work.tell(MODE, name, message, data.span, help_, data.becomes(1), "not given to vLLM", when, proved=hybrid,
+                  releases=Range("0.6.1", "0.8.0"))  # fmt: skip
+    per_node, newer = _per_node(work, name), work.settings.since("0.8.0")
+    if per_node is not None and name == "rollout" and (degrees.dp if newer else degrees.ep) > 1:
+        each = min(per_node.value, degrees.replica)
+        server = Number(each, f"the {with_noun(each, 'accelerator')} of a server")
+        message = f"with {'data' if newer else 'expert'} parallel ranks {{left}} must be a multiple of {{right}}"
+        work.divides(name, DEGREES, server, work.of(amounts["tp"]), IN_SERVER, (), message, change="right", releases=Range("0.6.0"),
+                     source="verl, vllm_async_server.py (launch_server)")  # fmt: skip
 
 
-def _of_trtllm(work: Work, name: str, program: str, key: Callable[[str], str], known: Engine, when: str) -> None:
+def _of_trtllm(work: Work, name: str, program: str, key: Callable[[str], str], known: Degrees, when: str) -> None:
     """TensorRT-LLM: no data parallel ranks, one node for a replica until 0.8.0, experts x tensor parallel experts = tp."""
     settings, (parallel, amounts) = work.settings, known
-    moe = work.amount(key("moe_tensor_parallel_size"), MODE)
+    moe, tensor, experts = work.number(key("moe_tensor_parallel_size"), MODE), amounts["tp"], amounts["ep"]
     if program != "trtllm":
-        if moe and moe.value > 1 and program:
+        if moe and program:
             message = f"{{left}} is for trtllm alone, but the engine is {program}"
-            work.check(
-                name,
-                Equals(code=MODE, source=SOURCE, left=given(work.of(moe)), right=1, releases=Range("0.7.1"), message=message, when=when),
-            )
+            work.check(name, Equals(code=MODE, source=SOURCE, left=moe, right=1, releases=Range("0.7.1"), message=message, when=when))
         return
     if is_teacher(name):
-        message = "TensorRT-LLM cannot serve a teacher: verl raises a NotImplementedError"
-        work.tell(MODE, name, message, settings.place(key("name")), f"set {settings.assigned(key('name'), 'vllm')}", None, "", when)
-    message = "{left} is never given to TensorRT-LLM: its server gets the tensor parallel size alone"
+        message, help_ = (
+            "TensorRT-LLM cannot serve a teacher: verl raises a NotImplementedError",
+            f"set {work.assigned(key('name'), 'vllm')}",
+        )
+        work.tell(MODE, name, message, settings.place(key("name")), help_, None, "", when)
     source = "verl, trtllm_async_server.py (launch_server)"
-    never = Equals(
-        code=MODE, source=source, left=given(work.of(amounts["dp"])), right=1, message=message, severity=Severity.WARNING, when=NEVER
-    )
-    work.check(name, never)
-    if moe and moe.value > 1 and amounts["ep"].value > 1:
-        product = Number(
-            moe.value * amounts["ep"].value,
-            f"expert x tensor parallel experts = {amounts['ep'].value} x {moe.value} = {moe.value * amounts['ep'].value}",
-        )
-        tensor = given(work.of(amounts["tp"]))
-        message = "{left} must be {right}"
-        work.check(
-            name, Equals(code=MODE, source=SOURCE, left=given(product), right=tensor, releases=Range("0.7.1"), message=message, when=when)
-        )
-    per_node = work.amount(_per_node(work, name), DEGREES)
-    if per_node is not None and parallel.replica > per_node.value:
-        nodes = Number(
-            -(-parallel.replica // per_node.value),
-            f"a replica of {with_noun(parallel.replica, 'accelerator')} on nodes of {per_node.value}",
-            amounts["tp"],
-        )
-        message = "TensorRT-LLM runs a replica on one node alone, but there is {left}: verl asserts it"
-        work.tell(MODE, name, message.format(left=nodes.text), amounts["tp"].span or per_node.span, work.set(amounts["tp"], per_node.value), None,
-                  f"{nodes.value} nodes", IN_SERVER, releases=Range("b178a3cd", "0.8.0"))  # fmt: skip
+    message = "{left} is never given to TensorRT-LLM: its server gets the tensor parallel size alone"
+    work.check(name, Equals(code=MODE, source=source, left=work.of(amounts["dp"]), right=1, message=message, severity=Severity.WARNING,
+                            when=NEVER))  # fmt: skip
+    if moe and moe.value > 1 and experts.value > 1:
+        product = Number(moe.value * experts.value, f"expert x tensor parallel experts = {experts.value} x {moe.value}")
+        work.check(name, Equals(code=MODE, source=SOURCE, left=product, right=work.of(tensor), releases=Range("0.7.1"), when=when))
+    per_node, size = _per_node(work, name), parallel.replica
+    if per_node is not None and size > per_node.value:
+        message = f"TensorRT-LLM runs a replica on one node alone, but it has {with_noun(size, 'accelerator')}, a node {per_node.value}"
+        work.tell(MODE, name, message, tensor.span or per_node.span, work.set(tensor, per_node.value), None,
+                  f"{-(-size // per_node.value)} nodes", IN_SERVER, releases=Range("b178a3cd", "0.8.0"))  # fmt: skip
 
 
 def _parted(work: Work) -> None:
     """Prefill and decode apart. Source: verl, sglang_pd_replica.py and vllm_pd_replica.py (__init__), since 0.8.0 and 0.9.0."""
-    settings = work.settings
-    if not settings.flag(f"{PARTED}.enabled", MODE) or until(settings, "0.8.0"):
+    settings, key = work.settings, f"{PARTED}.enabled"
+    if not settings.flag(key, MODE) or settings.until("0.8.0"):
         return
-    program, engines = settings.word(f"{ROLLOUT}.name", MODE), ("sglang", "vllm") if since(settings, "0.9.0") else ("sglang",)
+    program, engines = settings.word(f"{ROLLOUT}.name", MODE), ("sglang", "vllm") if settings.since("0.9.0") else ("sglang",)
     if program and program not in engines:
-        message = f"prefill and decode are apart with {' or '.join(engines)} alone, but the engine is {program}: verl raises a ValueError"
-        work.tell(MODE, "rollout", message, settings.place(f"{PARTED}.enabled"), f"set {settings.assigned(f'{PARTED}.enabled', False)}",
-                  settings.becomes(f"{PARTED}.enabled", "False"), "", IN_WORKERS)  # fmt: skip
+        message = f"prefill and decode are apart with {' or '.join(engines)} alone, but the engine is {program}"
+        help_, edit = f"set {work.assigned(key, False)}", settings.becomes(key, "False")
+        work.tell(MODE, "rollout", message, settings.place(key), help_, edit, "", IN_WORKERS)
     source, refused = "verl, sglang_pd_replica.py, vllm_pd_replica.py", "{left}, but prefill and decode apart allow 1 alone"
-    work.check(
-        "rollout",
-        *(Equals(code=MODE, source=source, left=key, right=1, message=refused, when=AFTER_WEIGHTS)
-          for key in (f"{PARTED}.prefill_replicas", f"{ROLLOUT}.data_parallel_size")),
-        AtLeast(code=MODE, source=source, left=f"{PARTED}.decode_replicas", right=1, when=IN_WORKERS),
-    )  # fmt: skip
-    tensor = work.amount(f"{ROLLOUT}.tensor_model_parallel_size", DEGREES)
-    per_node = work.amount(_per_node(work, "rollout"), DEGREES)
+    for path in (f"{PARTED}.prefill_replicas", f"{ROLLOUT}.data_parallel_size"):
+        work.check("rollout", Equals(code=MODE, source=source, left=path, right=1, message=refused, when=AFTER_WEIGHTS))
+    tensor, per_node = work.amount(f"{ROLLOUT}.tensor_model_parallel_size", DEGREES), _per_node(work, "rollout")
     size = parted_size(settings, tensor.value) if tensor else 0
-    if tensor and per_node and size > per_node.value:
+    if size and per_node:
         node = Number(per_node.value, f"the {per_node.value} accelerators of a node", per_node)
         replica = Number(size, f"the {size} of a replica whose prefill and decode are apart")
-        work.check("rollout", AtLeast(code=MODE, source=source, left=given(node), right=given(replica), when=AFTER_WEIGHTS))
+        work.check("rollout", AtLeast(code=MODE, source=source, left=node, right=replica, when=AFTER_WEIGHTS))
 
 
-def _servers(work: Work, name: str, parallel: Parallel, amounts: dict[str, Amount], key: str) -> None:
+def _servers(work: Work, name: str, parallel: Parallel, amounts: dict[str, Amount]) -> None:
     """One server for every `min(accelerators of a node, replica)` ranks, whose accelerators must be of one node."""
-    pool, per_node, size = work.setup.pool(name), work.amount(key, DEGREES), parallel.replica
+    pool, per_node, size = work.setup.pool(name), _per_node(work, name), parallel.replica
     component = work.setup.component(name)
-    if (
-        pool is None
-        or component is None
-        or component.runs is None
-        or per_node is None
-        or not pool.even
-        or not pool.size
-        or pool.size % size
-    ):
+    if pool is None or component is None or component.runs is None or per_node is None:
+        return
+    if not pool.even or not pool.size or pool.size % size:
         return
     part, each = pool.parts[0].size, min(per_node.value, size)
     at = next((amount.span for amount in amounts.values() if amount.value > 1 and amount.span), per_node.span)
-    fitting = [value for value in divisors(pool.size) if _server_fits(pool, part, per_node.value, value * (size // parallel.tp))]
-    help_, edit = f"make {work.settings.assigned(key, part)}", None
-    if better := next_to(parallel.tp, fitting):
+
+    def fits(replica: int) -> bool:
+        server = min(per_node.value, replica)
+        whole = pool.size % replica == 0 and (part % replica == 0 or replica % part == 0)
+        return whole and replica % server == 0 and part % server == 0
+
+    help_, edit = f"make {work.assigned(per_node.name, part)}", None
+    if better := near(parallel.tp, [value for value in divisors(pool.size) if fits(value * (size // parallel.tp))]):
         close = min(better, key=lambda value: abs(value - parallel.tp))
         help_, edit = work.set(amounts["tp"], *better), amounts["tp"].becomes(close)
-    said = f"{work.said(per_node)}, which verl takes for the size of a node"
+    said = f"{work.text(per_node)}, which verl takes for the size of a node"
     fixes = dict(component.fixes)
     if size % each:
         message = f"a replica of {name} ({with_noun(size, 'accelerator')}) is no multiple of {said} of `{pool.name}` ({pool.sizes})"
@@ -254,94 +216,54 @@ def _servers(work: Work, name: str, parallel: Parallel, amounts: dict[str, Amoun
         each = 1  # no server is started
     elif part % each:
         fixes[TORN] = Fix(help_, edit, () if per_node.value == part else (f"a server takes {with_noun(each, 'accelerator')} by {said}",))
-    server = replace(component, server=each, fixes=fixes)
-    work.setup.components = tuple(server if other is component else other for other in work.setup.components)
-
-
-def _server_fits(pool: Pool, part: int, per_node: int, size: int) -> bool:
-    each = min(per_node, size)
-    return pool.size % size == 0 and (part % size == 0 or size % part == 0) and size % each == 0 and part % each == 0
-
-
-def _split(work: Work, parallel: Parallel, amounts: dict[str, Amount]) -> None:
-    """The pool of the reward model is cut by tensor parallel groups alone until 0.7.1."""
-    piece = Number(parallel.tp, f"tp {parallel.tp}", amounts["tp"])
-    replica = Number(parallel.replica, f"{parallel.replica} ({parallel})", amounts["dp"] if parallel.dp > 1 else amounts["pp"])
-    message = "the pool of the reward model is cut into pieces of {right}, but a replica needs {left}"
-    if parallel.replica > parallel.tp and replica.amount:
-        work.tell(DEGREES, "reward_model", message.format(left=replica.text, right=piece.text), replica.span, work.set(replica.amount, 1),
-                  replica.amount.becomes(1), "not counted", when_served(work, "reward_model", IN_SERVER), releases=Range(until="0.7.1"))  # fmt: skip
+    work.setup.change(component, replace(component, server=each, fixes=fixes))
 
 
 def mend_degrees(work: Work) -> None:
     """Gives every component that does not divide what would mend it."""
-    work.setup.components = tuple(_with_advice(work, _with_fix(work, component)) for component in work.setup.components)
+    for component in work.setup.components:
+        pool, known = work.setup.pool(component.name), work.setup.degrees(component.name)
+        if pool is None or known is None or not known[1]:
+            continue
+        fixes = {**component.fixes, **_fixes(work, component, pool, known[1])}
+        # Tensor parallel groups stay inside a node where their size divides every part of the pool.
+        tensor = known[1].get("tp")
+        best = gcd(tensor.value, *(parts.size for parts in pool.parts)) if tensor and pool.size else 0
+        if tensor and best and best != tensor.value:
+            fixes["PW202"] = Fix(f"{work.set(tensor, best)} if the model fits into that", None, _defaults(known[1]))
+        work.setup.change(component, replace(component, fixes=fixes))
 
 
-def _with_fix(work: Work, component: Component) -> Component:
-    pool, amounts = work.setup.pool(component.name), _amounts(work, component)
-    if pool is None or component.parallel.replica == 1 or not amounts:
-        return component
-    whole = work.is_engine(component.name)
-    if _fits(pool, whole, component.parallel.replica):
-        return component
-    degrees = {name: amount.value for name, amount in amounts.items() if name in TRIED}
-    help_, edit = f"give {component.name} a number of accelerators that {component.parallel.replica} divides", None
-    for name in (name for name in TRIED if name in degrees and degrees[name] > 1):
+def _fixes(work: Work, component: Component, pool: Pool, amounts: Mapping[str, Amount]) -> dict[str, Fix]:
+    """What makes replicas divide the pool, inside one of its parts or on whole ones where they are served."""
+    served, size = work.is_engine(component.name), component.parallel.replica
+
+    def fits(size: int) -> bool:
+        return pool.size % size == 0 and not (served and any(parts.size % size and size % parts.size for parts in pool.parts))
+
+    if size == 1 or fits(size):
+        return {}
+    degrees = {name: amounts[name].value for name in ("tp", "pp", "cp", "dp") if name in amounts}
+    help_, edit = f"give {component.name} a number of accelerators that {size} divides", None
+    for name in (name for name in degrees if degrees[name] > 1):
         rest = prod(value for other, value in degrees.items() if other != name)
-        fitting = [value for value in range(1, pool.size + 1) if _fits(pool, whole, value * rest)]
+        fitting = [value for value in range(1, pool.size + 1) if fits(value * rest)]
         if fitting:
             best = min(fitting, key=lambda value: (abs(value - degrees[name]), value))
             help_, edit = work.set(amounts[name], best), amounts[name].becomes(best)
             break
+    when = when_served(work, component.name) if served else work.when_divided(component.name)
     silent = _defaults(amounts)
-    fixes = {DEGREES: Fix(help_, edit, (*silent, _when(work, component.name))), TORN: Fix(help_, edit, silent)}
-    return replace(component, fixes={**component.fixes, **fixes})
-
-
-def _with_advice(work: Work, component: Component) -> Component:
-    """What keeps tensor parallel groups inside a node: their size divides every part of the pool."""
-    pool, amounts = work.setup.pool(component.name), _amounts(work, component)
-    if pool is None or "tp" not in amounts or not pool.size:
-        return component
-    best = gcd(amounts["tp"].value, *(parts.size for parts in pool.parts))
-    if best == amounts["tp"].value:
-        return component
-    fix = Fix(f"{work.set(amounts['tp'], best)} if the model fits into that", None, _defaults(amounts))
-    return replace(component, fixes={**component.fixes, "PW202": fix})
+    return {DEGREES: Fix(help_, edit, (*silent, when)), TORN: Fix(help_, edit, silent)}
 
 
 def when_served(work: Work, name: str, otherwise: str = AFTER_WEIGHTS) -> str:
     """When verl starts the servers of a component: those of a reward model in the pool of the trainer come first until 0.7.1."""
     own = work.settings.flag(reward_key(work.settings, "enable_resource_pool"), DEGREES)
-    return WITH_REWARD if name == "reward_model" and own is False and until(work.settings, "0.7.1") else otherwise
-
-
-def _amounts(work: Work, component: Component) -> Mapping[str, Amount]:
-    """The degrees of a component, by the names that a Parallel has for them."""
-    if work.is_engine(component.name):
-        found = engine_of(work.settings, work.setup.entry, component.name)
-    else:
-        known = component.name in OWNERS
-        found = trained(work.settings, OWNERS[component.name], work.setup.section(component.name)) if known else None
-    return found[1] if found else {}
-
-
-def _fits(pool: Pool, whole: bool, size: int) -> bool:
-    """True if a replica of this size divides a pool, and lies inside one of its parts or on whole ones where it must."""
-    return pool.size % size == 0 and not (whole and any(parts.size % size and size % parts.size for parts in pool.parts))
+    return WITH_REWARD if name == "reward_model" and own is False and work.settings.until("0.7.1") else otherwise
 
 
 def _defaults(amounts: Mapping[str, Amount]) -> tuple[str, ...]:
     """Which of the numbers nobody wrote."""
     silent = [amount for amount in amounts.values() if amount.span is None and amount.value > 1 and amount.default]
     return tuple(f"nobody wrote `{amount.name}`; {amount.value} is the default ({amount.default})" for amount in silent)
-
-
-def _when(work: Work, name: str) -> str:
-    if work.is_engine(name):
-        return when_served(work, name)
-    if name != "actor" or not work.is_checked_at_start:
-        return IN_WORKERS
-    dynamic = work.settings.flag("actor_rollout_ref.actor.use_dynamic_bsz", DEGREES)
-    return UNCHECKED_AT_START if dynamic else AT_START

@@ -5,47 +5,30 @@ Source: verl, verl/single_controller/ray/base.py (_check_resource_available), ve
 
 from __future__ import annotations
 
+import json
 import re
 from typing import AbstractSet as Set
 from typing import Iterator
 
 from ....configuration.notes import is_unknown
-from ....configuration.settings import Amount
 from ....findings.span import Span
 from ....findings.wording import with_noun
 from ....text.tree import Mapping, Scalar, Sequence, Value
 from ...skeleton import HINTS
-from ..entries import Kind
-from ..entries.which import SPEC, TOPOLOGY
-from ..pools.listed import MAPPING
-from ..releases import since, until
-from .notices import HANGS
-from .work import Work
+from ..listed import MAPPING
+from ..programs import FOLDER, SPEC, TRAINERS, Kind
+from .work import HANGS, Work
 
 FIT, CPUS, UNREAD = "PW215", "PW502", "PW122"
-RAY = (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT, Kind.SIMULATION, Kind.DECLARED)
+RAY = (*TRAINERS, Kind.SIMULATION, Kind.DECLARED)
 """Programs whose pools Ray reserves, all of them at once or one after the other."""
-NAMING = re.compile(
-    r"^n?gpus?$|n_gpus|num_gpus?|gpus?_(count|num)|gpus_per|devices_per|num_devices|nnodes|num_nodes|nproc|world_size|"
-    r"resource_pool|(^|_)replicas$|tensor_\w*parallel|pipeline_\w*parallel_size|data_parallel\w*size|num_accelerators|npus_per|n_npus"
-)
+_PATTERNS: dict[str, list[str]] = json.loads((FOLDER / "sizing.json").read_text(encoding="utf-8"))
+NAMING = re.compile("|".join(_PATTERNS["names"]))
 """Names of keys that size something on accelerators, nodes or processes."""
-IGNORED = (HINTS, SPEC, MAPPING, TOPOLOGY, "hydra", "defaults", "ray_kwargs", "ray_init", "global_profiler")
-"""Sections that are read as a whole, or that place nothing."""
-_DEGREES = (
-    r"(tensor|pipeline|data|expert|context|virtual_pipeline|expert_tensor|moe_tensor|ulysses)(_model)?_parallel(_shard|_replicate)?_size"
-)
-UNDERSTOOD = re.compile(
-    r"(actor_rollout_ref\.(actor|ref)|critic|reward_model)\.(megatron|mindspeed|torchtitan|veomni)\.("
-    + _DEGREES
-    + r"|override_transformer_config\.\w+)"
-    r"|(reward_model|reward\.reward_model|distillation|rollout|actor_rollout_ref\.rollout)\.(nnodes|n_gpus_per_node|enable_resource_pool)"
-    r"|(reward_model\.rollout|reward\.reward_model\.rollout|actor_rollout_ref\.rollout|distillation\.teacher_models\.[^.]+\.inference|rollout)"
-    r"\.(" + _DEGREES + r"|disaggregation\.\w+)"
-    r"|distillation\.teacher_models\.[^.]+\.num_replicas|trainer\.(nnodes|n_gpus_per_node|n_rollout_gpus_per_node|n_env_gpus_per_node)"
-    r"|env\.disagg_sim\.nnodes"
-)
+UNDERSTOOD = re.compile("|".join(_PATTERNS["understood"]))
 """Keys that are read where what they belong to runs."""
+IGNORED = (HINTS, SPEC, MAPPING, "topology", "hydra", "defaults", "ray_kwargs", "ray_init", "global_profiler")
+"""Sections that are read as a whole, or that place nothing."""
 SINCE = (("distillation.", "0.8.0"), ("reward.", "0.7.1"), ("actor_rollout_ref.rollout.n", "0.7.1"))
 """Beginnings of such keys, and the release that has them first."""
 ROLLOUT_POOL = re.compile(r"rollout\.(nnodes|n_gpus_per_node)")
@@ -54,73 +37,67 @@ MOST_NAMED = 4
 
 def judge_machine(work: Work) -> None:
     """Accelerators and CPUs that the script gives Ray; keys that name accelerators and are not read."""
-    if work.setup.entry.kind in RAY and work.setup.pools:
-        _accelerators(work, all(pool.count == 1 for pool in work.setup.pools))
-        if all(pool.count == 1 for pool in work.setup.pools):
+    pools = work.setup.pools
+    if work.entry.kind in RAY and pools:
+        alone = all(pool.count == 1 for pool in pools)
+        _accelerators(work, alone)
+        if alone:
             _cpus(work)
-    if work.setup.entry.kind is not Kind.NOTHING:
+    if work.entry.kind is not Kind.NOTHING:
         _unread(work)
 
 
 def _accelerators(work: Work, alone: bool) -> None:
     """On one node Ray has no more accelerators than the script shows it; on several this node may be smaller than the others."""
-    program = work.notes.document.program
+    program, pools = work.notes.document.program, work.setup.pools
     machine = program.machine if program is not None else None
-    if machine is None or machine.accelerators is None:
+    need = sum(pool.size for pool in pools) if alone else max(parts.size for pool in pools for parts in pool.parts)
+    if machine is None or machine.accelerators is None or need <= machine.accelerators:
         return
-    need = sum(pool.size for pool in work.setup.pools) if alone else max(parts.size for pool in work.setup.pools for parts in pool.parts)
-    if need <= machine.accelerators:
-        return
+    shown, name = f"the script shows Ray {with_noun(machine.accelerators, 'accelerator')} of this node", pools[0].name
     if not alone:
-        message = (
-            f"the script shows Ray {with_noun(machine.accelerators, 'accelerator')} of this node, but a part of a pool needs {need} of one"
-        )
-        help_ = f"show Ray {need} accelerators on each node"
-        work.tell(FIT, work.setup.pools[0].name, message, machine.accelerators_span, help_, None, "", HANGS, proved=False)
+        message, help_ = f"{shown}, but a part of a pool needs {need} of one", f"show Ray {need} accelerators on each node"
+        work.tell(FIT, name, message, machine.accelerators_span, help_, None, "", HANGS, proved=False)
         return
-    names = " and ".join(f"`{pool.name}` ({pool.sizes})" for pool in work.setup.pools)
-    message = f"the script shows Ray {with_noun(machine.accelerators, 'accelerator')} of this node, but {names} need{'s' * (len(work.setup.pools) == 1)} {need}"
-    at = machine.accelerators_span or work.setup.pools[0].span("size")
-    help_ = f"show Ray {need} accelerators, or set {work.assigned(work.setup.pools[0].accelerators_key or 'trainer.n_gpus_per_node', machine.accelerators)}"
+    names = " and ".join(f"`{pool.name}` ({pool.sizes})" for pool in pools)
+    size = work.assigned(pools[0].accelerators_key or "trainer.n_gpus_per_node", machine.accelerators)
+    at = machine.accelerators_span or pools[0].span("size")
     when = f"verl raises a ValueError: Total available GPUs {machine.accelerators}.0 is less than total desired GPUs {need}"
-    work.tell(FIT, work.setup.pools[0].name, message, at, help_, None, f"{machine.accelerators} of {need}", when)
+    work.tell(FIT, name, f"{shown}, but {names} need{'s' * (len(pools) == 1)} {need}", at,
+              f"show Ray {need} accelerators, or set {size}", None, f"{machine.accelerators} of {need}", when)  # fmt: skip
 
 
 def _cpus(work: Work) -> None:
     """Every accelerator of a pool is reserved with CPUs; a placement group that lacks some waits without a limit."""
-    key = "ray_kwargs.ray_init.num_cpus" if since(work.settings, "0.6.0") else "ray_init.num_cpus"
-    program = work.notes.document.program
+    key = "ray_kwargs.ray_init.num_cpus" if work.settings.since("0.6.0") else "ray_init.num_cpus"
+    program, pools = work.notes.document.program, work.setup.pools
     machine = program.machine if program is not None else None
-    told: list[tuple[int, str, Span | None]] = []
-    amount: Amount | None = work.amount(key, CPUS)
+    given: list[tuple[int, str, Span | None]] = []
+    amount = work.amount(key, CPUS)
     if amount is not None and (program is None or not program.launcher.startswith("ray")):
-        told.append((amount.value, f"`{key}` {amount.value}", amount.span))
+        given.append((amount.value, f"`{key}` {amount.value}", amount.span))
     if machine is not None and machine.cpus is not None:
-        told.append((machine.cpus, f"`--num-cpus` {machine.cpus}", machine.cpus_span))
-    need = sum(pool.size * pool.cpus for pool in work.setup.pools)
-    reserved = sum(each.cpus for each in work.setup.entry.reserves)
-    for count, text, at in told:
-        if count < need + reserved:
-            cpus = f"{need} for {with_noun(sum(pool.size for pool in work.setup.pools), 'accelerator')}"
-            cpus += f" and {reserved} for its processes" if reserved else ""
+        given.append((machine.cpus, f"`--num-cpus` {machine.cpus}", machine.cpus_span))
+    count, reserved = sum(pool.size for pool in pools), sum(each.cpus for each in work.entry.reserves)
+    need = sum(pool.size * pool.cpus for pool in pools) + reserved
+    for there, text, at in given:
+        if there < need:
+            cpus = f"{need - reserved} for {with_noun(count, 'accelerator')}" + f" and {reserved} for its processes" * bool(reserved)
+            edit = amount.becomes(need) if amount is not None and at == amount.span else None
             message = f"{text} is fewer than the CPUs that verl reserves: {cpus}"
-            edit = amount.becomes(need + reserved) if amount is not None and at == amount.span else None
-            help_ = f"make it {need + reserved} or more"
-            work.tell(CPUS, work.setup.pools[0].name, message, at, help_, edit, "too few", HANGS)
+            work.tell(CPUS, pools[0].name, message, at, f"make it {need} or more", edit, "too few", HANGS)
 
 
 def _unread(work: Work) -> None:
     """A key that sizes something on accelerators and that nothing asked for is never passed over in silence."""
-    asked, sections = work.settings.asked, dict[str, list[str]]()
-    separate = work.setup.entry.kind in (Kind.SEPARATE, Kind.GENERATION)
-    document = work.notes.document
+    sections, document = dict[str, list[str]](), work.notes.document
+    separate = work.entry.kind in (Kind.SEPARATE, Kind.GENERATION)
     others = frozenset(document.others) - {document.source.name, "--set"}  # what a configuration has by default asks for nothing
     for path in _sizing(document.root, "", others):
         known = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
-        known = known and not any(path.startswith(section) and until(work.settings, release) for section, release in SINCE)
-        if path not in asked and not known and path.partition(".")[0] not in IGNORED:
-            owner = path.rpartition(".")[0]
-            sections.setdefault(owner, []).append(path)
+        known = known and not any(path.startswith(section) and work.settings.until(release) for section, release in SINCE)
+        if path not in work.settings.asked and not known and path.partition(".")[0] not in IGNORED:
+            sections.setdefault(path.rpartition(".")[0], []).append(path)
     for owner, paths in list(sections.items())[:MOST_NAMED]:
         named = ", ".join(f"`{path}`" for path in paths[:MOST_NAMED])
         why = f"{named} size{'s' * (len(paths) == 1)} something on accelerators, which is not read here"
@@ -133,18 +110,12 @@ def _sizing(value: Value, path: str, others: Set[str]) -> Iterator[str]:
     if isinstance(value, Sequence):
         for index, item in enumerate(value.items):
             yield from _sizing(item, f"{path}.{index}", others)
-    if not isinstance(value, Mapping):
-        return
-    for line in value:
-        key = f"{path}.{line.key.text}".lstrip(".")
-        if isinstance(line.value, Scalar):
-            if line.value.span.file in others:
-                continue
-            number = line.value.value
-            counts = (
-                is_unknown(line.value) or (isinstance(number, (int, float)) and number) or (isinstance(number, str) and number.isdecimal())
-            )
-            if counts and NAMING.search(line.key.text.lower()):
+    for line in value if isinstance(value, Mapping) else ():
+        key, inner = f"{path}.{line.key.text}".lstrip("."), line.value
+        if not isinstance(inner, Scalar):
+            yield from _sizing(inner, key, others)
+        elif inner.span.file not in others and NAMING.search(line.key.text.lower()):
+            number = inner.value
+            is_number = isinstance(number, (int, float)) and bool(number)
+            if is_unknown(inner) or is_number or (isinstance(number, str) and number.isdecimal()):
                 yield key
-        else:
-            yield from _sizing(line.value, key, others)

@@ -1,43 +1,46 @@
-"""What judges a job of verl: its settings, and how a finding about them is said."""
+"""What judges a job of verl: its settings, how a finding about them is said, and when verl itself notices."""
 
 from __future__ import annotations
 
-from typing import Callable, Sequence
+from typing import Sequence
 
 from ....configuration.settings import Amount
 from ....findings.finding import Severity
 from ....findings.span import Edit, Span
+from ....findings.wording import with_noun
 from ....releases.release import ALWAYS, Range
 from ...checks import Check, Divides, Facts, Number
-from ...checks import divisors as divisors
-from ...checks import multiples_near as nearest
-from ...checks import near as next_to
-from ..components.parallel import OWNERS, STRATEGIES
-from ..components.roles import uses_reference
 from ..configuration import Configuration
-from ..entries import Kind
-from ..entries.programs import FULLY_ASYNC
+from ..degrees import OWNERS, STRATEGIES, is_engine
 from ..job import Setup
-from ..pools.served import is_engine
-from ..releases import sequence_key
-from .notices import OWN_TRAINER
+from ..programs import FULLY_ASYNC, Kind
+from ..releases import SEQUENCE, sequence_key, uses_reference
 
-__all__ = ["Work", "divisors", "given", "nearest", "next_to"]
-
-DEGREES, MODE, SHARES, NUMBERS, REPLACED = "PW208", "PW123", "PW401", "PW403", "PW126"
-"""The codes of degrees that do not divide, of what the engines refuse, of work among ranks, of other numbers of the work, and of what
-verl puts another number in the place of."""
-
-DEFAULT = " (its default)"
+DEGREES, MODE, SHARES, NUMBERS, REPLACED, DIVIDES, TORN = "PW208", "PW123", "PW401", "PW403", "PW126", "PW404", "PW214"
+"""Codes: degrees that do not divide, what is refused, work among ranks, other numbers, what verl puts another number in the place of,
+what of a model does not divide, servers over the accelerators of several nodes."""
+AT_START = "verl refuses this in its first check, before any worker is started"
+BEFORE_WORKERS = "verl refuses this before any worker is started"
+WITH_TRAINER = "verl refuses this when it makes its trainer, before any worker is started"
+WITH_CRITIC = "verl notices this when it sets up the critic, after the pools were checked"
+WITH_REWARD = "verl notices this when it starts the servers of the reward model, before the workers are started"
+IN_ROLLOUTER = "verl notices this when it makes its rollouter, before the workers are started"
+IN_WORKERS = "verl notices this only in the workers, after the pools were taken and they were started"
+WITH_MODEL = "verl notices this only in the workers, when they build the model"
+AFTER_WEIGHTS = "verl notices this only when it starts its inference engines, after the weights that are trained were loaded"
+IN_SERVER = "verl notices this only when a server of the engine is started, after the weights were loaded"
+FIRST_STEP = "verl notices this only at its first step, after everything was loaded"
+FIRST_UPDATE = "verl notices this only at its first update, after everything was loaded and generated once"
+UNCHECKED_AT_START = "verl's own check at the start is skipped with `use_dynamic_bsz`; Megatron fails in the workers"
+NEVER = "verl never notices this"
+HANGS = "verl never notices this: it waits without a limit"
+OWN_TRAINER = "this program has a trainer of its own, which may do otherwise"
 UNKNOWN_ARGUMENTS = "an argument of the command is unknown, which may set what is a default here"
+DEFAULT = " (its default)"
 ACCELERATORS = "trainer.n_gpus_per_node"
+ACTOR, ROLLOUT, REFERENCE = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
 LOOPS = (Kind.HYBRID, Kind.SEPARATE)
-"""What generates through agent loops in the processes of a worker group."""
-
-
-def given(number: Number | None) -> Callable[[Facts], Number | None]:
-    """Term of a number that was read already."""
-    return lambda facts: number
+"""Programs that generate through agent loops in the processes of a worker group."""
 
 
 class Work(Facts):
@@ -46,8 +49,9 @@ class Work(Facts):
     settings: Configuration
 
     def __init__(self, setup: Setup, subject: str = "") -> None:
-        super().__init__(setup.notes, setup.settings, subject)
+        super().__init__(setup.settings.notes, setup.settings, subject)
         self.setup = setup
+        self.entry = setup.settings.entry
 
     def check(self, subject: str, *checks: Check) -> None:
         """Runs checks about a component."""
@@ -60,62 +64,12 @@ class Work(Facts):
         notes: tuple[str, ...],
     ) -> None:  # fmt: skip
         """See `Facts.judge`; a program with a trainer of its own may do otherwise."""
-        if self.setup.entry.own_trainer and severity is Severity.ERROR:
+        if self.entry.own_trainer and severity is Severity.ERROR:
             severity, notes = Severity.WARNING, (*notes, OWN_TRAINER)
         program = self.notes.document.program
         if severity is Severity.ERROR and DEFAULT in message and program is not None and not program.complete:
             severity, notes = Severity.WARNING, (*notes, UNKNOWN_ARGUMENTS)
         super().judge(releases, severity, code, message, at, label, help, edit, notes)
-
-    def number(self, path: str, code: str) -> Number | None:
-        """See `Facts.number`; a number that is null is unset."""
-        amount = self.amount(path, code)
-        return None if amount is None else self.of(amount)
-
-    def divides(
-        self, subject: str, code: str, left: Number, right: Number, message: str, when: str, suggest: Sequence[int] = (), *,
-        change: str = "left", edits: bool = True, source: str = "", severity: Severity = Severity.ERROR,
-        releases: Range = ALWAYS,
-    ) -> None:  # fmt: skip
-        """Says where `left` is no multiple of `right`; see `Divides`."""
-        check = Divides(code=code, source=source, left=given(left), right=given(right), message=message, when=when, suggest=suggest,
-                        change=change, edits=edits, severity=severity, releases=releases)  # fmt: skip
-        self.check(subject, check)
-
-    def of(self, amount: Amount) -> Number:
-        """A setting as a number of a check."""
-        return Number(amount.value, self.said(amount), amount)
-
-    def text(self, amount: Amount) -> str:
-        """See `Facts.text`."""
-        return self.said(amount)
-
-    def assigned(self, path: str, value: object) -> str:
-        """See `Facts.assigned`."""
-        return self.settings.assigned(path, value)
-
-    @property
-    def is_whole(self) -> bool:
-        """True if the configuration is a command line that is known in full, which nothing is added to."""
-        program = self.setup.notes.document.program
-        return program is not None and program.complete and not self.setup.notes.partial
-
-    @property
-    def is_checked_at_start(self) -> bool:
-        """True if the program checks its configuration before it starts workers. Source: verl, verl/utils/config.py (validate_config)."""
-        entry = self.setup.entry
-        return entry.kind in LOOPS and not entry.own_trainer and entry.program != FULLY_ASYNC.program
-
-    @property
-    def has_reference(self) -> bool:
-        """True if what is trained is compared with a reference policy."""
-        return bool(uses_reference(self.settings))
-
-    def amount(self, path: str, rule: str, least: int = 1) -> Amount | None:
-        """A number; None where it is null or unknown."""
-        if self.settings.is_open(path, rule) or not self.settings.said(path, rule):
-            return None
-        return self.settings.whole(path, rule, least=least)
 
     def tell(
         self, code: str, subject: str, message: str, at: Span | None, help: str, edit: Edit | None = None, label: str = "",
@@ -126,28 +80,88 @@ class Work(Facts):
         kept = tuple(note for note in notes if note)
         Work(self.setup, subject).judge(releases, severity, code, message, at or self.settings.top, label, help, edit, kept)
 
-    def set(self, amount: Amount, *values: int) -> str:
-        """Advice to write one of these values."""
-        others = "".join(f" or `{value}`" for value in values[1:])
-        return f"set {self.settings.assigned(amount.name, values[0])}{others}"
+    def number(self, path: str, code: str) -> Number | None:
+        """See `Facts.number`; a number that is null is unset."""
+        return self.of(self.amount(path, code))
 
-    def said(self, amount: Amount) -> str:
+    def of(self, amount: Amount | None) -> Number | None:
+        """A setting as a number of a check; None if unknown."""
+        return None if amount is None else Number(amount.value, self.text(amount), amount)
+
+    def amount(self, path: str, rule: str, least: int = 1) -> Amount | None:
+        """A number; None where it is null or unknown."""
+        if self.settings.is_open(path, rule) or not self.settings.said(path, rule):
+            return None
+        return self.settings.whole(path, rule, least=least)
+
+    def divides(
+        self, subject: str, code: str, left: Number | None, right: Number | None, when: str, suggest: Sequence[int] = (),
+        message: str = "", *, change: str = "left", edits: bool = True, source: str = "", severity: Severity = Severity.ERROR,
+        releases: Range = ALWAYS,
+    ) -> None:  # fmt: skip
+        """Says where `left` is no multiple of `right`; see `Divides`."""
+        check = Divides(code=code, source=source, left=left, right=right, message=message, when=when, suggest=suggest, change=change,
+                        edits=edits, severity=severity, releases=releases)  # fmt: skip
+        self.check(subject, check)
+
+    def text(self, amount: Amount) -> str:
         """The key with its value, and that it is a default where nobody wrote it."""
         return f"`{amount.name}` {amount.value}" + (DEFAULT if amount.span is None and amount.default else "")
 
+    def assigned(self, path: str, value: object) -> str:
+        """See `Facts.assigned`."""
+        return self.settings.assigned(path, value)
+
+    def set(self, amount: Amount, *values: int) -> str:
+        """Advice to write one of these values."""
+        return f"set {self.assigned(amount.name, values[0])}" + "".join(f" or `{value}`" for value in values[1:])
+
+    def samples(self, count: int, of: str, *amounts: Amount) -> str:
+        """A number of samples, and the settings whose product it is."""
+        return f"{with_noun(count, 'sample')}{of} ({' x '.join(map(self.text, amounts))})"
+
+    @property
+    def is_whole(self) -> bool:
+        """True if the configuration is a command line that is known in full, which nothing is added to."""
+        program = self.notes.document.program
+        return program is not None and program.complete and not self.notes.partial
+
+    def is_said(self, key: str) -> bool:
+        """True if a value is written, or a default that nothing else can change any more."""
+        return self.settings.at(key) is not None or self.is_whole
+
+    @property
+    def is_checked_at_start(self) -> bool:
+        """True if the program checks its configuration before it starts workers. Source: verl, verl/utils/config.py (validate_config)."""
+        return self.entry.kind in LOOPS and not self.entry.own_trainer and self.entry.program != FULLY_ASYNC
+
+    def when_divided(self, name: str) -> str:
+        """When verl notices degrees that do not divide the ranks of something trained."""
+        if name != "actor" or not self.is_checked_at_start:
+            return IN_WORKERS
+        return UNCHECKED_AT_START if self.settings.flag(f"{ACTOR}.use_dynamic_bsz", DEGREES) else AT_START
+
+    @property
+    def has_reference(self) -> bool:
+        """True if what is trained is compared with a reference policy."""
+        return bool(uses_reference(self.settings))
+
     def is_trained_by(self, owner: str) -> str | None:
-        """The strategy of something that is trained; `fsdp2` counts as `fsdp`. None where it is unknown."""
+        """Strategy of something that is trained; `fsdp2` counts as `fsdp`. None if unknown."""
         word = self.settings.word(f"{owner}.strategy", DEGREES)
         return "fsdp" if word in ("fsdp", "fsdp2", "fsdp_turbo") else word
 
     def is_engine(self, name: str) -> bool:
         """True if an inference engine serves a component."""
-        return is_engine(self.settings, self.setup.entry, name)
+        return is_engine(self.settings, name)
+
+    def is_worker(self, name: str) -> bool:
+        """True if the job has a component that no inference engine serves."""
+        return self.setup.component(name) is not None and not self.is_engine(name)
 
     def sequence(self, owner: str, rule: str) -> Amount | None:
         """Sequence parallel size of something that FSDP trains."""
-        tuned = self.setup.entry.kind is Kind.PROCESSES
-        return self.amount("ulysses_sequence_parallel_size" if tuned else sequence_key(self.settings, owner), rule)
+        return self.amount(SEQUENCE if self.entry.kind is Kind.PROCESSES else sequence_key(self.settings, owner), rule)
 
     def data_parallel(self, name: str) -> int | None:
         """Ranks that get samples of their own; None where they are unknown or do not come out even, which other rules say."""
@@ -155,11 +169,9 @@ class Work(Facts):
         if ranks is None or component is None or name not in OWNERS:
             return None
         size, strategy = component.parallel.replica, self.is_trained_by(OWNERS[name])
-        if strategy == "fsdp":
-            sequence = self.sequence(OWNERS[name], DEGREES)
-            size = sequence.value if sequence else 1
-        elif strategy == "veomni":
-            sequence = self.amount(f"{OWNERS[name]}.veomni.ulysses_parallel_size", DEGREES)
+        if strategy in ("fsdp", "veomni"):
+            key = f"{OWNERS[name]}.veomni.ulysses_parallel_size"
+            sequence = self.sequence(OWNERS[name], DEGREES) if strategy == "fsdp" else self.amount(key, DEGREES)
             size = sequence.value if sequence else 1
         elif strategy not in STRATEGIES:
             return None  # degrees of other strategies are not read

@@ -9,7 +9,7 @@ from placewright.models.composition import Composer
 from placewright.models.dialects import verl
 from placewright.models.dialects.load import read
 from placewright.models.dialects.verl.defaults import table_of
-from placewright.models.dialects.verl.entries.programs import PROGRAMS
+from placewright.models.dialects.verl.programs import PROGRAMS
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.document import Document
@@ -56,7 +56,7 @@ KEYS = sorted(
         "placewright.components.actor",
         "resource_pool_spec.global_pool",
         "mapping",
-        "topology.models",
+        "topology.device_pools",
     }
 )
 
@@ -103,8 +103,6 @@ FAULTY = (
     ("reward_model: {enable: true, use_reward_loop: false, enable_resource_pool: true, nnodes: 0}\ntrainer: {nnodes: 1}\n", "2x8"),
     ("resource_pool_spec:\n  a: [4, 2]\nmapping:\n  Role.ActorRolout: a\n", "2x4"),
     ("resource_pool_spec: {aab: [4, 4]}\nmapping: {ActorRollout: aa, Critic: ab}\n", "2x4"),
-    ("topology:\n  clusters: [{name: c, nnodes: 1, n_gpus_per_node: 8}]\n  device_pools: [{name: pool, cluster: d, nnodes: 1, n_gpus_per_node: 8}]\n"
-     "  models:\n    - {name: actor, worker: actor, resource_pool: pol}\n    - {name: ref, worker: ref, resource_pool: pool, device_range: [0, 9]}\n", "1x8"),
 )  # fmt: skip
 
 

@@ -121,7 +121,7 @@ def test_megatron_chosen_by_its_group_has_the_defaults_of_megatron() -> None:
 def test_keys_of_a_file_are_warned_of_beside_the_right_ones_too() -> None:
     text = "trainer: {nnodes: 1, nnode: 2, n_gpus_per_node: 8}\nactor_rollout_ref: {rollout: {n: 1}}\n"
     (finding,) = about_keys(read(Source("train.yaml", text), composer=Composer(frameworks=("verl==0.9.0",))).findings)
-    assert finding.message == "verl has no key `trainer.nnode`: verl ignores it without a word; `trainer.nnodes` is set too"
+    assert finding.message == "verl has no key `trainer.nnode`, and ignores it; `trainer.nnodes` is set too"
 
 
 def test_the_keys_of_an_unknown_program_are_its_own() -> None:

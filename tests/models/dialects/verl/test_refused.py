@@ -42,16 +42,16 @@ REFUSED = {
     "the reference of Megatron": (
         ON_MEGATRON, {f"{ACTOR}.use_kl_loss": True, f"{ACTOR}.use_dynamic_bsz": True}, "the reference policy of Megatron demands it",
     ),
-    "a deprecated size": (MAIN, {f"{ACTOR}.ppo_micro_batch_size": 16, f"{ACTOR}.ppo_micro_batch_size_per_gpu": None}, "refuse both together"),
+    "a deprecated size": (MAIN, {f"{ACTOR}.ppo_micro_batch_size": 16, f"{ACTOR}.ppo_micro_batch_size_per_gpu": None}, "and refuse both"),
     "a deprecated size of the critic": (
-        MAIN, {"algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size": 16}, "which verl takes for `critic.ppo_micro_batch_size_per_gpu`",
+        MAIN, {"algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size": 16}, "are both set; verl takes one of them",
     ),
-    "no engine": (MAIN, {f"{ROLLOUT}.name": None}, "verl does not know which engine generates"),
-    "no hybrid engine": (MAIN, {"actor_rollout_ref.hybrid_engine": False}, "verl asserts that it is True"),
-    "a hybrid engine apart": (ONE_STEP, {}, "verl asserts that it is False"),
-    "two strategies": (ONE_STEP, {**APART, f"{ACTOR}.strategy": "fsdp2"}, "verl asserts that they are the same"),
+    "no engine": (MAIN, {f"{ROLLOUT}.name": None}, "is not set, and has no default"),
+    "no hybrid engine": (MAIN, {"actor_rollout_ref.hybrid_engine": False}, "generates in the processes of the actor"),
+    "a hybrid engine apart": (ONE_STEP, {}, "generates in a pool of its own"),
+    "two strategies": (ONE_STEP, {**APART, f"{ACTOR}.strategy": "fsdp2"}, "they must be the same"),
     "an unknown strategy": (MAIN, {"critic.strategy": "fsdp3"}, "it raises a NotImplementedError"),
-    "Megatron in a configuration for FSDP": (MAIN, {f"{ACTOR}.strategy": "megatron"}, "it has no `actor_rollout_ref.actor.megatron`"),
+    "Megatron in a configuration for FSDP": (MAIN, {f"{ACTOR}.strategy": "megatron"}, "the configuration `ppo_trainer` is for fsdp"),
     "a critic of the new workers": (
         MAIN, {"trainer.use_legacy_worker_impl": "disable", "algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size_per_gpu": 1,
                "critic.strategy": "fsdp2"}, "a critic is trained with fsdp alone",

@@ -133,8 +133,8 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
     ),
     "K13 batches of dynamic size": ("0.3.0 0.5.0", MAIN, {**DYNAMIC, "data.train_batch_size": 20, **SYNC}, "8 accelerators of the trainer", "1x8"),
     "K13 padding by default": ("0.5.0 0.6.1", MAIN, {f"{A}.ulysses_sequence_parallel_size": 2, **SYNC}, "needs inputs without padding", "1x8"),
-    "K13 strategies of two pools": ("0.7.0 b178a3cd", ONE_STEP, {**OWN_POOL, "critic.strategy": "fsdp2"}, "that they are the same", "2x8"),
-    "K13 one strategy in one pool": ("0.5.0", MAIN, {"critic.strategy": "megatron", **SYNC}, "that they are the same", "2x8"),
+    "K13 strategies of two pools": ("0.7.0 b178a3cd", ONE_STEP, {**OWN_POOL, "critic.strategy": "fsdp2"}, "they must be the same", "2x8"),
+    "K13 one strategy in one pool": ("0.5.0", MAIN, {"critic.strategy": "megatron", **SYNC}, "they must be the same", "2x8"),
     "K13 veomni": ("0.7.0 b178a3cd", MAIN, {f"{A}.strategy": "veomni"}, "has no workers", "1x8"),
     "K13 mindspeed": (f"0.7.1 {NEWEST}", MAIN, {"algorithm.adv_estimator": "gae", f"{A}.strategy": "mindspeed"}, "has no workers", "1x8"),
     "K13 mini batches of the new workers": (

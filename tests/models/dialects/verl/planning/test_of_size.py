@@ -44,22 +44,3 @@ def test_degrees_that_follow_from_many_nodes_or_large_ones_are_planned_too(degre
     assert answer.planned is not None and answer.planned.proved
     assert answer.planned.best.design.options["rollout"].parallel.tp == size
     assert answer.planned.best.nanoseconds == (seconds + 5) * 10**9
-
-
-def test_a_choice_with_the_same_degrees_on_each_size_stands_beside_those_that_have_others() -> None:
-    """With tp 4 only one size is taken, with tp 1 and 2 several: no choice was left, which ended in a traceback."""
-    tp, pp = "${actor_rollout_ref.rollout.tensor_model_parallel_size}", "${int_div:${trainer.n_gpus_per_node},2}"
-    megatron = f'megatron: {{tensor_model_parallel_size: "{tp}", pipeline_model_parallel_size: "{pp}"}}'
-    text = HYBRID.replace("strategy: fsdp", f"strategy: megatron, use_kl_loss: true, {megatron}")
-    text = text.replace("n: 8", "n: 8, agent: {num_workers: 1}").replace("n_gpus_per_node: 8", "n_gpus_per_node: 2")
-    text = text.replace("ref:\n", "ref:\n  ref: {strategy: megatron, log_prob_micro_batch_size_per_gpu: 1}\n", 1)
-    text = text[: text.index("    actor: {seconds")]
-    rows = ((2, 1, 1, 90), (4, 1, 2, 40), (4, 2, 2, 30), (4, 4, 1, 5), (2, 2, 1, 80))
-    times = ", ".join(f"{{accelerators: {count}, tp: {tp}, pp: {pp}, seconds: {takes}}}" for count, tp, pp, takes in rows)
-    text += "    rollout: {parallel: {tp: [1, 2, 4]}, scaling: table, seconds: {2: 50, 4: 25}}\n"
-    for name in ("actor", "ref"):
-        text += f"    {name}: {{scaling: table, seconds: [{times}]}}\n"
-    answer = solve(of(text, "1x4", "training"), sandbox=False)
-    assert answer.planned is not None and answer.planned.proved
-    assert answer.planned.best.nanoseconds == 35 * 10**9  # tp 4 in two parts of two, where pp is 1
-    assert str(answer.planned.best.design.options["actor"].parallel) == "tp 4"

@@ -11,8 +11,8 @@ import pytest
 from placewright.cli.written import edits_of
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import AsRead, read
-from placewright.models.dialects.verl import reader
-from placewright.models.dialects.verl.planning import anew, refused
+from placewright.models.dialects.verl import anew, reader
+from placewright.models.dialects.verl import sizes as refused
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.pools.pool import Pool
 from placewright.models.reading import Reading

@@ -9,8 +9,8 @@ import pytest
 from placewright.cli.written import edits_of
 from placewright.models.answer import UNDECIDED
 from placewright.models.dialects.load import read
-from placewright.models.dialects.verl.planning import opening
-from placewright.models.dialects.verl.planning.refused import following_keys
+from placewright.models.dialects.verl import sizes as opening
+from placewright.models.dialects.verl.sizes import following_keys
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
@@ -65,6 +65,8 @@ def test_the_plan_is_the_best_of_all_files_with_a_size(seed: int) -> None:
     random = Random(seed)
     actor, rollout = random.choice(("", *OF_ACTOR)), random.choice(OF_ROLLOUT)
     offered = [1, 2] if seed % 3 == 0 else []
+    if not offered:  # of one component degrees may follow from the size
+        actor, rollout = (actor, "1") if seed % 2 else ("", rollout)
     times: tuple[Seconds, Seconds] = ({}, {})
     for its in times:
         its.update({(count, tp): random.randint(10, 999) for count in range(1, 9) for tp in range(1, 9) if count % tp == 0})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.dialects.verl.writing.write import added
+from placewright.models.dialects.verl.writing import added
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import apply_edits
 from placewright.models.text.source import Source

@@ -6,7 +6,7 @@ import placewright as pw
 from placewright.cli.written import edits_of
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
-from placewright.models.dialects.verl.writing.write import Choice, fewest_doubts
+from placewright.models.dialects.verl.writing import Choice, fewest_doubts
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source

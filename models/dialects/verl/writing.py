@@ -9,125 +9,28 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from math import gcd
-from typing import Callable, Sequence, Union
-from typing import Mapping as MappingType
+from typing import Callable, Mapping, Sequence, Union
 
-from ....findings.finding import Severity, UnusableInput, error
-from ....findings.span import Edit, Span
-from ....machines.node_group import ACCELERATOR
-from ....placements.assignment import Assignment, seats
-from ....pools.pool import Pool
-from ....reading import Reading
-from ....text.reshape import with_entry
-from ....text.source import Source
-from ....text.splice import at_line_end, line_end
-from ....text.tree import Mapping, Scalar
-from ...dialect import TRAINING, Degrees
-from ..configuration import Configuration
-from ..hinted import is_open, says_degrees
-from ..planning.degrees import amounts_of, changed, numbers
-from ..reader import VerlReader, read
+from ...findings.finding import Severity, UnusableInput, error
+from ...findings.span import Edit, Span
+from ...machines.node_group import ACCELERATOR
+from ...placements.assignment import Assignment, seats
+from ...pools.pool import Pool
+from ...reading import Reading
+from ...text.reshape import with_entry
+from ...text.source import Source
+from ...text.splice import at_line_end, line_end
+from ...text.tree import Mapping as Section
+from ...text.tree import Scalar
+from ..dialect import TRAINING, Degrees
+from .configuration import Configuration
+from .hinted import is_open, says_degrees
+from .reader import VerlReader, read
+from .sizes import changed
 
 Tree = dict[str, Union[int, "Tree"]]
-
-
-def instead(key: str, here: Scalar, value: int) -> list[Edit]:
-    """The edit of a number that is written; none where it is that one. Raises UnusableInput where it comes through an interpolation."""
-    if here.value == value:
-        return []
-    if here.origin is not None:
-        raise refused(key, f"`{key}` is written through an interpolation")
-    return [Edit(here.span, str(value))]
-
-
-def added(source: Source, numbers: MappingType[str, int]) -> list[Edit]:
-    """The edits that put keys where they belong: into the sections that the text has, and sections of their own for the others.
-
-    Raises UnusableInput where a section is none, or has no place for more.
-    """
-    return _into(source, source.root, _tree(numbers), "")
-
-
-def _tree(numbers: MappingType[str, int]) -> Tree:
-    """Dotted keys as maps in maps; none of them lies below another."""
-    found: Tree = {}
-    below: dict[str, dict[str, int]] = {}
-    for key, value in numbers.items():
-        name, _, rest = key.partition(".")
-        if rest:
-            below.setdefault(name, {})[rest] = value
-            found.setdefault(name, {})
-        else:
-            found[name] = value
-    return {name: _tree(below[name]) if name in below else value for name, value in found.items()}
-
-
-def _into(source: Source, section: Mapping, tree: Tree, path: str) -> list[Edit]:
-    edits, new = list[Edit](), list[str]()
-    for name, value in tree.items():
-        key, here = f"{path}{name}", section.get(name)
-        if isinstance(here, Mapping) and isinstance(value, dict):
-            edits += _into(source, here, value, f"{key}.")
-        elif here is not None:
-            raise refused(key, f"`{key}` is no section that could be added to")
-        elif section is source.root and not section.flow:
-            new.append(f"{name}: {_text(value)}")
-        else:
-            edit = with_entry(source.text, section, name, _text(value))
-            if edit is None:
-                raise refused(key, f"`{key}` has no place in its section")
-            edits.append(edit)
-    end = line_end(source)
-    return edits + ([at_line_end(source, len(source.text), "".join(f"{end}{line}" for line in new))] if new else [])
-
-
-def _text(value: int | Tree) -> str:
-    if isinstance(value, int):
-        return str(value)
-    return "{" + ", ".join(f"{name}: {_text(inner)}" for name, inner in value.items()) + "}"
-
-
-def refused(name: str, why: str) -> UnusableInput:
-    """Why the answer cannot be written (PW603)."""
-    return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help="use the plan itself")])
-
-
 Choice = tuple[int, ...]
-
-
-def fewest_doubts(lengths: Sequence[int], doubts: Callable[[Choice], int | None], most: int) -> Choice | None:
-    """One of each of some lists, by its place, without doubts; else the first with fewest of those that were tried; None where each is impossible.
-
-    `doubts` are those of a choice, None of an impossible one. At most so many are tried: of the last list each with the first of the
-    others, then of the one before it each with the best of the last, and so on; then every choice in order.
-    """
-    known: dict[Choice, int | None] = {}
-
-    def rank(choice: Choice) -> tuple[bool, int, Choice]:
-        its = known.get(choice)
-        return its is None, its or 0, choice
-
-    def is_right(choice: Choice) -> bool:
-        if choice not in known and len(known) < most:
-            known[choice] = doubts(choice)
-        return known.get(choice) == 0
-
-    best: Choice = (0,) * len(lengths)
-    for place in reversed(range(len(lengths))):
-        for number in range(lengths[place]):
-            choice = (*best[:place], number, *best[place + 1 :])
-            if is_right(choice):
-                return choice
-            best = min(best, choice, key=rank)
-    for choice in product(*map(range, lengths)):
-        if is_right(choice):
-            return choice
-        if len(known) >= most:
-            break
-    possible = [choice for choice, its in known.items() if its is not None]
-    return min(possible, key=rank, default=None)
-
-
+Numbers = Mapping[str, int]
 MOST_TRIED = 64
 """Combinations of sizes that are tried until one is laid out as the answer says."""
 SERVERS = "PW214"
@@ -139,17 +42,18 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
 
     Raises UnusableInput (PW603) where verl cannot say the answer: in parts of one size it would take other nodes.
     """
-    planned = reading.problem is not None and reading.problem.job.laying is not None
+    job = reading.problem.job if reading.problem is not None else None
+    planned = job is not None and job.laying is not None
     reader = VerlReader(reading.document, None, TRAINING, open_=planned)
-    entry, settings, declared = reader.entry, reader.settings, reader.declared
+    settings, declared = reader.settings, reader.declared
     chosen, through = dict[str, int](), dict[str, int]()
     for name, parallel in degrees.items():
         # What nobody opened follows from other numbers, and stays as it is written.
-        if (reading.problem is None or name not in reading.problem.job.tied) and says_degrees(settings, name):
-            amounts = amounts_of(settings, entry, declared, name)
+        if (job is None or name not in job.tied) and says_degrees(settings, name):
+            amounts = reader.own(name)
             chosen |= {amounts[degree].name: value for degree, value in changed(amounts, parallel).items()}
             followed = {degree: its for degree, its in amounts.items() if its.scalar is not None and its.scalar.origin is not None}
-            through |= numbers(followed, parallel)
+            through |= {amount.name: int(getattr(parallel, degree)) for degree, amount in followed.items()}
     kept = {key: value for key, value in chosen.items() if key not in through}
     open_ = [pool for pool in declared.pools if is_open(settings, pool)]
     # What refers to a degree says it as before where that is right; a number stands there only where it is not.
@@ -174,23 +78,99 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
         if len(set(counts := _counts(pool, assignment))) > 1:
             told = ", ".join(map(str, counts[:8]))
             raise refused(pool.components[0], f"the parts of `{pool.name}` would differ ({told} accelerators on its nodes)")
-    if refusals:
-        raise refusals[0]
-    return []
+    raise refusals[0]
 
 
-def _edits(reading: Reading, settings: Configuration, said: dict[str, int], alone: dict[str, int], planned: bool) -> list[Edit]:
+def fewest_doubts(lengths: Sequence[int], doubts: Callable[[Choice], int | None], most: int) -> Choice | None:
+    """One of each of some lists, by its place, without doubts; else the first with fewest; None where each is impossible.
+
+    `doubts` are those of a choice, None of an impossible one. At most so many are tried: of the last list each with the first of the
+    others, then of the one before it each with the best of the last, and so on; then every choice in order.
+    """
+    known: dict[Choice, int | None] = {}
+
+    def is_right(choice: Choice) -> bool:
+        if choice not in known and len(known) < most:
+            known[choice] = doubts(choice)
+        return known.get(choice) == 0
+
+    def rank(choice: Choice) -> tuple[bool, int, Choice]:
+        return known.get(choice) is None, known.get(choice) or 0, choice
+
+    best: Choice = (0,) * len(lengths)
+    for place in reversed(range(len(lengths))):
+        for number in range(lengths[place]):
+            choice = (*best[:place], number, *best[place + 1 :])
+            if is_right(choice):
+                return choice
+            best = min(best, choice, key=rank)
+    for choice in product(*map(range, lengths)):
+        if is_right(choice):
+            return choice
+        if len(known) >= most:
+            break
+    return min((choice for choice, found in known.items() if found is not None), key=rank, default=None)
+
+
+def _edits(reading: Reading, settings: Configuration, said: Numbers, alone: Numbers, planned: bool) -> list[Edit]:
     """Those that give the keys these numbers, those of `alone` instead of an interpolation; of a plan what another text says stays there."""
     edits, missing = list[Edit](), dict[str, int]()
-    for key, value in (said | alone).items():
+    for key, value in {**said, **alone}.items():
         here = settings.at(key)
-        if isinstance(here, Scalar) and here.span.file == reading.source.name:
-            edits += [Edit(here.span, str(value))] if key in alone else instead(key, here, value)
-        elif not planned or not isinstance(here, Scalar) or here.value != value:
-            missing[key] = value
+        if not isinstance(here, Scalar) or here.span.file != reading.source.name:
+            if not (planned and isinstance(here, Scalar) and here.value == value):
+                missing[key] = value
+        elif key in alone or here.value != value:
+            if key not in alone and here.origin is not None:
+                raise refused(key, f"`{key}` is written through an interpolation")
+            edits.append(Edit(here.span, str(value)))
     if reading.document.program is not None:
         return edits + _at_command_end(reading, [f"{key}={value}" for key, value in missing.items()])
     return edits + added(reading.source, missing)
+
+
+def added(source: Source, numbers: Numbers) -> list[Edit]:
+    """The edits that put keys where they belong: into the sections that the text has, and sections of their own for the others.
+
+    Raises UnusableInput where a section is none, or has no place for more.
+    """
+    tree: Tree = {}
+    for key, value in numbers.items():
+        inner = tree
+        *owners, last = key.split(".")
+        for owner in owners:
+            found = inner.setdefault(owner, {})
+            inner = found if isinstance(found, dict) else inner
+        inner[last] = value
+    return _into(source, source.root, tree, "")
+
+
+def _into(source: Source, section: Section, tree: Tree, path: str) -> list[Edit]:
+    edits, new = list[Edit](), ""
+    for name, value in tree.items():
+        key, here = f"{path}{name}", section.get(name)
+        if isinstance(here, Section) and isinstance(value, dict):
+            edits += _into(source, here, value, f"{key}.")
+        elif here is not None:
+            raise refused(key, f"`{key}` is no section that could be added to")
+        elif section is source.root and not section.flow:
+            new += f"{line_end(source)}{name}: {_text(value)}"
+        elif edit := with_entry(source.text, section, name, _text(value)):
+            edits.append(edit)
+        else:
+            raise refused(key, f"`{key}` has no place in its section")
+    return edits + ([at_line_end(source, len(source.text), new)] if new else [])
+
+
+def _text(value: int | Tree) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return "{" + ", ".join(f"{name}: {_text(inner)}" for name, inner in value.items()) + "}"
+
+
+def refused(name: str, why: str) -> UnusableInput:
+    """Why the answer cannot be written (PW603)."""
+    return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help="use the plan itself")])
 
 
 def _sizes(pool: Pool, assignment: Assignment) -> list[list[tuple[str, int]]]:
@@ -234,17 +214,16 @@ def _doubts(written: Reading) -> int:
 
 def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> Reading:
     """The edited text must say exactly this Assignment, of the same cluster, with these degrees, and all others as they are; as it is read."""
-    problem, source = reading.problem, reading.source.edited(edits)
-    written = read(
-        replace(reading.document.compose(source), release=reading.document.release), problem.cluster if problem else None, TRAINING
-    )
-    again = written.problem
-    found = {component.name: component.runs or () for component in again.components} if again else {}
+    problem = reading.problem
+    document = replace(reading.document.compose(reading.source.edited(edits)), release=reading.document.release)
+    written = read(document, problem.cluster if problem else None, TRAINING)
+    components = written.problem.components if written.problem else ()
+    found = {component.name: component.runs or () for component in components}
     for name, runs in assignment.runs.items():
         if list(seats(found.get(name, ()))) != list(seats(runs)):
             raise refused(name, f"verl names no nodes, and would place `{name}` elsewhere")
     before = {component.name: component.parallel for component in problem.components} if problem else {}
-    for component in again.components if again else ():
+    for component in components:
         if component.parallel != {**before, **degrees}.get(component.name, component.parallel):
             raise refused(component.name, f"with it, `{component.name}` would have {component.parallel}")
     return written

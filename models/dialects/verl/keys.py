@@ -1,0 +1,191 @@
+"""Keys that verl's configuration does not have in the release at hand: what Hydra refuses, and what nothing reads.
+
+Source: Hydra, hydra/_internal/config_loader_impl.py (a setting without `+` of a key that the configuration lacks is refused, one with a single
+`+` of a key that it has too); verl, verl/trainer/main_ppo.py (keys that nothing reads are kept without a word).
+"""
+
+from __future__ import annotations
+
+from ...configuration.notes import Notes, is_unknown
+from ...findings.span import Edit, Span
+from ...releases.release import spans_of
+from ...text.interpolation_text import holds_interpolation
+from ...text.nearest import closest, distance
+from ...text.setting import Kind as Mark
+from ...text.setting import Setting
+from ...text.tree import Mapping, Scalar, Value
+from .configuration import Configuration
+from .defaults import Table
+from .programs import configurations
+
+REFUSED, UNREAD = "PW012", "PW104"
+NEAR = 2
+"""So many letters at most differ in a key that is probably misspelt, though nothing refuses it."""
+SHORT = 6
+"""In shorter keys it is one letter."""
+REAL = {
+    "actor_rollout_ref.actor.micro_batch_size", "actor_rollout_ref.actor.traj_mini_batch_size", "data.batch_size", "data.gen_batch_size",
+    "data.val_batch_size", "trainer.n_env_gpus_per_node", "trainer.n_rollout_gpus_per_node",
+}  # fmt: skip
+"""Keys that verl looks for, though no configuration has them."""
+
+
+def judge_keys(notes: Notes, settings: Configuration) -> None:
+    """A finding for every key that the configuration does not have; nothing where the configuration is not known."""
+    table, document = settings.table, notes.document
+    if table is None:
+        return
+    judged = _Keys(notes, settings, table)
+    if not document.settings:
+        judged.section(document.root, "")
+        return
+    for setting in document.settings:
+        if setting.package is None and "/" not in setting.key and setting.key.split(".")[0] != "hydra":
+            judged.setting(setting)
+    judged.options()
+
+
+class _Keys:
+    """Keys of a file or of a command line, judged one after the other.
+
+    `composed`: what Hydra refuses has been found already. `added` are the keys of the settings before.
+    """
+
+    def __init__(self, notes: Notes, settings: Configuration, table: Table) -> None:
+        self.notes = notes
+        self.settings = settings
+        self.table = table
+        self.composed = notes.document.program is not None and notes.document.program.found
+        self.release = f" of {notes.choice.release}" if notes.choice is not None else ""
+        self.added: set[str] = set()
+
+    def setting(self, setting: Setting) -> None:
+        """A finding where Hydra refuses a setting, or keeps one that was probably meant for another key."""
+        key, kind, name = setting.key, setting.kind, self.table.name
+        if kind in (Mark.CHANGE, Mark.DELETE):
+            if not self.composed and not self._has(key):
+                if self._may_be_another_program(key):
+                    why = f"`{key}` is a key of another configuration than `{name}`, which is assumed"
+                    self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
+                else:
+                    message = f"`{name}`{self.release} has no key `{key}`, so Hydra refuses it"
+                    self._refuse(setting.key_span, message, configurations().known_in(name, key), meant(self.table, key), setting)
+        elif kind is Mark.ADD and not self.composed and isinstance(setting.value, Scalar) and key not in self.added and self._is_set(key):
+            message = f"`{key}` is in `{name}`{self.release}, so Hydra refuses to add it"
+            edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
+            self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit)
+        elif not self._has(key) and (better := near(self.table, key)):
+            message = f"verl has no key `{key}`: it is added, and nothing reads it"
+            self.notes.warn(UNREAD, better, message, setting.key_span, "not a key", f"write `{better}`", self._rewritten(setting, better))
+        self.added.add(key)
+
+    def options(self) -> None:
+        """An error for every option of a group that the release at hand does not have, though others do."""
+        choice = self.notes.choice
+        for group, option in self.table.chosen if choice is not None and not self.composed else ():
+            mask = configurations().option_in(self.table.name, group, option) if option is not None else 0
+            if choice is not None and mask and not mask >> choice.release.index & 1:
+                at = next(each for each in self.notes.document.settings if each.key == group.partition("@")[0])
+                self._refuse(at.key_span, f"`{group}` has no option `{option}` in {choice.release}, so Hydra refuses it", mask)
+
+    def section(self, owner: Mapping, path: str) -> None:
+        """Keys of a file that were probably meant to be others, and sections that are no maps."""
+        table = self.table
+        for entry in owner:
+            key = f"{path}.{entry.key.text}".lstrip(".")
+            if entry.key.text in table.sections.get(path, {}):
+                if key in table.sections and isinstance(entry.value, Mapping):
+                    self.section(entry.value, key)
+                elif key in table.sections and key not in table.groups and not _may_be_a_map(entry.value):
+                    inner = next(iter(table.sections[key]))
+                    self.notes.wrong_type(key, key, entry.value, "a map", f"write keys such as `{inner}` below it")
+            elif better := near(table, key):
+                default, is_set = table.defaults.get(self.settings.meant(better)), self.settings.at(better) is not None
+                stays = f"; `{better}` stays {default.value}" if default is not None and default.value is not None else ""
+                message = f"verl has no key `{key}`, and ignores it{f'; `{better}` is set too' if is_set else stays}"
+                edit = None if is_set else self.notes.renamed(entry, better.rpartition(".")[2])
+                self.notes.warn(UNREAD, better, message, entry.key.span, "not a key", f"write `{better}`", edit)
+
+    def _has(self, key: str) -> bool:
+        """True if a key is there, or can be: below an unknown list, below what another setting added, or through a reference."""
+        table = self.table
+        if table.has(key) or key in table.groups:
+            return True
+        owner = key
+        while owner:
+            if owner in self.added and owner not in table.keys and owner not in table.sections:
+                return True
+            if owner in table.same:
+                target = f"{table.same[owner]}{key[len(owner) :]}"
+                return target == key or table.has(target) or table.same[owner] in table.same
+            if owner != key and owner in table.keys and owner not in table.defaults and table.keys[owner] != {}:
+                return True
+            owner = owner.rpartition(".")[0]
+        return False
+
+    def _may_be_another_program(self, key: str) -> bool:
+        """True if nothing names the program, and another configuration of the release has the key."""
+        program, choice, known = self.notes.document.program, self.notes.choice, configurations()
+        if choice is None or (program is not None and program.name):
+            return False
+        return any(known.known_in(name, key) >> choice.release.index & 1 for name in known.index if name != self.table.name)
+
+    def _is_set(self, key: str) -> bool:
+        default = self.table.defaults.get(key)
+        return key in self.table.sections or (default is not None and default.value is not None)
+
+    def _refuse(self, at: Span, message: str, mask: int, better: str = "", setting: Setting | None = None) -> None:
+        """An error of Hydra; `mask` are the releases that take it, `better` the key that was probably meant."""
+        choice, notes, help_ = self.notes.choice, list[str](), ""
+        others = [release for release in choice.table if mask >> release.index & 1] if choice is not None else []
+        if choice is not None and others:
+            notes.append(f"{choice.table.framework} {spans_of(others)} {'has' if len(others) == 1 else 'have'} it")
+            help_ = f"name the release that you run: `--framework {choice.table.package}=={others[-1].name}`"
+        elif setting is not None and setting.kind is Mark.CHANGE:
+            help_ = f"write `+{setting.text}` if your own code reads it, else leave it out"
+        edit = self._rewritten(setting, better) if setting is not None and better else None
+        self.notes.error(REFUSED, "", message, at, "not a key", f"write `{better}`" if better else help_, edit, *notes)
+
+    def _rewritten(self, setting: Setting, better: str) -> Edit | None:
+        return Edit(setting.key_span, better) if self._text(setting.key_span) == setting.key else None
+
+    def _text(self, at: Span) -> str:
+        return self.notes.document.text_of(at.file)[at.start : at.end]
+
+
+def meant(table: Table, key: str) -> str:
+    """The key that a wrong one was probably meant for; "" if none is like it."""
+    found, rest = "", key.split(".")
+    while rest:
+        names = table.sections.get(found, {})
+        name = rest[0] if rest[0] in names else closest(rest[0], names)
+        if name is None:
+            break
+        found, rest = f"{found}.{name}".lstrip("."), rest[1:]
+    if not rest and found != key:
+        return found
+    last, sections = key.rpartition(".")[2], set(key.split("."))
+    same = [each for each in table.keys if each.endswith(f".{key}")]
+    same = same or [each for each in table.keys if each.rpartition(".")[2] == last]
+    return max(same, key=lambda each: len(set(each.split(".")) & sections), default="")
+
+
+def near(table: Table, key: str) -> str:
+    """A key of the same section at a distance of very few letters, which no release has; "" if there is none."""
+    owner, _, name = key.rpartition(".")
+    if key in REAL or configurations().known_in(table.name, key):
+        return ""
+    close = closest(name, table.sections.get(owner, {}), NEAR if len(name) > SHORT else 1)
+    if close is None:
+        return ""
+    # Not a whole word more or less, and no other number, which another key may well have.
+    words = name.count("_") != close.count("_")
+    slip = not words or distance(name.replace("_", ""), close.replace("_", "")) < NEAR
+    return f"{owner}.{close}".lstrip(".") if slip else ""
+
+
+def _may_be_a_map(value: Value) -> bool:
+    """True of a map, of nothing, and of what is not known here."""
+    if isinstance(value, Scalar):
+        return value.is_null or is_unknown(value) or holds_interpolation(value.text)
+    return isinstance(value, Mapping)

@@ -1,1 +1,0 @@
-"""Pools whose sizes and degrees are chosen by the times of their components."""

@@ -1,0 +1,412 @@
+"""Pools of each program of verl, from its settings and the release at hand.
+
+Source: verl, verl/trainer/main_ppo.py (init_resource_pool_mgr), trainer/ppo/v1/trainer_base.py (_init_resource_pool_mgr),
+experimental/{one_step_off_policy,fully_async_policy,separation,vla}, examples/split_placement, trainer/main_generation_server.py;
+verl-recipe, gkd/main_gkd.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from typing import Callable, Mapping, Sequence
+
+from ...configuration.settings import Amount
+from ...findings.finding import Severity, error
+from ...findings.span import Span
+from ...findings.wording import are, with_noun
+from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
+from ...pools.pool import Parts, Pool
+from ...record import dataclass
+from ...releases.release import Range
+from ...text.tree import Mapping as Section
+from ...text.tree import Sequence as Listed
+from .configuration import Configuration
+from .degrees import APART, SINGLE_TEACHER, TEACHER, TEACHERS, Degrees, engine_of, place_of
+from .listed import MAPPING, listed_pools
+from .programs import DRAFT, MAIN_PPO, SPEC, Kind
+from .releases import has_critic, has_reference, has_reward_model, has_teachers, is_apart, reward_key
+
+MAX_PROCESSES = 1 << 20
+"""The most accelerators of one pool that are read; an own limit, no job is near it."""
+FIT, ROLES, MODE, DEGREES, LEFT, TORN = "PW215", "PW122", "PW123", "PW208", "PW804", "PW214"
+NODES, ACCELERATORS = "trainer.nnodes", "trainer.n_gpus_per_node"
+OWN_NODES, OWN_ACCELERATORS = "rollout.nnodes", "rollout.n_gpus_per_node"
+GKD = "on_policy_distill_trainer"
+TEACHER_AT = "verl notices this when it reads the configuration of the distillation, after the pools were made"
+Size = tuple[Amount, Amount]
+"""(nodes, accelerators on each)."""
+Ranges = Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Pools of a job, in the order in which verl makes them.
+
+    Attributes
+    ----------
+    pools : those whose sizes are known.
+    nodes : machines that the file states; () where it states none.
+    ranges : first and last rank of a component that runs on a part of its pool.
+    """
+
+    pools: tuple[Pool, ...]
+    nodes: tuple[Parts, ...] = ()
+    ranges: Ranges = field(default_factory=dict)
+
+    def size(self, component: str, pool: Pool) -> int:
+        """Number of ranks of a component of a pool."""
+        first, last = self.ranges.get(component, (0, pool.size - 1))
+        return last - first + 1
+
+
+def pools_of(settings: Configuration) -> Declared:
+    """Pools of a program; those whose size is unknown are left out."""
+    if isinstance(settings.at(DRAFT), Listed):
+        add = f"State the pools as `{SPEC}` with `{MAPPING}`"
+        settings.notes.unsure(FIT, DRAFT, f"`{DRAFT}` is a draft that no release of verl reads: its pools were not checked", True, add)
+    return _MAKERS[settings.entry.kind](settings)
+
+
+def number(settings: Configuration, key: str, most: int, least: int = 1) -> Amount | None:
+    """Number of nodes or of accelerators on one; None, with a finding, where it is wrong or more than is read."""
+    amount = settings.whole(key, FIT, least=least, exact=True)
+    if amount is None or amount.value <= most:
+        return amount
+    _too_many(settings, key, f"`{key}` is {amount.value:,}; more than {most:,} are not read", amount)
+    return None
+
+
+def _too_many(settings: Configuration, key: str, message: str, amount: Amount) -> None:
+    at = amount.span or settings.top
+    settings.notes.findings.append(error("PW002", key, message, at, label="too many", help="write a smaller number"))
+
+
+def sized(settings: Configuration, nodes: str = NODES, accelerators: str = ACCELERATORS) -> Size | None:
+    """Size of a pool; None if unknown, or more than is read."""
+    count, size = number(settings, nodes, MAX_NODES), number(settings, accelerators, MAX_ACCELERATORS_PER_NODE)
+    if count is None or size is None:
+        return None
+    if count.value * size.value > MAX_PROCESSES:
+        message = f"{settings.says(count)} and {settings.says(size)} are more than {MAX_PROCESSES:,} accelerators"
+        _too_many(settings, nodes, message, count if count.span else size)
+        return None
+    return count, size
+
+
+def pool_of(name: str, found: Size, components: Sequence[str], slots: int, at: Span | None = None) -> Pool:
+    """Pool of two numbers that were read; `at` is its place, where that is not the number of accelerators."""
+    count, size = found
+    spans = {key: amount.span for key, amount in (("count", count), ("size", size)) if amount.span}
+    if place := at or size.span or count.span:
+        spans["name"] = place
+    return Pool(name, (Parts(size.value, count.value),), slots, tuple(components), size.name, count.name, spans)
+
+
+def _some(*pools: Pool | None) -> tuple[Pool, ...]:
+    return tuple(pool for pool in pools if pool is not None)
+
+
+def one_pool(settings: Configuration) -> Declared:
+    """`global_pool`; pools of the reward model, of teachers and of servers apart where they are wanted."""
+    size, entry = sized(settings), settings.entry
+    own = settings.flag(reward_key(settings, "enable_resource_pool"), ROLES)
+    roles = _roles(settings, "actor", "rollout")
+    _old_reward_model(settings)
+    if has_reward_model(settings) and own is False:
+        roles.append("reward_model")
+    found = pool_of("global_pool", size, roles, entry.slots) if size else None
+    rewards = _reward_pool(settings) if own else None
+    taught, ranges = _teachers(settings)
+    apart = None
+    if is_apart(settings):
+        # the number of the trainer holds where it is not written (since 0.7.1)
+        key = "actor_rollout_ref.rollout.n_gpus_per_node"
+        key = key if settings.at(key) is not None else ACCELERATORS
+        apart = _servers_apart(settings, "actor_rollout_ref.rollout.nnodes", key, APART)
+    return Declared(_some(found, rewards, taught, apart), ranges=ranges)
+
+
+def _roles(settings: Configuration, *first: str) -> list[str]:
+    """Components that are trained or frozen beside each other."""
+    reference, critic = has_reference(settings), has_critic(settings)
+    return [*first, *(["ref"] if reference else []), *(["critic"] if critic else [])]
+
+
+def _old_reward_model(settings: Configuration) -> None:
+    """Since 0.9.0 main_ppo has a section `reward_model` that nothing reads (45632b5fa)."""
+    keys = (f"reward_model.{name}" for name in ("enable", "enable_resource_pool", "nnodes", "n_gpus_per_node"))
+    key = next((key for key in keys if settings.has(key)), "")
+    if settings.entry.program == MAIN_PPO and key:
+        message = f"nothing reads `{key}` since verl 0.9.0: there is no reward model by it"
+        note = "until 0.9.0 verl copied `reward_model.*` to `reward.reward_model.*`"
+        settings.notes.judge(Range("0.9.0"), Severity.WARNING, MODE, "reward_model", message, settings.place(key), "not read",
+                             f"write `reward.{key}`", None, note)  # fmt: skip
+
+
+def _reward_pool(settings: Configuration) -> Pool | None:
+    """`reward_pool`. One without workers fails until 0.7.1: the reward loop (0.7.0) starts servers alone."""
+    own, enabled = reward_key(settings, "enable_resource_pool"), has_reward_model(settings)
+    loop = settings.flag("reward_model.use_reward_loop", ROLES) if settings.since("0.7.0") and settings.until("0.7.1") else False
+    works = settings.since("0.7.1") or settings.entry.own_trainer or loop is None or enabled is None or (enabled and not loop)
+    if not works:
+        why = "the reward loop starts servers, no workers" if enabled else "`reward_model.enable` is not set"
+        message = f"`reward_pool` gets no worker, as {why}: verl raises an IndexError"
+        note = "verl notices this after the workers of `global_pool` were created"
+        settings.notes.error(MODE, "reward_model", message, settings.place(own), "an empty pool", f"set `{own}=False`",
+                             settings.becomes(own, "False"), note)  # fmt: skip
+    found = _own_size(settings, reward_key(settings, "nnodes"), reward_key(settings, "n_gpus_per_node"), own, "reward_model")
+    return pool_of("reward_pool", found, ["reward_model"] if enabled else [], settings.entry.slots) if found else None
+
+
+def _own_size(settings: Configuration, nodes: str, accelerators: str, switch: str, subject: str) -> Size | None:
+    """Size of a pool that a switch asks for; an error where one of its numbers is below 1."""
+    count, size = number(settings, nodes, MAX_NODES, -(10**9)), number(settings, accelerators, MAX_ACCELERATORS_PER_NODE, -(10**9))
+    for amount in (count, size):
+        if amount is not None and amount.value < 1:
+            default = " (its default)" if amount.span is None else ""
+            message = f"`{switch}` is set, but `{amount.name}` is {amount.value}{default}; verl demands more than 0"
+            at, help_ = amount.span or settings.place(switch), f"set `{amount.name}=1` or more"
+            settings.notes.error(MODE, subject, message, at, "", help_, amount.becomes(1))
+    return (count, size) if count and size and count.value > 0 and size.value > 0 else None
+
+
+def _teachers(settings: Configuration) -> tuple[Pool | None, Ranges]:
+    """`teacher_pool` of a distillation, and the ranks of each teacher where there are several.
+
+    Source: verl, verl/workers/config/distillation.py (DistillationConfig.__post_init__, _resolve_teacher_models).
+    """
+    keys = ("distillation.nnodes", "distillation.n_gpus_per_node")
+    found = _own_size(settings, *keys, "distillation.enabled", TEACHER) if has_teachers(settings) else None
+    if found is None:
+        return None, {}
+    count, size = found
+    total, section = count.value * size.value, settings.at(TEACHERS)
+    names = [line.key.text for line in section if line.key.text != SINGLE_TEACHER] if isinstance(section, Section) else []
+    if names:
+        ranges = _several(settings, names, total, size.name)
+        return pool_of("teacher_pool", found, tuple(ranges), settings.entry.slots), ranges
+    known = engine_of(settings, TEACHER)
+    replica = known[0].replica if known else 1
+    if known and total % replica:
+        message = (
+            f"a replica of the teacher ({with_noun(replica, 'accelerator')}) must divide `teacher_pool` ({count.value} x {size.value})"
+        )
+        at, help_ = place_of(known[1]) or size.span or count.span or settings.top, f"set `{known[1]['tp'].name}` to a divisor of {total}"
+        settings.notes.error(DEGREES, TEACHER, message, at, f"{total} % {replica} = {total % replica}", help_, None, TEACHER_AT)
+    return pool_of("teacher_pool", found, (TEACHER,), settings.entry.slots), {}
+
+
+def _several(settings: Configuration, names: list[str], total: int, accelerators: str) -> Ranges:
+    """Ranks of each of several teachers; none if they are unknown, or do not fill the pool."""
+    ranges, needed, parts = dict[str, tuple[int, int]](), 0, []
+    for name in names:
+        path, component = f"{TEACHERS}.{name}", f"{TEACHER}_{name}"
+        known, replicas = engine_of(settings, component), settings.whole(f"{path}.num_replicas", DEGREES, 0, least=0)
+        if known is None or replicas is None:
+            return {}
+        for key in ("key", "model_path"):
+            if not settings.is_open(f"{path}.{key}", ROLES) and not settings.has(f"{path}.{key}"):
+                message = f"teacher `{name}` has no `{key}`, which verl demands of each of several teachers"
+                settings.notes.error(MODE, component, message, settings.place(path), "", f"set `+{path}.{key}=`", None, TEACHER_AT)
+        count = replicas.value * known[0].replica
+        parts.append(f"{name} {replicas.value} x {known[0].replica}")
+        if count:
+            ranges[component] = (needed, needed + count - 1)
+        needed += count
+    if needed == total:
+        return ranges
+    message = f"the teachers need {with_noun(needed, 'accelerator')} ({', '.join(parts)}), but `teacher_pool` has {total}"
+    at, help_ = settings.place(f"{TEACHERS}.{names[0]}"), f"set `num_replicas` of the teachers, or `{accelerators}`, so that they are equal"
+    settings.notes.error(DEGREES, TEACHER, message, at, f"{needed} of {total}", help_, None, TEACHER_AT)
+    return {}
+
+
+def separate(settings: Configuration) -> Declared:
+    """Pool of the trainer, then that of rollout; since 0.7.1 servers of rollout have pools of their own."""
+    entry, distils = settings.entry, settings.entry.configuration == GKD
+    trains = ["actor"] if distils else _roles(settings, "actor")
+    scored = has_reward_model(settings) and not distils
+    apart = settings.since("0.7.1") and not distils
+    size = sized(settings)
+    trainer = pool_of(entry.trained, size, [*trains, *(["reward_model"] if scored and not apart else [])], entry.slots) if size else None
+    if not apart:
+        rolled = sized(settings, OWN_NODES, OWN_ACCELERATORS)
+        return Declared(_some(trainer, pool_of(entry.rolled, rolled, ("rollout",), entry.slots) if rolled else None))
+    rollout, rewards = _servers_apart(settings, OWN_NODES, OWN_ACCELERATORS, "rollout"), None
+    if scored:
+        nodes, accelerators, enable = (reward_key(settings, name) for name in ("nnodes", "n_gpus_per_node", "enable"))
+        found = _own_size(settings, nodes, accelerators, enable, "reward_model")
+        rewards = _apart(settings, "reward_model", found) if found else None
+    return Declared(_some(trainer, rollout, rewards, _teachers(settings)[0]))
+
+
+def _servers_apart(settings: Configuration, nodes: str, accelerators: str, component: str) -> Pool | None:
+    """Pools of servers, one for each replica."""
+    count = number(settings, nodes, MAX_NODES, least=-(10**9))
+    if count is not None and count.value < 1:
+        message = f"`{nodes}` is {count.value}, but servers with accelerators of their own need at least 1"
+        help_ = f"set {settings.assigned(nodes, 1)} or more"
+        settings.notes.error(MODE, component, message, count.span or settings.top, "too few", help_, count.becomes(1))
+        return None
+    found = sized(settings, nodes, accelerators)
+    return _apart(settings, component, found) if found else None
+
+
+def _apart(settings: Configuration, component: str, found: Size) -> Pool | None:
+    known = engine_of(settings, component)
+    pool = _replicas(settings, component, found, known, known[0].replica) if known else None
+    if pool is None or known is None:
+        return None
+    pool = replace(pool, name="reward_pool" if component == "reward_model" else settings.entry.rolled)  # one name whatever the sizes are
+    whole = found[1].value % known[0].replica == 0
+    return replace(pool, parts=(Parts(found[1].value, found[0].value),)) if whole else pool
+
+
+def in_pieces(settings: Configuration, declared: Declared) -> Declared:
+    """Pools with servers apart one by one: what has no room as whole nodes may have room as replicas, which Ray places each alone."""
+    pools, entry = [], settings.entry
+    for pool in declared.pools:
+        names = [name for name in pool.components if name == APART or (entry.kind is Kind.SEPARATE and name in ("rollout", "reward_model"))]
+        known = engine_of(settings, names[0]) if names and settings.since("0.7.1") else None
+        apart = known is not None and pool.name != entry.trained and pool.parts[0].size % known[0].replica == 0
+        pools.append(replace(pool, parts=(Parts(known[0].replica, pool.size // known[0].replica),)) if known and apart else pool)
+    return declared if tuple(pools) == declared.pools else replace(declared, pools=tuple(pools))
+
+
+def servers(settings: Configuration) -> Declared:
+    """As many servers as tensor parallel groups have room, each with tp x pp x dp accelerators (main_generation_server)."""
+    found, known = sized(settings), engine_of(settings, "rollout")
+    if found is None or known is None:
+        return Declared(())
+    count, size = found
+    machines = (Parts(size.value, count.value),)
+    pool = _replicas(settings, "rollout", found, known, known[0].tp)
+    return Declared(_some(pool), machines if pool is None or pool.size <= size.value * count.value else ())
+
+
+def _replicas(settings: Configuration, component: str, found: Size, known: Degrees, counted: int) -> Pool | None:
+    """One pool for each server: `counted` accelerators are what verl divides all by, a replica takes tp x dp x pp."""
+    (count, size), (parallel, amounts) = found, known
+    total, whole, tensor = size.value * count.value, parallel.replica, amounts["tp"]
+    started, on_node = total // counted, min(size.value, whole)
+    at = place_of(amounts) or size.span or count.span or settings.top
+    division = f"{with_noun(total, 'accelerator')} // {'tp ' * (counted == parallel.tp)}{counted}"
+    if not started:
+        message = f"{division} are no server: nothing would be generated"
+        edit = tensor.becomes(total) if counted == tensor.value else None
+        settings.notes.error(DEGREES, component, message, at, "", f"set `{tensor.name}` to {total} or less", edit)
+        return None
+    if started * whole > total:
+        message = f"verl starts {with_noun(started, 'server')} ({division}), each on {with_noun(whole, 'accelerator')} ({parallel}):"
+        help_ = f"set `{amounts['dp'].name}` and `{amounts['pp'].name}` to 1"
+        settings.notes.warn(LEFT, component, f"{message} {started * whole} of {total}", at, "only tp is counted", help_)
+    elif total % counted:
+        left = total - started * whole
+        message = f"{division} {are(started)} {with_noun(started, 'server')}; {with_noun(left, 'accelerator')} {are(left)} left over"
+        settings.notes.warn(LEFT, component, message, at, "rounded down", f"set `{tensor.name}` to a divisor of {total}")
+    if whole % on_node:
+        message = f"a server of {with_noun(whole, 'accelerator')} ({parallel}) is no multiple of {settings.says(size)}, and verl asserts that it is"
+        fitting = max(tp for tp in range(1, size.value + 1) if size.value % tp == 0 and tp <= parallel.tp)
+        help_ = f"set `{tensor.name}` so that tp x dp x pp divides {size.value}, or is a multiple of it"
+        settings.notes.error(TORN, component, message, at, "", help_, tensor.becomes(fitting) if whole == parallel.tp else None)
+    if whole % on_node or started * whole > MAX_PROCESSES:
+        return None  # the second is said already
+    name = "rollout_pool_0" if started == 1 else f"rollout_pool_0 to rollout_pool_{started - 1}"
+    parts = (Parts(on_node, started * (whole // on_node)),)
+    return replace(pool_of(name, found, (component,), settings.entry.server_slots, at), parts=parts)
+
+
+def halves(settings: Configuration) -> Declared:
+    """Half of each node where there is one node, half of the nodes where there are several; the critic has the second half.
+
+    Source: verl, examples/split_placement/main_ppo_split.py (main_task).
+    """
+    found, entry = sized(settings), settings.entry
+    if found is None:
+        return Declared(())
+    count, size = found
+    within = count.value == 1 and size.value > 1
+    part = Parts(size.value // 2, count.value) if within else Parts(size.value, count.value // 2)
+    machines = (Parts(size.value, count.value),)
+    halved = size if within else count
+    at = halved.span or settings.top
+    if not part.count:
+        message = f"one accelerator ({settings.says(count)}, {settings.says(size)}) cannot be split: verl raises an IndexError"
+        settings.notes.error(MODE, entry.trained, message, at, "", f"set `{ACCELERATORS}=2`", size.becomes(2))
+        return Declared((), machines)
+    if halved.value % 2:
+        rest = f"{size.value} of a node" if halved is count else f"one of each of {with_noun(count.value, 'node')}"
+        message = f"{settings.says(halved)} is halved and rounded down: of the accelerators {rest} belong to no pool"
+        settings.notes.warn(LEFT, entry.trained, message, at, "odd", f"set `{halved.name}` to an even number")
+    critic, scored = has_critic(settings), has_reward_model(settings)
+    first = ("actor", "rollout", *(("ref",) if has_reference(settings) else ()))
+    second = (*(("critic",) if critic is not False else ()), *(("reward_model",) if scored else ()))
+    loop = settings.flag("reward_model.use_reward_loop", ROLES)
+    if critic is False and loop is not None and (scored is False or loop):
+        key, value = ("critic.enable", "True") if settings.at("critic.enable") else ("algorithm.adv_estimator", "gae")
+        message = f"there is no critic, so `{entry.rolled}` gets no worker: verl raises an IndexError"
+        help_ = f"set {settings.assigned(key, value)}, or run `{MAIN_PPO}`, which has one pool"
+        note = f"verl notices this after the workers of `{entry.trained}` were created"
+        settings.notes.error(MODE, "critic", message, settings.place(key), "no critic", help_, settings.becomes(key, value), note)
+    pools = ((entry.trained, first), (entry.rolled, second))
+    return Declared(tuple(replace(pool_of(name, found, roles, entry.slots, count.span), parts=(part,)) for name, roles in pools), machines)
+
+
+def simulation(settings: Configuration) -> Declared:
+    """`train_rollout_pool` and `env_gpu_pool`; simulators on the same nodes unless they are to be apart."""
+    apart, entry = settings.flag("env.disagg_sim.enable", ROLES), settings.entry
+    keys = ("trainer.n_rollout_gpus_per_node", "trainer.n_env_gpus_per_node")
+    for key in keys:
+        if settings.at(key) is None and settings.notes.document.program is not None:
+            settings.notes.missing("trainer", key.removeprefix("trainer."), settings.top, f"add `+{key}=` with a number")
+    size = sized(settings, NODES, keys[0])
+    trained = pool_of(entry.trained, size, ("actor", "rollout"), entry.slots) if size else None
+    if apart is None:
+        return Declared(_some(trained))
+    size = sized(settings, "env.disagg_sim.nnodes" if apart else NODES, keys[1])
+    pools = _some(trained, pool_of(entry.rolled, size, ("env",), entry.slots) if size else None)
+    if apart:
+        why = "each pool wants nodes with a resource of its own (`train_rollout` and `sim`), which a cluster file does not tell"
+        settings.notes.unsure(FIT, entry.rolled, why)
+    shared = len(pools) == 2 and not apart
+    return Declared(pools, (Parts(sum(pool.parts[0].size for pool in pools), pools[0].count),) if shared else ())
+
+
+def single(settings: Configuration) -> Declared:
+    """The one pool of a program that generates, or that fine-tunes."""
+    component, size = "rollout" if settings.entry.kind is Kind.GENERATION else "actor", sized(settings)
+    return Declared(_some(pool_of("the pool", size, (component,), settings.entry.slots) if size else None))
+
+
+def processes(settings: Configuration) -> Declared:
+    """Processes that torchrun starts: no pools of Ray, but as many processes on each of as many nodes."""
+    program = settings.notes.document.program
+    if program is None:
+        size = sized(settings)
+        why = "torchrun is told apart from the configuration how many processes there are"
+        settings.notes.unsure(FIT, "actor", why, True, "Verify the script that starts it")
+        return Declared(_some(pool_of("torchrun", size, ("actor",), 0) if size else None))
+    options, found = dict(program.options), []
+    for names, most in ((("--nnodes", "nnodes"), MAX_NODES), (("--nproc_per_node", "--nproc-per-node"), MAX_ACCELERATORS_PER_NODE)):
+        name = next((name for name in names if name in options), names[0])
+        text = options.get(name, "1")
+        if not (text.isascii() and text.isdecimal() and len(text) < 8 and 0 < int(text) <= most):
+            why = f"`{name}` is {f'`{text[:40]}`, which is no such number' if text else 'not known here'}"
+            settings.notes.unsure(FIT, "actor", why, True, f"Write a number for `{name}`")
+            return Declared(())
+        found.append(Amount(int(text), name, None, "" if name in options else "torchrun"))
+    return Declared((pool_of("torchrun", (found[0], found[1]), ("actor",), 0, program.span),))
+
+
+_MAKERS: Mapping[Kind, Callable[[Configuration], Declared]] = {
+    Kind.HYBRID: one_pool,
+    Kind.SEPARATE: separate,
+    Kind.SPLIT: halves,
+    Kind.SIMULATION: simulation,
+    Kind.SERVER: servers,
+    Kind.GENERATION: single,
+    Kind.TUNING: single,
+    Kind.PROCESSES: processes,
+    Kind.DECLARED: lambda settings: Declared(listed_pools(settings)),
+    Kind.NOTHING: lambda settings: Declared(()),
+}

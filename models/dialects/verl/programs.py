@@ -1,0 +1,221 @@
+"""Programs of verl and of verl-recipe, read from facts/, and which of them reads a configuration.
+
+Source: verl, verl/trainer/*.py, verl/experimental/*/, examples/split_placement/; verl-recipe,
+*/main_*.py. A program that is a Ray task, or an actor without `num_cpus`, reserves no CPU.
+"""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+from ...configuration.notes import Notes
+from ...pools.pool import Reserve
+from ...record import dataclass
+from ...releases.configurations import Configurations
+from ...releases.release import ReleaseTable, read_releases
+from ...releases.runs import Releases
+from ...text.program import Program
+from ...text.tree import Mapping as Tree
+from ...text.tree import Sequence as Listed
+from ...text.tree import find
+
+FOLDER = Path(__file__).parent / "facts"
+SLOTS = 3
+"""Worker groups that one accelerator of a pool takes in the newest release, each with a CPU.
+
+Source: verl, verl/single_controller/ray/base.py, ResourcePoolManager.create_resource_pool
+(max_colocate_count). Other releases and programs: facts/programs.json.
+"""
+MAIN_PPO = "verl.trainer.main_ppo"
+ONE_STEP_OFF = "verl.experimental.one_step_off_policy.main_ppo"
+FULLY_ASYNC = "verl.experimental.fully_async_policy.fully_async_main"
+VLA = "verl.experimental.vla.main_ppo"
+SPLIT = "main_ppo_split"
+GENERATION = "verl.trainer.main_generation"
+PROCESSES = "verl.trainer.fsdp_sft_trainer"
+ENGINE_PROCESSES = "verl.trainer.sft_trainer"
+EVALUATION = "verl.trainer.main_eval"
+DECLARED = "verl.trainer.ppo.ray_trainer"
+SPEC, DRAFT = "resource_pool_spec", "topology.device_pools"
+"""Pools that a file lists; pools of a block that is proposed for verl, which no release reads."""
+_SECTIONS = ("trainer", "actor_rollout_ref", "critic", "reward_model", "rollout", "env", "engine", SPEC)
+"""Sections that speak of placement."""
+_SPEAK = (
+    "actor_rollout_ref", "critic", "rollout", "engine", "model.partial_pretrain", "env.disagg_sim", "trainer.n_gpus_per_node",
+)  # fmt: skip
+"""Keys by which a file without a program belongs to a known one."""
+WORKS_LIKE = "Verify it as the program of verl that places the same roles, such as `-m verl.trainer.main_ppo`"
+
+
+class Kind(str, Enum):
+    """What a program makes of the pools."""
+
+    HYBRID = "all roles in one pool, rollout in the processes of the actor"
+    SEPARATE = "one pool to train in, one to generate in"
+    SPLIT = "the pool halved: actor, rollout and reference in one half, the critic in the other"
+    SIMULATION = "one pool for actor and rollout, one for the simulators"
+    SERVER = "a pool for each server"
+    GENERATION = "one pool that generates"
+    TUNING = "one pool that is fine-tuned in"
+    PROCESSES = "processes that torchrun starts, without Ray"
+    DECLARED = "the pools that the file lists"
+    NOTHING = "none: it runs on CPUs"
+
+
+TRAINERS = (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT)
+"""Programs that train an actor on what rollout generates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A program in one release.
+
+    Attributes
+    ----------
+    program : its module, such as ``verl.trainer.main_ppo``.
+    kind : what it makes of the pools.
+    configuration : the configuration that it begins with, if no other is named.
+    reserves : its processes beside the pools that hold CPUs of a node.
+    own_trainer : it is a recipe with a trainer of its own, whose rules may differ from verl's.
+    trained, rolled : the names of its two pools, where it has two.
+    slots : worker groups on one accelerator, and CPUs reserved with it.
+    server_slots : the same in pools of inference servers of their own.
+    """
+
+    program: str
+    kind: Kind
+    configuration: str
+    reserves: tuple[Reserve, ...] = ()
+    own_trainer: bool = False
+    trained: str = "trainer_pool"
+    rolled: str = "rollout_pool"
+    slots: int = SLOTS
+    server_slots: int = 2
+
+    @property
+    def name(self) -> str:
+        """Last word of the module."""
+        return self.program.rpartition(".")[2]
+
+
+def table() -> ReleaseTable:
+    """Known releases."""
+    return read_releases(FOLDER / "releases.json")
+
+
+@cache
+def releases() -> Releases:
+    """Names of the releases, by which the facts are read."""
+    return Releases([release.name for release in table()])
+
+
+@cache
+def configurations() -> Configurations:
+    """Configurations of every release."""
+    return Configurations(FOLDER, releases())
+
+
+_DATA: Mapping[str, Any] = json.loads((FOLDER / "programs.json").read_text(encoding="utf-8"))
+_FACTS: Mapping[str, Mapping[str, Any]] = {data["program"]: data for data in _DATA["programs"]}
+
+
+@cache
+def entry_in(program: str, index: int = -1) -> Entry:
+    """A known program in the release at an index, by default the newest."""
+    data, known = _FACTS[program], releases()
+    index = len(known.names) - 1 if index < 0 else index
+
+    def slots(runs: Sequence[Sequence[Any]]) -> int:
+        return next(int(run[2]) for run in runs if known.covers(run, index))
+
+    return Entry(
+        program, Kind[data["kind"]], data["configuration"],
+        tuple(Reserve(run[2], run[3]) for run in data.get("reserves", ()) if known.covers(run, index)),
+        data.get("own_trainer", False), **dict(zip(("trained", "rolled"), data.get("pools", ()))),
+        slots=slots(data.get("slots", _DATA["slots"])), server_slots=slots(_DATA["server_slots"]),
+    )  # fmt: skip
+
+
+PROGRAMS = tuple(map(entry_in, _FACTS))
+"""All programs, as they are in the newest release."""
+
+
+def named(name: str) -> Entry | None:
+    """Program of a module or file name; one that may lie anywhere is known by its last two words."""
+    words = name.removesuffix(".py").replace("/", ".").strip(".").split(".")
+    for size in (len(words), 3, 2, 1):
+        tail = words[-size:]
+        found = [
+            program
+            for program, data in _FACTS.items()
+            if any(each.split(".")[-size:] == tail for each in (program, *data.get("names", {})))
+        ]
+        if len(found) == 1 and (size > 1 or len(words) == 1 or "." not in found[0]):
+            return entry_in(found[0])
+    return entry_in(MAIN_PPO) if words == ["main_ppo"] else None
+
+
+def names_in(name: str) -> int:
+    """Bits of the releases that have a program under this module name; 0 if unknown."""
+    module = name.removesuffix(".py").replace("/", ".").strip(".")
+    runs = next((data["names"][module] for data in _FACTS.values() if module in data.get("names", {})), ())
+    return releases().mask(runs)
+
+
+def entry_of(notes: Notes, root: Tree, program: Program | None) -> Entry:
+    """Program in the release at hand; a guess is noted as unchecked.
+
+    Nothing is proved about a program that is not verl's own: its errors are warnings.
+    """
+    found = _entry_of(notes, root, program)
+    known = notes.choice is not None and found.program in _FACTS
+    return entry_in(found.program, notes.choice.release.index) if known and notes.choice else found
+
+
+def _entry_of(notes: Notes, root: Tree, program: Program | None) -> Entry:
+    if program is None or not program.name:
+        found = entry_of_keys(root, notes.document.source.name)
+        if found.kind is not Kind.DECLARED:
+            why = f"nothing says which program reads this file; `{found.program}` is assumed"
+            notes.unsure("PW122", "", why, not any(find(root, key) is not None for key in _SPEAK), WORKS_LIKE)
+        return found
+    known = named(program.name)
+    if known is not None and known.kind is not Kind.NOTHING:
+        return known
+    if known is not None or not any(find(root, section) is not None for section in _SECTIONS):
+        why = "runs on CPUs" if known else "is not known here, and nothing that is set places anything"
+        notes.unsure("PW122", "", f"`{program.name}` {why}", not known, WORKS_LIKE)
+        return entry_in(EVALUATION)
+    found = entry_of_keys(root)
+    why = f"is not known here; it is taken to place its roles as `{found.program}` does, its defaults are not known"
+    notes.unsure("PW122", "", f"`{program.name}` {why}", True, WORKS_LIKE)
+    notes.proves = False
+    return Entry(program.name, found.kind, "", (), True, found.trained, found.rolled, found.slots)
+
+
+def entry_of_keys(root: Tree, file: str = "") -> Entry:
+    """Program that the keys of a configuration speak for, or the name of its file."""
+
+    def has(*keys: str) -> bool:
+        return any(find(root, key) is not None for key in keys)
+
+    same = [entry for entry in PROGRAMS if file.rpartition("/")[2] == f"{entry.configuration}.yaml"]
+    if has(SPEC) or isinstance(find(root, DRAFT), Listed):
+        return entry_in(DECLARED)
+    if len(same) == 1 and (same[0].own_trainer or same[0].kind is Kind.SPLIT):
+        return same[0]
+    if has("env.disagg_sim", "trainer.n_env_gpus_per_node"):
+        return entry_in(VLA)
+    if has("async_training"):
+        return entry_in(FULLY_ASYNC)
+    if has("actor_rollout_ref", "algorithm", "critic"):
+        return entry_in(ONE_STEP_OFF if has("rollout.nnodes", "rollout.n_gpus_per_node") else MAIN_PPO)
+    if has("data.n_samples") and has("rollout"):
+        return entry_in(GENERATION)
+    if has("engine"):
+        return entry_in(ENGINE_PROCESSES)
+    return entry_in(PROCESSES if has("model.partial_pretrain") else MAIN_PPO)
