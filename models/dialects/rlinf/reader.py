@@ -98,8 +98,8 @@ class Reader(Skeleton):
         if found is None:
             return None
         mode = read_mode(
-            self.notes, self.settings, found.cluster, names_in(placed), (placed or section).span, found.said.components,
-            found.said.relations, found.planned.names, found.said.choices, self.is_profiled,
+            self.notes, self.settings, found.cluster, names_in(placed), (placed or section).span, found.said, found.planned.names,
+            self.is_profiled,
         )  # fmt: skip
         work = self._work(mode, bool(found.planned.own))
         if mode.task:
@@ -154,7 +154,7 @@ class Reader(Skeleton):
 
             said = add_block(block, cluster, components, notes.findings, planned.relations, trained_whole(settings, root, self.hinted))
         if self.is_profiled:
-            said = with_own_degrees(settings, said, bool(planned.own))
+            said = with_own_degrees(settings, said)
         with_idle = with_phases_of_idle(settings, cluster, whole, block, components, said.components)
         return _Placed(cluster, planned, replace(said, components=with_idle), block)
 

@@ -29,7 +29,6 @@ from ....text.tree import Value
 from ....times.usual import as_it_runs
 from ..known import FSDP, INFERENCE, KEY, PLANS
 from ..modes.parts import generated_otherwise, generating, inferred, inferred_otherwise, inferring, trained
-from ..modes.ways import TRAINS
 from .tables import BY_ENVIRONMENTS, Batch, Profile, Table, formula_of, generated_table, simulated_table, trained_table
 
 OF_ACTOR, CRITICS = ("inference", "actor_inference"), "critic_inference"
@@ -232,6 +231,7 @@ def of_rows(
 
 LOSS, STALE, STAGES = "algorithm.loss_type", "algorithm.staleness_threshold", "rollout.pipeline_stage_num"
 ONLY = "decoupled_actor_critic"
+TRAINS = "actor"
 EITHER = ("embodied_sac", "embodied_dagger", "rlt_ac")
 """Losses that both of RLinf's programs run: `train_embodied_agent.py`, which trains when all is generated, and `train_async.py`."""
 
