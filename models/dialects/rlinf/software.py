@@ -21,10 +21,10 @@ from .section import Structure, is_absent
 def read_node_ranks(
     notes: Notes, value: Value, subject: str, size: int | None, whole: Ranks | None = None, in_flow: bool = False
 ) -> Ranks | None:
-    """The node ranks, or None if they cannot be told (the reason is noted).
+    """Node ranks; None if they are unreadable (the reason is noted).
 
-    `size`: nodes of the cluster, None if not known. `whole`: what `all` stands for, if not all of them. `in_flow`: the
-    value stands in a flow map, where an edit must quote commas.
+    `size`: nodes of the cluster, None if unknown. `whole`: what `all` stands for, if not all of them. `in_flow`: the value stands in a
+    flow map, where an edit must quote commas.
     """
     if is_unknown(value):
         return None
@@ -62,13 +62,13 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
         edit = text.replaced(better, in_flow) if better is not None else None
         help = f"write `{better}`" if better is not None else "write ranks such as `0-3` or `0,2`"
         place = text.scalar if text.shift is None else text.part(problem.start, problem.end)
-        message = f"`node_ranks` of `{subject}`: {problem}"
-        notes.error(CODES_BY_REASON[problem.reason], subject, message, place, problem.label, help, edit)
+        code, message = CODES_BY_REASON[problem.reason], f"`node_ranks` of `{subject}`: {problem}"
+        notes.error(code, subject, message, place, problem.label, help, edit)
         return parse_ranks(better, size, "node rank") if better is not None else None
 
 
 def _mended(text: str, size: int | None) -> str | None:
-    """The ranks with every range turned round or cut to what exists; None if one of them cannot be told."""
+    """Ranks with every range turned round or cut to what exists; None if one of them is unreadable."""
     pieces = []
     for piece in text.split(","):
         try:
@@ -80,8 +80,6 @@ def _mended(text: str, size: int | None) -> str | None:
                 piece = problem.replacement or ""
             else:
                 return None
-        if piece.strip().lower() == "all":
-            return "all"
         if piece.strip():
             pieces.append(piece.strip())
     return ",".join(pieces) or None
@@ -91,25 +89,17 @@ _KEYS = ("node_ranks", "env_vars", "python_interpreter_path")
 
 
 @dataclass(frozen=True)
-class _Variable:
-    name: str
-    value: str
-    item: Value
-    owner: Sequence
-
-
-@dataclass(frozen=True)
 class _Item:
-    """One item of `env_configs`, read."""
+    """One item of `env_configs`: its nodes, its variables (name, value, where) and their list, its interpreter."""
 
     mapping: Mapping
     ranks: Ranks
-    variables: tuple[_Variable, ...]
+    variables: tuple[tuple[str, str, Value], ...]
     interpreter: str | None
 
 
 def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size: int | None) -> tuple[EnvConfig, ...]:
-    """The readable items, checked against each other: no node twice, no variable twice in the whole group.
+    """Readable items, checked against each other: no node twice, no variable twice in the whole group.
 
     The cost grows with items and ranges, not with nodes.
     """
@@ -119,11 +109,13 @@ def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size:
         alone = len(configs.items) == 1
         found = [item for each in configs.items if (item := _item(part, each, nodes, size, alone)) is not None]
         kept = _nodes_once(part, configs, found)
-        _variables_once(part, found)
+        _check_variables_once(part, found)
         pairs = zip(found, kept)
-        return tuple(EnvConfig(r.members, tuple((each.name, each.value) for each in item.variables), item.interpreter) for item, r in pairs)
+        return tuple(
+            EnvConfig(ranks.members, tuple((name, text) for name, text, _ in item.variables), item.interpreter) for item, ranks in pairs
+        )
 
-    return part.items(value, f"`env_configs` of group `{group}`", "start each item with `- `: is a `-` missing?", read, ())
+    return part.items(value, f"`env_configs` of group `{group}`", read, ())
 
 
 def _item(part: Structure, value: Value, nodes: Ranks, size: int | None, alone: bool) -> _Item | None:
@@ -135,32 +127,27 @@ def _item(part: Structure, value: Value, nodes: Ranks, size: int | None, alone: 
     variables = _variables(part, item.get("env_vars"))
     entry = item.entry("node_ranks")
     if entry is None:
-        message = f"an item of `env_configs` of group `{group}` has no `node_ranks`"
-        part.missing(item, "node_ranks", message, "add `node_ranks: all`", "all")
+        part.missing(item, "node_ranks", f"an item of `env_configs` of group `{group}` has no `node_ranks`", "all")
         return None
     ranks = read_node_ranks(notes, entry.value, group, size, nodes, item.flow)
     if ranks is None:
         return None
     if outside := without(ranks.ranges, nodes.ranges):
         inside = without(ranks.ranges, outside)
-        help, edit = f"name nodes of {nodes}", None
-        if inside or (alone and nodes):
-            text = write_ranks(inside) or "all"
-            help, edit = f"write `{text}`", _instead(notes, item, entry.value, text)
-        crash = "" if nodes else " (RLinf: IndexError)"
-        message = f"`env_configs` names node {outside[0].start}, but group `{group}` has the nodes {nodes if nodes else 'none'}{crash}"
-        part.error(message, entry.value, "not a node of the group", help, edit)
+        text = write_ranks(inside) or "all" if inside or (alone and nodes) else ""
+        help = f"write `{text}`" if text else f"name nodes of {nodes}"
+        message = f"`env_configs` names node {outside[0].start}, but group `{group}` has the nodes {nodes if nodes else 'none'}"
+        part.error(message, entry.value, "not a node of the group", help, _instead(notes, item, entry.value, text) if text else None)
         return None
     path = item.get("python_interpreter_path")
-    interpreter = path.text if isinstance(path, Scalar) and not is_absent(path) else None
-    return _Item(item, ranks, variables, interpreter)
+    return _Item(item, ranks, variables, path.text if isinstance(path, Scalar) and not is_absent(path) else None)
 
 
 def _instead(notes: Notes, owner: Mapping, value: Value, text: str) -> Edit | None:
     return notes.instead(value, in_flow_map(text) if owner.flow else plain_or_quoted(text))
 
 
-def _variables(part: Structure, value: Value | None) -> tuple[_Variable, ...]:
+def _variables(part: Structure, value: Value | None) -> tuple[tuple[str, str, Value], ...]:
     if value is None or is_absent(value):
         return ()
     if not isinstance(value, Sequence):
@@ -168,11 +155,11 @@ def _variables(part: Structure, value: Value | None) -> tuple[_Variable, ...]:
         help = "write each variable as `- NAME: value`: is a `-` missing?"
         part.wrong(f"`env_vars` of group `{part.subject}`", "a list of one-key maps", value, help, edit)
         return ()
-    found = []
+    found: list[tuple[str, str, Value]] = []
     for item in value.items:
         if isinstance(item, Mapping) and len(item.entries) == 1:
             entry = item.entries[0]
-            found.append(_Variable(str(entry.key.value), str(entry.value.value) if isinstance(entry.value, Scalar) else "", item, value))
+            found.append((str(entry.key.value), str(entry.value.value) if isinstance(entry.value, Scalar) else "", item))
         elif not is_unknown(item):
             has = f"a map of {with_noun(len(item.entries), 'key')}" if isinstance(item, Mapping) else kind_of(item)
             edit = split_item(part.text(value), value, item) if isinstance(item, Mapping) else None
@@ -182,36 +169,29 @@ def _variables(part: Structure, value: Value | None) -> tuple[_Variable, ...]:
 
 
 def _nodes_once(part: Structure, value: Sequence, items: list[_Item]) -> list[Ranks]:
-    """The nodes of each item that no item before it has; RLinf refuses a node in two items."""
+    """Nodes of each item that no item before it has; RLinf refuses a node in two items."""
     claims, kept = Claims(), []
     for item in items:
         twice = tuple(stretch for each in item.ranks.ranges for stretch in claims.claim(each))
         left = without(item.ranks.ranges, twice)
         kept.append(Ranks(left))
-        if not twice:
-            continue
         entry = item.mapping.entry("node_ranks")
-        help, edit = "give each node one item", None
-        if left and entry is not None:
+        if not twice or entry is None:
+            continue
+        help, edit = "remove this item", part.without(value, item.mapping)
+        if left:
             help, edit = f"write `{write_ranks(left)}`", _instead(part.notes, item.mapping, entry.value, write_ranks(left))
-        elif not left:
-            help, edit = "remove this item", part.without(value, item.mapping)
         message = f"node {twice[0].start} is in two items of `env_configs` of group `{part.subject}`"
-        part.error(message, entry.value if entry else item.mapping, "again here", help, edit)
+        part.error(message, entry.value, "again here", help, edit)
     return kept
 
 
-def _variables_once(part: Structure, items: list[_Item]) -> None:
+def _check_variables_once(part: Structure, items: list[_Item]) -> None:
     """RLinf refuses a variable that stands twice in a group, even for different nodes."""
-    first: dict[str, str] = {}
+    names = set()
     for item in items:
-        for each in item.variables:
-            if each.name in first:
-                message = (
-                    f"`{each.name}` stands twice in the `env_vars` of group `{part.subject}`; RLinf refuses that even for different nodes"
-                )
-                help, edit = "put these nodes into a group of their own", None
-                if first[each.name] == each.value and item is items[0]:
-                    help, edit = "remove one of the two", part.without(each.owner, each.item)
-                part.error(message, each.item, "again here", help, edit)
-            first.setdefault(each.name, each.value)
+        for name, _, place in item.variables:
+            if name in names:
+                message = f"`{name}` stands twice in the `env_vars` of group `{part.subject}`; RLinf refuses that even for different nodes"
+                part.error(message, place, "again here", "put these nodes into a group of their own")
+            names.add(name)
