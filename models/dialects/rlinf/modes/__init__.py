@@ -21,6 +21,7 @@ from ....findings.finding import Severity
 from ....findings.span import Span
 from ....findings.wording import are, with_noun
 from ....machines.cluster import Cluster
+from ....parallel import UNDIVIDED
 from ....planning.way import Shape, Way
 from ....record import dataclass
 from ....said import Said
@@ -104,7 +105,13 @@ def _check_degrees_without_ranks(parts: Parts, rollout: Degrees) -> None:
 def _actor(parts: Parts, degrees: Degrees) -> None:
     """Its tensor parallel group must fit; whole replicas matter to megatron, which fails without them."""
     backend, count = parts.backend("actor"), parts.count("actor")
+    component = parts.components.get("actor") if backend == FSDP and parts.profiled else None
+    if component:  # its tp divides nothing
+        parts.components["actor"] = replace(component, parallel=UNDIVIDED)
     pack(parts, "actor", Packing(), degrees.parallel if backend == MEGATRON else None)
+    if component and component.timed and parts.is_open("actor"):  # a plan keeps the name of the tp, among which a choice may be
+        chosen = degrees.parallel if "actor" in parts.choices else None
+        parts.components["actor"] = replace(parts.components["actor"], parallel=chosen or component.parallel)
     if backend == MEGATRON:
         _count_samples(parts, "actor")
     at_least(parts, "actor", degrees.tp)
@@ -337,5 +344,5 @@ def read_mode(
         if parts.components.get(each.name, each).parallel != each.parallel and not (each.timed and each.name in parts.choices)
     )
     relations, placed = (*said.relations, *parts.relations), frozenset((*written, *parts.components))
-    shapes = shapes_of_choices(parts) if parts.ways else {}
+    shapes = shapes_of_choices(parts) if parts.ways or placer is Placer.HYBRID else {}
     return Mode(task, placer, tuple(parts.components.values()), relations, shaped, placed, owner, tuple(parts.ways), shapes)

@@ -93,12 +93,14 @@ def _amounts(parts: Parts, name: str, degrees: Degrees, apart: bool) -> tuple[in
     if component.runs is not None:
         held = parts.count(name) or 0
         return held, held
-    tp, step = (degrees.tp.value if degrees.tp else 1), 1
+    tp, step, least, most = (degrees.tp.value if degrees.tp else 1), 1, component.least, component.most
     if name == "actor" and parts.backend("actor") == MEGATRON and degrees.parallel:
         step = degrees.parallel.replica
     elif name == "rollout":
         step = tp * (degrees.pp.value if degrees.pp and apart else 1)
-    return max(-(-component.least // step) * step, tp), component.most
+        if "processes" in component.spans and "accelerators" not in component.spans:
+            least, most = (count // component.per_process * step for count in (least, most))
+    return max(-(-least // step) * step, tp), most
 
 
 def _can_be_equal(parts: Parts, actor: Degrees, rollout: Degrees) -> bool:
@@ -108,9 +110,15 @@ def _can_be_equal(parts: Parts, actor: Degrees, rollout: Degrees) -> bool:
 
 
 def _has_room_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> bool:
-    """True if the cluster has as many free accelerators as actor and rollout need apart; a count alone."""
-    least = sum(_amounts(parts, name, degrees, True)[0] for name, degrees in (("actor", actor), ("rollout", rollout)))
-    return least <= sum(node.free(ACCELERATOR).bit_count() for node in parts.cluster.nodes)
+    """True if the cluster has as many accelerators as all components need apart; a count alone."""
+    degrees, inner = {"actor": actor, "rollout": rollout}, {each.components[0] for each in parts.hinted if each.kind == SUBSET}
+    needs: dict[frozenset[str], int] = {}
+    for name, component in parts.components.items():
+        if parts.on_accelerators(name):
+            least = _amounts(parts, name, degrees[name], True)[0] if name in degrees else parts.count(name) or component.least
+            group = frozenset(_colocated(parts, name))
+            needs[group] = max(needs.get(group, 0), least if not group & inner else 0)
+    return sum(needs.values()) <= sum(node.free(ACCELERATOR).bit_count() for node in parts.cluster.nodes)
 
 
 def relate(parts: Parts, found: Arrangement) -> None:

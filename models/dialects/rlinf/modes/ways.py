@@ -85,9 +85,21 @@ def whole_engines(parallel: Parallel) -> Shape:
 
 
 def shapes_of_choices(parts: Parts) -> dict[str, dict[Parallel, Shape]]:
-    """Processes of a planned rollout by itself with each choice of its degrees."""
-    choices = parts.choices.get("rollout", ()) if "rollout" in parts.planned else ()
-    return {"rollout": {parallel: whole_engines(parallel) for parallel in choices}} if choices else {}
+    """Processes of planned components by themselves with each choice of their degrees.
+
+    What FSDP trains has as many accelerators as its tp at the least where RLinf reads that, and any number elsewhere.
+    """
+    found: dict[str, dict[Parallel, Shape]] = {}
+    if parts.ways and "rollout" in parts.planned and "rollout" in parts.choices:
+        found["rollout"] = {parallel: whole_engines(parallel) for parallel in parts.choices["rollout"]}
+    actor = parts.components.get("actor")
+    if actor and "actor" in parts.planned and "parallel" in actor.spans and parts.backend("actor") == FSDP:
+        reads_tp = parts.placer is not Placer.HYBRID
+        every = parts.choices.get("actor") or (actor.parallel,)
+        found["actor"] = {each: Shape(actor.per_process, actor.stride, least=each.tp if reads_tp else 1) for each in every}
+        if reads_tp:
+            found["actor"] = {each: Shape(least=each.tp) for each in every}
+    return found
 
 
 def _choices(parts: Parts, name: str, own: Degrees) -> list[tuple[Parallel | None, Parallel]]:

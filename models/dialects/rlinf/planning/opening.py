@@ -6,6 +6,7 @@ Inference components have the degrees of what trains where the file says none of
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Callable, Collection, Sequence
 from typing import Mapping as MappingType
@@ -13,7 +14,7 @@ from typing import Mapping as MappingType
 from ....component import COLOCATED, UNBOUNDED, Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
-from ....findings.finding import Finding, Severity, Unchecked
+from ....findings.finding import Finding, Severity, Unchecked, UnusableInput
 from ....findings.wording import with_noun
 from ....hints.said import timed_names
 from ....hints.without import without
@@ -76,7 +77,10 @@ def opened(
     }
     why, times = _why_not(settings, task, profile, hinted, placed), None
     if not why:
-        times = (embodied if task == "embodied" else reasoning)(settings, cluster, placed, profile, counts)
+        if task == "embodied":
+            times = embodied(settings, cluster, placed, profile, counts)
+        else:
+            times = reasoning(settings, cluster, placed, profile, counts, _choices(hints, profile))
     if times is None:
         why = why or _unknown(notes, settings, notes.unchecked[asked:])
         notes.warn(PLANS, KEY, f"the times of the file choose no ranks: {why[0]}", profile.span() or settings.top, "", why[1])
@@ -101,6 +105,20 @@ def opened(
         for name, leader in followers.items()
     )
     return Opened(tuple(_with_span(each, profile) for each in found), own, relations)
+
+
+def _choices(hints: Value | None, profile: Profile) -> dict[str, tuple[Parallel, ...]]:
+    """Degrees that hints leave open, of components with costs; what is wrong with them is told where they are read."""
+    found = dict[str, tuple[Parallel, ...]]()
+    for name, entry in hinted_entries(hints):
+        value = find(entry.value, "parallel")
+        if name in profile.costs and isinstance(value, Mapping):
+            from ....hints.forms import ParallelForm
+            from ....text.forms import fill
+
+            with suppress(UnusableInput):
+                found[name] = fill(ParallelForm, value, name, "").choices()
+    return {name: every for name, every in found.items() if len(every) > 1}
 
 
 def _in_group(component: Component, cluster: Cluster, hints: Value | None) -> Component:

@@ -39,11 +39,19 @@ def held_by(placed: Placed) -> Assignment:
     return Assignment({name: component.runs or () for name, component in placed.items()})
 
 
-def reasoning(settings: Settings, cluster: Cluster, placed: Placed, profile: Profile, counts: Mapping[str, int]) -> dict[str, Timed] | None:
+def reasoning(
+    settings: Settings,
+    cluster: Cluster,
+    placed: Placed,
+    profile: Profile,
+    counts: Mapping[str, int],
+    choices: Mapping[str, Sequence[Parallel]],
+) -> dict[str, Timed] | None:
     """Component -> its times, `inference` among them where it is a component of its own; None where a setting is unknown.
 
     The costs are those of a run in which actor and rollout share their accelerators. Where the file has them apart, that run is taken
-    to have been on all accelerators of the cluster, or of the node groups that both name. `counts`: where hints say it.
+    to have been on all accelerators of the cluster, or of the node groups that both name. `counts`: where hints say it. With each of the
+    `choices` of degrees a component may be on the counts that the formulas have for replicas of that size.
     """
     batch, running = batch_of(settings), settings.whole("rollout.max_running_requests", PLANS, 1)
     if batch is None:
@@ -66,7 +74,8 @@ def reasoning(settings: Settings, cluster: Cluster, placed: Placed, profile: Pro
             table = partial(trained_table, cost, measured, total=total, batch=batch, formula=formula)
         # Engines are of tp alone on the accelerators of the actor, and inference has there the degrees of what trains.
         both = generated_otherwise(degrees) if name == "rollout" else inferred_otherwise(settings, role) if role else None
-        rows = [row for each in both for row in _measured(table(each.replica), each)] if both else _measured(table(own.replica))
+        every = dict.fromkeys([*(both or ()), *((own, *choices[name]) if name in choices else ())])
+        rows = [row for each in every for row in _measured(table(each.replica), each)] if every else _measured(table(own.replica))
         found[name] = Timed(tuple(rows), TABLE)
     return found
 
