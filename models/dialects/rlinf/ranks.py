@@ -6,6 +6,7 @@ noticed only when the workers are started.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import field, replace
 from typing import Iterator, Mapping, Sequence
 
@@ -52,7 +53,7 @@ class Context:
 
 
 def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Component | None:
-    """The component; None where its place cannot be told, and the reasons are noted."""
+    """The component; None where its place is unknown, and the reasons are noted."""
     notes, cluster, name, labels = context.notes, context.cluster, written.name, written.labels.names
     numbered = numbered_by(cluster, labels)
     found = read_placement(written.text.text, numbered)
@@ -61,16 +62,16 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
     broken = why_not(runs, in_order=True)
     shared = shared_nodes(cluster, labels) if cluster else []
     fix = _fix(context, written, bool(broken or shared or found.faults))
-    _groups(notes, written, shared, fix)
+    _check_groups(notes, written, shared, fix)
     if found.faults:
-        _faults(context, written, found.faults, numbered, fix)
+        _report(context, written, found.faults, numbered, fix)
         return None
     if found.processes > MAX_PROCESSES:
         message = f"`{name}` has {found.processes:,} processes; more than {MAX_PROCESSES:,} are not read"
         notes.error("PW002", name, message, written.text.scalar, "too many", "name fewer processes")
         return None
-    kind = cluster.kind(labels) if cluster else ACCELERATOR
-    each = 1 if kind == NODE else _each(found)
+    sizes = {max(1, pair.resources // pair.processes) for pair in found.pairs}
+    each = 1 if len(sizes) > 1 or (cluster and cluster.kind(labels) == NODE) else min(sizes, default=1)
     amount = found.processes * each
     if counted is None:
         least, most = (1, UNBOUNDED) if found.open else (amount, amount)
@@ -82,14 +83,9 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
             why, add = "accelerators of the missing nodes unknown", "Name all nodes with `--cluster`"
         notes.unsure("PW102", name, why, True, add)
         return Component(name, labels, least, most, each, spans=spans) if cluster else None
-    if shared:
+    if shared or _check_kinds(notes, written, runs, broken, fix):
         return None
-    if broken == "PW302":
-        _two_kinds(notes, written, runs, fix)
-        return None
-    if broken == "PW108" and len(set(labels)) == len(labels):
-        _numbered_twice(notes, written, runs, fix)
-    _vendors(notes, written, runs, counted)
+    _check_vendors(notes, written, runs, counted)
     fixes = {broken: fix} if broken and fix else {}
     return Component(name, labels, amount, amount, each, runs=runs, spans=spans, fixes=fixes)
 
@@ -98,15 +94,8 @@ def check_text(context: Context, written: Written) -> None:
     """Note what is wrong with a placement whatever its groups are."""
     alone = replace(context, cluster=None)
     context.notes.unsure("PW102", written.name, "its node group is not known", True, "Declare its node group")
-    found = read_placement(written.text.text, numbered_by(None, written.labels.names))
-    if found.faults:
-        _faults(alone, written, found.faults, numbered_by(None, written.labels.names), _fix(alone, written, True))
-
-
-def _each(found: PlacementText) -> int:
-    """Resources of one process, if all processes have as many; else 1."""
-    sizes = {max(1, pair.resources // pair.processes) for pair in found.pairs}
-    return sizes.pop() if len(sizes) == 1 else 1
+    numbered = numbered_by(None, written.labels.names)
+    _report(alone, written, read_placement(written.text.text, numbered).faults, numbered, _fix(alone, written, True))
 
 
 def _fix(context: Context, written: Written, broken: bool) -> Fix | None:
@@ -115,7 +104,7 @@ def _fix(context: Context, written: Written, broken: bool) -> Fix | None:
     if not broken and not labels.listed and len(set(labels.names)) == len(labels.names):
         return None
     better = written.better(context.cluster)
-    if better is None or (better == _form(written) and not labels.listed):
+    if better is None or (better == (labels.names, written.text.text) and not labels.listed):
         return None
     fix = written.fix(better, context.notes)
     if fix.edit is not None:
@@ -123,36 +112,30 @@ def _fix(context: Context, written: Written, broken: bool) -> Fix | None:
     return fix
 
 
-def _form(written: Written) -> Form:
-    return written.labels.names, written.text.text
-
-
-def _groups(notes: Notes, written: Written, shared: list[int], fix: Fix | None) -> None:
+def _check_groups(notes: Notes, written: Written, shared: list[int], fix: Fix | None) -> None:
     """What is wrong with the node groups alone, whatever the placement is."""
     name, labels, value = written.name, written.labels, written.labels.value
-    help, edit = (fix.help, fix.edit) if fix else ("", None)
     if labels.listed and value is not None:
         message = f"`node_group` of `{name}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
-        notes.warn("PW105", name, message, value, "a list", help or f"write `{','.join(labels.names)}`", edit)
+        notes.warn("PW105", name, message, value, "a list", *_mend(fix, f"write `{','.join(labels.names)}`"))
     if shared:
-        more = f" ({len(shared)} nodes are)" if len(shared) > 1 else ""
-        message = f"`{name}`: node {shared[0]} is in several of its groups{more}, so it is numbered twice; RLinf refuses that at launch"
-        notes.error("PW108", name, message, written.group_place, "", help or "use groups without common nodes", edit)
+        message = f"`{name}`: node {shared[0]} is in several of its groups, so it is numbered twice; RLinf refuses that at launch"
+        notes.error("PW108", name, message, written.group_place, "", *_mend(fix, "use groups without common nodes"))
     elif len(set(labels.names)) < len(labels.names) and value is not None:
         message = f"`{name}` names a node group twice, so its resources are numbered twice, and held twice without a word"
-        notes.warn("PW108", name, message, value, "", help or "name each once", edit)
+        notes.warn("PW108", name, message, value, "", *_mend(fix, "name each once"))
 
 
-def _faults(context: Context, written: Written, faults: list[Fault], numbered: Numbered, fix: Fix | None) -> None:
+def _mend(fix: Fix | None, help: str) -> tuple[str, Edit | None]:
+    return (fix.help, fix.edit) if fix else (help, None)
+
+
+def _report(context: Context, written: Written, faults: list[Fault], numbered: Numbered, fix: Fix | None) -> None:
     text, name = written.text, written.name
-    edit = fix.edit if fix else None
     more = _more_nodes(context, written, faults)
-    if len(faults) > MAX_FAULTS:
-        message = f"`{name}`: there are {len(faults):,} faults in this placement; the first {MAX_FAULTS} are shown"
-        context.notes.error(faults[0].code, name, message, text.scalar, f"{len(faults):,} faults", "write ranges such as `0-7`", edit)
     open_ = context.groups.open.intersection(written.labels.names)
     for fault in faults[:MAX_FAULTS]:
-        help = fix.help if fix else _advice(fault.code, numbered)
+        help, edit = _mend(fix, _advice(fault.code, numbered))
         help += f", or set `num_nodes: {more}`" if more and fault.code == "PW102" else ""
         place = text.scalar if text.shift is None else text.part(fault.start, fault.end)
         # More hardware may be found on the nodes themselves than the file says: then it is not proved to be too little.
@@ -162,14 +145,12 @@ def _faults(context: Context, written: Written, faults: list[Fault], numbered: N
 
 
 def _more_nodes(context: Context, written: Written, faults: list[Fault]) -> int | None:
-    """How many nodes would mend all faults, where nodes can be added."""
+    """Number of nodes that has all ranks, where nodes can be added and nothing else is wrong."""
     asked = [fault.last for fault in faults if fault.last is not None]
     if not context.per_node or not asked or written.labels.names != (CLUSTER_LABEL,) or len(asked) < len(faults):
         return None
     nodes = max(asked) // context.per_node + 1
-    if nodes > MAX_NODES:
-        return None
-    numbering = Numbering(ACCELERATOR, (Stretch(0, CLUSTER_LABEL, context.per_node, nodes),))
+    numbering = Numbering(ACCELERATOR, (Stretch(0, CLUSTER_LABEL, context.per_node, min(nodes, MAX_NODES)),))
     found = read_placement(written.text.text, Numbered(numbering.size, "accelerator", "", ""))
     if found.faults or found.processes > MAX_PROCESSES:
         return None
@@ -179,32 +160,24 @@ def _more_nodes(context: Context, written: Written, faults: list[Fault]) -> int 
 def _advice(code: str, numbered: Numbered) -> str:
     if code == "PW102":
         return f"name ranks below {numbered.size}" if numbered.size else "choose a node group that has something to place on"
-    if code == "PW103":
-        return "write `ranks`, `ranks:processes`, or several of them with commas, such as `0-1:0-3,2-3`"
-    return "write ranks that ascend, each once, with as many processes as they can be divided among, such as `0-1:0-3,2-3`"
+    return "write `ranks` or `ranks:processes` in ascending order, several of them with commas, such as `0-1:0-3,2-3`"
 
 
-def _two_kinds(notes: Notes, written: Written, runs: Sequence[Run], fix: Fix | None) -> None:
-    one, other = next((a, b) for a, b in zip(runs, runs[1:]) if b.ranks.start < a.ranks.stop and a.kind != b.kind)
-    rank = other.ranks.start
-    message = f"process {rank} of `{written.name}` would hold {one.kind} and {other.kind}; RLinf refuses that at launch"
-    help, edit = (fix.help, fix.edit) if fix else ("give each process one kind of hardware", None)
-    notes.error("PW302", written.name, message, written.text.scalar, "", help, edit)
-
-
-def _numbered_twice(notes: Notes, written: Written, runs: Sequence[Run], fix: Fix | None) -> None:
-    found = twice(runs)
-    if found is not None:
+def _check_kinds(notes: Notes, written: Written, runs: Sequence[Run], broken: str, fix: Fix | None) -> bool:
+    """True if a process would hold two kinds of hardware; a warning where resources are held through two groups."""
+    name, labels, at = written.name, written.labels.names, written.text.scalar
+    if broken == "PW302":
+        before, run = next((a, b) for a, b in zip(runs, runs[1:]) if b.ranks.start < a.ranks.stop and a.kind != b.kind)
+        message = f"process {run.ranks.start} of `{name}` would hold {before.kind} and {run.kind}; RLinf refuses that at launch"
+        notes.error("PW302", name, message, at, "", *_mend(fix, "give each process one kind of hardware"))
+    elif broken == "PW108" and len(set(labels)) == len(labels) and (found := twice(runs)):
         run, label, resource = found
-        message = (
-            f"`{written.name}` holds {run.kind} {resource} of node {run.node} twice, through the groups `{label}` and "
-            f"`{run.node_group}`; RLinf does not notice"
-        )
-        help, edit = (fix.help, fix.edit) if fix else ("use groups without common nodes", None)
-        notes.warn("PW108", written.name, message, written.text.scalar, "numbered twice", help, edit)
+        message = f"`{name}` holds {run.kind} {resource} of node {run.node} twice, through the groups `{label}` and `{run.node_group}`"
+        notes.warn("PW108", name, message, at, "numbered twice", *_mend(fix, "use groups without common nodes"))
+    return broken == "PW302"
 
 
-def _vendors(notes: Notes, written: Written, runs: Sequence[Run], cluster: Cluster) -> None:
+def _check_vendors(notes: Notes, written: Written, runs: Sequence[Run], cluster: Cluster) -> None:
     """RLinf lets one component be on accelerators of several vendors, which hardly any communication library connects."""
     first: dict[str, int] = {}
     for run, node, _ in met(cluster, repeats_of(runs)):
@@ -213,14 +186,8 @@ def _vendors(notes: Notes, written: Written, runs: Sequence[Run], cluster: Clust
     if len(first) > 1:
         listed = " and ".join(f"{vendor} (node {node})" for vendor, node in first.items())
         message = f"`{written.name}` is on accelerators of several vendors, {listed}; RLinf starts that without a word"
-        notes.warn(
-            "PW302",
-            written.name,
-            message,
-            written.text.scalar,
-            f"{len(first)} vendors",
-            "give each vendor's nodes a component, or a node group",
-        )
+        help = "give each vendor's nodes a component, or a node group"
+        notes.warn("PW302", written.name, message, written.text.scalar, f"{len(first)} vendors", help)
 
 
 Form = tuple[tuple[str, ...], str]
@@ -237,23 +204,21 @@ class Written:
     in_flow: bool
 
     def better(self, cluster: Cluster | None) -> Form | None:
-        """The same component in a form that RLinf starts, as near to the written one as can be told; None if there is none."""
-        seen = set()
-        for form in self._forms(cluster):
-            if form not in seen and works(form, cluster):
-                return form
-            seen.add(form)
-        return None
+        """The same component in a form that RLinf starts, as near to the written one as there is; None if there is none."""
+        return next((form for form in dict.fromkeys(self._forms(cluster)) if _works(form, cluster)), None)
 
     def _forms(self, cluster: Cluster | None) -> Iterator[Form]:
         text, unique = self.text.text, tuple(dict.fromkeys(self.labels.names))
         yield unique, text
-        yield from _mended(unique, text, cluster)
+        numbered = numbered_by(cluster, unique)
+        counted = cluster if numbered.size is not None else None
+        numbering = counted.numbering(unique) if counted else None
+        better = mended(text, numbered, numbering, lambda found: counted is None or _starts(found, counted, unique))
+        if better is not None:
+            yield unique, better
         if len(unique) > 1 and cluster is not None:
             yield from (((label,), text) for label in unique)
             yield from _in_order_of_nodes(self.name, unique, text, cluster)
-            for label in unique:
-                yield from _mended((label,), text, cluster)
 
     def fix(self, form: Form, notes: Notes) -> Fix:
         """The change that makes this form of it; one edit, even where both values change."""
@@ -262,19 +227,14 @@ class Written:
         says = f"`{text if self.text.shift == 1 else plain_or_quoted(text)}`"
         if labels == self.labels.names and not self.labels.listed:
             return Fix(f"write {says}", of_text)
-        joined = ",".join(labels)
-        shown = f"`node_group: {plain_or_quoted(joined)}`"
-        of_labels = self._labelled(joined)
+        joined, value = ",".join(labels), self.labels.value
+        shown, of_labels = f"`node_group: {plain_or_quoted(joined)}`", None
+        is_here = value is not None and not (isinstance(value, Scalar) and value.origin is not None)
+        if value is not None and is_here and value.span.file == self.text.scalar.span.file:
+            of_labels = Edit(value.span, in_flow_map(joined) if self.in_flow else plain_or_quoted(joined))
         if text == self.text.text:
             return Fix(f"write {shown}", of_labels)
-        both = notes.joined(of_labels, of_text) if of_labels and of_text else None
-        return Fix(f"write {shown} with {says}", both)
-
-    def _labelled(self, joined: str) -> Edit | None:
-        value = self.labels.value
-        if value is None or (isinstance(value, Scalar) and value.origin is not None) or value.span.file != self.text.scalar.span.file:
-            return None
-        return Edit(value.span, in_flow_map(joined) if self.in_flow else plain_or_quoted(joined))
+        return Fix(f"write {shown} with {says}", notes.joined(of_labels, of_text) if of_labels and of_text else None)
 
     @property
     def group_place(self) -> Span | Scalar:
@@ -282,8 +242,8 @@ class Written:
         return self.labels.value.span if self.labels.value is not None else self.text.scalar
 
 
-def works(form: Form, cluster: Cluster | None) -> bool:
-    """Does RLinf read this form without a fault, and start it?"""
+def _works(form: Form, cluster: Cluster | None) -> bool:
+    """True if RLinf reads this form without a fault, and starts it."""
     labels, text = form
     numbered = numbered_by(cluster, labels)
     found = read_placement(text, numbered)
@@ -298,23 +258,8 @@ def shared_nodes(cluster: Cluster, labels: tuple[str, ...]) -> list[int]:
     """Where nodes are placed on, those that several of the groups hold; RLinf refuses them at launch."""
     if len(labels) == 1 or cluster.kind(labels) != NODE:
         return []
-    seen: set[int] = set()
-    twice = []
-    for label in labels:
-        for node in cluster.groups[label].node_ranks:
-            if node in seen:
-                twice.append(node)
-            seen.add(node)
-    return twice
-
-
-def _mended(labels: tuple[str, ...], text: str, cluster: Cluster | None) -> Iterator[Form]:
-    numbered = numbered_by(cluster, labels)
-    counted = cluster if numbered.size is not None else None
-    numbering = counted.numbering(labels) if counted else None
-    better = mended(text, numbered, numbering, lambda found: counted is None or _starts(found, counted, labels))
-    if better is not None:
-        yield labels, better
+    count = Counter(node for label in labels for node in cluster.groups[label].node_ranks)
+    return [node for node, times in count.items() if times > 1]
 
 
 def _in_order_of_nodes(name: str, labels: tuple[str, ...], text: str, cluster: Cluster) -> Iterator[Form]:
