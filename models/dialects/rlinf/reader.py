@@ -41,29 +41,29 @@ Machines = Cluster | AsDeclared | None
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
     """Problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
-    found = read_with(document, machines, level)
-    if not is_profiled(document.root, document.root.get(HINTS)):
+    found, hints = read_with(document, machines, level), document.root.get(HINTS)
+    if not is_profiled(document.root, hints):
         return found
-    anew = partial(_read_anew, document, machines, level, found.problem)
-    refused = partial(_choices_refused, document, machines, level) if may_leave_degrees(document.root.get(HINTS)) else None
-    return replace(found, anew=anew, choices_refused=refused, times_of_ranks=True)
+
+    def open_ranks(document: Document) -> Reading:
+        return read_with(document, machines, level, anew=True)
+
+    def anew() -> Reading:
+        from .planning.opening import anew
+
+        return anew(open_ranks, document, found.problem)
+
+    def refused() -> tuple[Finding, ...]:
+        from .planning.opening import choices_refused
+
+        return choices_refused(open_ranks, document)
+
+    return replace(found, anew=anew, choices_refused=refused if may_leave_degrees(hints) else None, times_of_ranks=True)
 
 
 def read_with(document: Document, machines: Machines, level: str, hints: bool = True, anew: bool = False) -> Reading:
     """As `read`; without `hints` only what is explicit is read; `anew`: the ranks of components with times are left open."""
     return Reader(document, machines, level, hints, anew).read()
-
-
-def _read_anew(document: Document, machines: Machines, level: str, written: Problem | None) -> Reading:
-    from .planning.opening import anew
-
-    return anew(partial(read_with, machines=machines, level=level, anew=True), document, written)
-
-
-def _choices_refused(document: Document, machines: Machines, level: str) -> tuple[Finding, ...]:
-    from .planning.opening import choices_refused
-
-    return choices_refused(partial(read_with, machines=machines, level=level, anew=True), document)
 
 
 @dataclass(frozen=True)
