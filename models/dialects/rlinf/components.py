@@ -18,8 +18,7 @@ from ...text.nearest import nearest
 from ...text.scalar_text import in_flow_map
 from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
 from .known import MAX_RUNS
-from .labels import Labels, read_labels
-from .ranks import Context, Written, check_text, placed
+from .ranks import Context, Labels, Written, check_text, placed, read_labels
 
 KEYS = ("node_group", "placement")
 """What the placement of a component may hold."""

@@ -237,44 +237,40 @@ def read_profiling(notes: Notes, value: Value | None) -> None:
         if notes.choice is not None and notes.choice.has(older):
             return
     section = part.mapping(value, "`profiling`", "write `backend: nsight` below it")
-    backend = section.get("backend") if section else None
-    if section is None or backend is None:
-        if section is not None:
-            notes.missing(part.subject, "backend", section.span, f"add `backend:` with {' or '.join(_BACKENDS)}")
+    if section is None:
+        return
+    backend = section.get("backend")
+    if backend is None:
+        notes.missing(part.subject, "backend", section.span, f"add `backend:` with {' or '.join(_BACKENDS)}")
         return
     name = part.word(backend, _BACKENDS, "`{}` is no profiling backend", "not known")
     if name is None or not isinstance(backend, Scalar) or name != backend.text:
         return
     section = notes.unknown_keys(section, part.subject, (*_COMMON, *_BACKENDS[name]), True, f"`profiling` with {name}")
-    _check_steps(part, section.get("steps"))
-    for key in ("worker_groups", "flags"):
-        listed = section.get(key)
-        is_name = isinstance(listed, Sequence) or (isinstance(listed, Scalar) and isinstance(listed.value, str))
-        if listed is not None and not is_absent(listed) and not is_name:
-            part.wrong(f"`{key}`", "a name or a list of names", listed, "write names such as `[ActorGroup]`")
-    for key in ("options", "args", "env"):
-        inner = section.get(key)
-        if inner is not None and not is_absent(inner):
+    kinds = {"steps": "a list of numbers", **dict.fromkeys(("worker_groups", "flags"), "a name or a list of names")}
+    for entry in section:
+        key, inner = entry.key.text, entry.value
+        is_name = isinstance(inner, Scalar) and isinstance(inner.value, str) and key != "steps"
+        if is_absent(inner) or key in ("backend", "enabled", "output_dir"):
+            continue
+        if key not in kinds:
             part.mapping(inner, f"`{key}`", "write `name: value` lines")
+        elif not isinstance(inner, Sequence) and not is_name:
+            part.wrong(f"`{key}`", kinds[key], inner, "write `[5, 10]`" if key == "steps" else "write names such as `[ActorGroup]`")
+        for item in inner.items if key == "steps" and isinstance(inner, Sequence) else ():
+            if not _is_step(item):
+                help, edit = "write numbers such as `5`", part.without(inner, item)
+                part.error("`steps` must be whole numbers from 0", item, kind_of(item), help, edit)
     if name == "nsight":
         _check_nsight(part, section)
 
 
-def _check_steps(part: Structure, value: Value | None) -> None:
-    """A list of whole numbers; RLinf takes what Python's int() takes."""
-    if value is None or is_absent(value):
-        return
-    if not isinstance(value, Sequence):
-        part.wrong("`steps`", "a list", value, "write numbers such as `[5, 10]`")
-        return
-    for item in value.items:
-        try:
-            number = int(item.value) if isinstance(item, Scalar) and isinstance(item.value, (int, float, str)) else -1
-        except (ValueError, OverflowError):
-            number = -1
-        if number < 0 and not is_unknown(item):
-            help, edit = "write numbers such as `5`", part.without(value, item)
-            part.error("`steps` must be whole numbers from 0", item, kind_of(item), help, edit)
+def _is_step(item: Value) -> bool:
+    """True if RLinf takes it for a whole number from 0, as Python's int() does; unknown ones may be."""
+    try:
+        return is_unknown(item) or (isinstance(item, Scalar) and isinstance(item.value, (int, float, str)) and int(item.value) >= 0)
+    except (ValueError, OverflowError):
+        return False
 
 
 def _check_nsight(part: Structure, section: Mapping) -> None:

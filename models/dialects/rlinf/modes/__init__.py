@@ -55,8 +55,7 @@ from .parts import (
     task_of,
     trained,
 )  # fmt: skip
-from .ways import ROLES_OF_FSDP, arrangements, shapes_of_choices, undivide
-from .weights import check_engine_weights, check_inference_weights
+from .ways import ROLES_OF_FSDP, arrangements, check_engine_weights, check_inference_weights, shapes_of_choices, undivide
 
 __all__ = ["Mode", "Placer", "read_mode", "with_own_degrees"]
 

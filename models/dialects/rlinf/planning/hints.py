@@ -76,10 +76,10 @@ def measured_on_of(notes: Notes, root: Mapping, block: Value | None) -> tuple[Va
         else:
             message = f"`{MEASURED_ON}` of `{name}` is about a cost of it in RLinf's `{KEY}`, and this file has none"
             notes.error("PW121", name, message, own[0].value.span, "of what?", "write `seconds` by count, such as `{8: 120}`")
-    kept = {each.key.text: each for each in left}
+    kept, inner = {each.key.text: each for each in left}, block.get("components")
     changed = tuple(kept.get(each.key.text, each) for each in _hints(block))
-    inner = tuple(replace(each, value=replace(each.value, entries=changed)) if each.key.text == "components" else each for each in block)  # type: ignore[type-var]
-    return without(replace(block, entries=inner), [each for each in saying if each.key.text not in kept]), found
+    whole = tuple(replace(each, value=Mapping(changed, inner.span)) if inner and each.value is inner else each for each in block)
+    return without(replace(block, entries=whole), [each for each in saying if each.key.text not in kept]), found
 
 
 def _hints(block: Value | None) -> Sequence[Entry]:
