@@ -24,26 +24,21 @@ from .node_groups import DeclaredGroup
 
 
 def machines_of(
-    notes: Notes,
-    count: int,
-    at: Value,
-    groups: list[DeclaredGroup],
-    machines: Cluster | AsDeclared | None,
-    fits: Callable[[Cluster, Cluster], bool] = lambda cluster, judged: False,
-) -> Cluster:
+    notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster | AsDeclared | None,
+    fits: Callable[[Cluster], bool] | None = None,
+) -> Cluster:  # fmt: skip
     """`count` nodes in rank order; where nobody described them, their accelerators are not counted.
 
     A given cluster with fewer nodes is an error (RLinf waits for more forever), the rest is then judged on nodes like its own; of one
-    with more, the first `count` are used, as RLinf does. `fits` tells whether all that the file places has room in a
-    cluster, and what mends it there is what mends it in the one that it is judged on.
+    with more, the first `count` are used, as RLinf does. `fits` tells whether all that the file places has its place in a cluster.
     """
     if isinstance(machines, Cluster) and len(machines.nodes) < count:
-        judged = machines_of(notes, count, at, groups, _alike(machines))
-        _too_few(notes, count, at, groups, machines, lambda cluster: fits(cluster, judged))
-        return judged
+        _report_too_few(notes, count, at, groups, machines, fits)
+        return machines_of(notes, count, at, groups, _alike(machines))
     if isinstance(machines, Cluster):
         if len(machines.nodes) > count:
-            message = f"the cluster has {len(machines.nodes)} nodes, of which {f'the first {count} are' if count > 1 else 'only the first is'} used: `num_nodes` is {count}"
+            used = f"the first {count} are" if count > 1 else "only the first is"
+            message = f"the cluster has {len(machines.nodes)} nodes, of which {used} used: `num_nodes` is {count}"
             notes.info("PW114", "", message, at, f"the first {'ones are' if count > 1 else 'one is'} used")
         nodes, counted = machines.nodes[:count], machines.counted
     elif isinstance(machines, AsDeclared):
@@ -60,13 +55,15 @@ def _alike(machines: Cluster) -> AsDeclared | None:
     return AsDeclared(kind[0][1], kind[0][0]) if kind else None
 
 
-def _too_few(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster, fits: Callable[[Cluster], bool]) -> None:
+def _report_too_few(
+    notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster, fits: Callable[[Cluster], bool] | None
+) -> None:
     has = len(machines.nodes)
     message = f"`num_nodes` is {count}, but the cluster has {with_noun(has, 'node')}; RLinf would wait for more forever"
     help, edit = f"give a cluster of {with_noun(count, 'node')}", None
-    if all(not group.ranks or group.ranks.last < has for group in groups) and fits(_with_groups(machines.nodes, machines.counted, groups)):
-        help = f"set `num_nodes: {has}`, or {help}"
-        edit = notes.instead(at, str(has)) if isinstance(at, Scalar) else None
+    in_range = all(not group.ranks or group.ranks.last < has for group in groups)
+    if fits and in_range and fits(_with_groups(machines.nodes, machines.counted, groups)):
+        help, edit = f"set `num_nodes: {has}`, or {help}", notes.instead(at, str(has)) if isinstance(at, Scalar) else None
     notes.error("PW114", "", message, at, f"{has} exist{'s' * (has == 1)}", help, edit)
 
 

@@ -118,7 +118,7 @@ class Reader(Skeleton):
         read_profiling(notes, self._value(section, "profiling"))
         block, measured = measured_on_of(notes, self.document.root, self.hints())
         at = num_nodes or section
-        fits = partial(_fits, notes, groups, placed, block)
+        fits = partial(_fits, notes, groups, placed) if block is None else None
         cluster = None if count is None else machines_of(notes, count, at, groups.groups, self.machines, fits)
         per_node = self.machines.count if isinstance(self.machines, AsDeclared) and not groups.groups else 0
         context = Context(notes, cluster, groups, per_node, lacks_nodes=isinstance(self.machines, Cluster))
@@ -154,7 +154,7 @@ class Reader(Skeleton):
 
             said = add_block(block, cluster, components, notes.findings, planned.relations, trained_whole(settings, root, self.hinted))
         if self.is_profiled:
-            said = with_own_degrees(settings, said)
+            said = with_own_degrees(settings, said, bool(planned.own))
         return _Placed(cluster, planned, said, block)
 
     def _work(self, mode: Mode, is_planned: bool) -> Work:
@@ -198,23 +198,9 @@ class Reader(Skeleton):
         return workload and as_rlinf(self.settings, task, workload, [each for each in said.components if each.timed], found.block)
 
 
-def _fits(
-    notes: Notes, groups: DeclaredGroups, placed: Mapping | None, block: Value | None, cluster: Cluster, judged: Cluster
-) -> bool:  # fmt: skip
-    """True if every component that is placed has its place in this cluster, and is mended there as on the nodes that are `judged`.
-
-    So has what the hints of a `block` say of nodes. False where a group could not be read.
-    """
-    if groups.broken or groups.nameless:
-        return False
-    mends = []
-    for each in (judged, cluster):
-        quiet = Notes(notes.document, notes.framework)
-        components = read_components(Context(quiet, each, groups), placed) if placed is not None else ()
-        mends.append({finding.edit for finding in quiet.findings if finding.severity is Severity.ERROR})
-    if block is not None:
-        from ...hints.block import add_block
-
-        add_block(block, cluster, components, quiet.findings)
-    outside = any(finding.code == "PW102" for finding in quiet.findings)
-    return mends[0] == mends[1] and not outside and not any(component.fixes for component in components)
+def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster: Cluster) -> bool:
+    """True if every component that is placed has its place in this cluster without a fault."""
+    quiet = Notes(notes.document, notes.framework)
+    components = read_components(Context(quiet, cluster, groups), placed) if placed is not None else ()
+    is_faulty = any(finding.severity is Severity.ERROR for finding in quiet.findings)
+    return not (groups.broken or groups.nameless or is_faulty or any(component.fixes for component in components))

@@ -277,14 +277,20 @@ _APPLY: Mapping[Placer, Callable[[Parts], None]] = {
 }
 
 
-def with_own_degrees(settings: Settings, said: Said) -> Said:
-    """Components whose hints leave degrees open, with those that the file itself says, in embodied jobs.
+def with_own_degrees(settings: Settings, said: Said, is_planned: bool) -> Said:
+    """Components of embodied jobs with the degrees that the file itself says, where hints leave them open.
 
-    RLinf starts their ranks with these; of those that are open they are the first. The other modes read the degrees themselves.
+    RLinf starts their ranks with these; of those that are open they are the first. Where ranks are planned, so are components all of
+    whose times are of these degrees. The other modes read the degrees themselves.
     """
-    if not said.choices or placer_of(settings, settings.word("runner.task_type", SETTING) or "") is not Placer.HYBRID:
+    if placer_of(settings, settings.word("runner.task_type", SETTING) or "") is not Placer.HYBRID:
         return said
     own = {name: own_of(settings, name) or every[0] for name, every in said.choices.items()}
+    for each in said.components if is_planned else ():
+        degrees = own_of(settings, each.name) if each.timed and "parallel" not in each.spans else None
+        rows = each.timed.measured if each.timed and degrees else ()
+        if degrees and any(row.holds_with(degrees) for row in rows) and not any(row.holds_with(each.parallel) for row in rows):
+            own[each.name] = degrees
     choices = {name: tuple(sorted(every, key=lambda each: each != own[name])) for name, every in said.choices.items()}
     components = tuple(replace(each, parallel=own.get(each.name, each.parallel)) for each in said.components)
     return replace(said, components=components, choices=choices)
