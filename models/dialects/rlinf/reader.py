@@ -31,7 +31,7 @@ from .machines import machines_of
 from .modes import Mode, read_mode, with_own_degrees
 from .modes.ways import trained_whole
 from .node_groups import DeclaredGroups, read_node_groups
-from .planning.hints import Opened, measured_on_of, of_what_runs
+from .planning.hints import Opened, measured_on_of, of_what_runs, with_phases_of_idle
 from .ranks import Context
 from .section import check_keys, read_num_nodes, read_profiling, section_of
 from .work import Work, models, sizes
@@ -155,7 +155,8 @@ class Reader(Skeleton):
             said = add_block(block, cluster, components, notes.findings, planned.relations, trained_whole(settings, root, self.hinted))
         if self.is_profiled:
             said = with_own_degrees(settings, said, bool(planned.own))
-        return _Placed(cluster, planned, said, block)
+        judged = with_phases_of_idle(settings, cluster, whole, block, [each.name for each in components], said.components)
+        return _Placed(cluster, planned, replace(said, components=judged), block)
 
     def _work(self, mode: Mode, is_planned: bool) -> Work:
         """What the settings of the job demand of sizes, environments and models, and of batches where the level says so."""

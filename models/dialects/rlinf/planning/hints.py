@@ -16,6 +16,7 @@ from ....configuration.settings import Settings
 from ....findings.finding import Finding, UnusableInput
 from ....hints.said import timed_names
 from ....hints.without import without
+from ....machines.cluster import Cluster
 from ....placements.assignment import Run
 from ....planning.measured import Measured
 from ....planning.workload import Timed
@@ -111,6 +112,30 @@ def of_what_runs(
     shares = held.get("actor") and held.get("actor") == held.get("rollout")
     left = _without(block, idle if shares else unstarted(settings, known, timed_names(block)))
     return _judged_plan(left, components, notes.findings)
+
+
+def with_phases_of_idle(
+    settings: Settings, cluster: Cluster, whole: Value | None, left: Value | None, names: Collection[str], judged: tuple[Component, ...]
+) -> tuple[Component, ...]:
+    """What trains also has its memory in the phases of what it does the work of, whose hints are in `whole` and not in what is `left`.
+
+    The planner counts it so too (see Question.turns_beside). `names` are the components of the file, `judged` the same with their hints.
+    """
+    kept = dict(hinted_entries(left))
+    idle = [entry for name, entry in hinted_entries(whole) if name in INFERENCE and name not in kept]
+    if not idle:
+        return judged
+    from ....hints.add import add_hints
+    from .times import is_besides
+
+    found, started = {each.name: each for each in judged}, set(names)
+    for hinted in add_hints(Mapping(tuple(idle), idle[0].key.span), cluster, judged, []).components:
+        worker = found.get(INFERENCE.get(hinted.name, "")) if hinted.name not in found else None
+        # Without phases what trains has its memory all the time.
+        if worker and worker.phases and hinted.phases and is_besides(settings, hinted.name, started, ()):
+            started.add(hinted.name)
+            found[worker.name] = replace(worker, phases=tuple(dict.fromkeys((*worker.phases, *hinted.phases))))
+    return tuple(found.values())
 
 
 def _judged_plan(block: Value | None, components: Sequence[Component], findings: list[Finding]) -> Value | None:

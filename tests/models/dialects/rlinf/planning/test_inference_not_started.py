@@ -185,5 +185,5 @@ def test_given_ranks_that_samples_do_not_divide_among_are_refused_with_times_too
     reading = load.read(Source("run.yaml", APART.replace("INFERENCE", hints)), read_shorthand("1x5"), "rlinf", "training")
     assert [each.message for each in verify(reading).errors] == [
         "32 samples (data.rollout_batch_size x algorithm.group_size) do not divide among 3 replicas of `inference`; "
-        "RLinf notices this only when `inference` has started"
+        "RLinf notices this only when it has started"
     ]
