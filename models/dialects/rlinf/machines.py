@@ -25,16 +25,18 @@ from .node_groups import DeclaredGroup
 
 def machines_of(
     notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster | AsDeclared | None,
-    fits: Callable[[Cluster], bool] | None = None,
+    fits: Callable[[Cluster, Cluster], bool] | None = None,
 ) -> Cluster:  # fmt: skip
     """`count` nodes in rank order; where nobody described them, their accelerators are not counted.
 
     A given cluster with fewer nodes is an error (RLinf waits for more forever), the rest is then judged on nodes like its own; of one
-    with more, the first `count` are used, as RLinf does. `fits` tells whether all that the file places has its place in a cluster.
+    with more, the first `count` are used, as RLinf does. `fits` tells whether all that the file places has its place in a
+    cluster, and is mended there as in the one that it is judged on.
     """
     if isinstance(machines, Cluster) and len(machines.nodes) < count:
-        _report_too_few(notes, count, at, groups, machines, fits)
-        return machines_of(notes, count, at, groups, _alike(machines))
+        judged = machines_of(notes, count, at, groups, _alike(machines))
+        _report_too_few(notes, count, at, groups, machines, fits and (lambda cluster: fits(cluster, judged)))
+        return judged
     if isinstance(machines, Cluster):
         if len(machines.nodes) > count:
             used = f"the first {count} are" if count > 1 else "only the first is"

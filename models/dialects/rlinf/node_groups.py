@@ -85,6 +85,8 @@ def _mended(text: str, size: int | None) -> str | None:
                 piece = problem.replacement or ""
             else:
                 return None
+        if piece.strip().lower() == "all":
+            return "all"
         if piece.strip():
             pieces.append(piece.strip())
     return ",".join(pieces) or None

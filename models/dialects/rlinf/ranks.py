@@ -73,7 +73,8 @@ def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups,
         written = _labels_in(notes, notes.text(value, name), known, in_flow)
     elif isinstance(value, Sequence) and value.items and all(isinstance(item, Scalar) and not is_unknown(item) for item in value.items):
         texts = [notes.text(item, name) for item in value.items if isinstance(item, Scalar)]
-        written = [(text.text, text.scalar, text.replaced(_meant(notes, text.text, known) or "", True)) for text in texts]
+        better = [_meant(notes, text.text, known) for text in texts]
+        written = [(text.text, text.scalar, text.replaced(label, True) if label else None) for text, label in zip(texts, better)]
     else:
         notes.wrong_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
         return None

@@ -199,9 +199,14 @@ class Reader(Skeleton):
         return workload and as_rlinf(self.settings, task, workload, [each for each in said.components if each.timed], found.block)
 
 
-def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster: Cluster) -> bool:
-    """True if every component that is placed has its place in this cluster without a fault."""
-    quiet = Notes(notes.document, notes.framework)
-    components = read_components(Context(quiet, cluster, groups), placed) if placed is not None else ()
-    is_faulty = any(finding.severity is Severity.ERROR for finding in quiet.findings)
-    return not (groups.broken or groups.nameless or is_faulty or any(component.fixes for component in components))
+def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster: Cluster, judged: Cluster) -> bool:
+    """True if every component that is placed has its place in this cluster, and is mended there as on the nodes that are `judged`."""
+    if groups.broken or groups.nameless:
+        return False
+    mends = []
+    for each in (judged, cluster):
+        quiet = Notes(notes.document, notes.framework)
+        components = read_components(Context(quiet, each, groups), placed) if placed is not None else ()
+        mends.append({finding.edit for finding in quiet.findings if finding.severity is Severity.ERROR})
+    outside = any(finding.code == "PW102" for finding in quiet.findings)
+    return mends[0] == mends[1] and not outside and not any(component.fixes for component in components)

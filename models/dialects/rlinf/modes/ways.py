@@ -270,15 +270,15 @@ def arrangements(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way
 
 def _not_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[str, str]:
     """(why a plan in which they are apart would not be started, what helps); empty if it would."""
-    for name, missing in (
-        ("inference", inference_needed(parts)),
-        (CRITICS_INFERENCE, parts.has("critic") and not parts.has(CRITICS_INFERENCE) and parts.flag("critic.use_critic_model")),
-    ):
-        adds = saying(name, f"{name}{COST}", parts.settings.has(KEY))
-        if missing and name == "inference" and not (parts.flag(AGAIN) or parts.flag(FIXED)):
-            return "an fsdp actor apart from rollout needs `inference`, which is off", f"set `{AGAIN}: true`, and {adds}"
-        if missing:
-            return f"nobody says how long `{name}` takes", adds
+    needed = inference_needed(parts)
+    adds = {name: saying(name, f"{name}{COST}", parts.settings.has(KEY)) for name in ("inference", CRITICS_INFERENCE)}
+    if needed and not (parts.flag(AGAIN) or parts.flag(FIXED)):
+        why = f"{needed.removesuffix(' it')} `inference`, which RLinf starts only with `{AGAIN}: true`"
+        return why, f"set `{AGAIN}: true`, and {adds['inference']}"
+    if needed:
+        return "nobody says how long `inference` takes", adds["inference"]
+    if parts.has("critic") and not parts.has(CRITICS_INFERENCE) and parts.flag("critic.use_critic_model"):
+        return f"nobody says how long `{CRITICS_INFERENCE}` takes", adds[CRITICS_INFERENCE]
     if unset := unset_of_inference(parts) or [path for path in sections_of_inference(parts) if parts.settings.at(path) is None]:
         listed = " and ".join(f"`{path}`" for path in unset)
         return f"the file has no {listed}, which RLinf reads where rollout is apart", f"add {listed} with the settings of the job"

@@ -153,7 +153,9 @@ def _inference(notes: Notes, settings: Settings, placed: Placed, times: MappingT
             found.append(name)
         elif name in nowhere:
             at = find(hints, f"components.{name}.seconds") if hints is not None else None
-            why = "there is no critic" if name == CRITICS_INFERENCE else "`algorithm.recompute_logprobs` is not true"
+            why = (
+                "there is no critic whose values it computes" if name == CRITICS_INFERENCE else "`algorithm.recompute_logprobs` is not true"
+            )
             notes.info(PLANS, name, f"`{name}` is not started: {why}; its seconds count nowhere", at or settings.top)
     return found
 
