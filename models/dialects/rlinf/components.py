@@ -98,10 +98,7 @@ __all__ = ["Context", "read_components"]
 
 
 def read_components(context: Context, value: Mapping) -> tuple[Component, ...]:
-    """The components whose placement can be told, in the written order. One of unknown place has no runs.
-
-    Commas that split a flow map are expected to be mended (see flow_commas.py).
-    """
+    """The components whose placement can be told, in the written order. One of unknown place has no runs."""
     found: dict[str, Component] = {}
     seen: set[str] = set()
     runs = 0

@@ -1,6 +1,6 @@
 """Node groups of a file, each checked by itself and against the others.
 
-Source: RLinf, rlinf/scheduler/cluster/config.py (NodeGroupConfig, ClusterConfig, reserved labels) and node.py (NodeProbe: no label twice).
+Source: RLinf, rlinf/scheduler/cluster/config.py (NodeGroupConfig, NodeGroupEnvConfig, ClusterConfig, reserved labels) and node.py (NodeProbe: no label twice).
 """
 
 from __future__ import annotations

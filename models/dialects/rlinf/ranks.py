@@ -1,4 +1,4 @@
-"""Placement of one component as runs; where there is none, every reason at once, with the form that mends it.
+"""Placement of one component as runs, with the node groups that it names; where there is none, every reason at once, with the form that mends it.
 
 Source: RLinf, rlinf/scheduler/placement/placement.py (ComponentPlacement), and flexible.py and node.py for what is
 noticed only when the workers are started.
@@ -26,7 +26,7 @@ from ...notation.mend import mended
 from ...notation.numbered import is_counted, numbered
 from ...notation.placement_text import Fault, Numbered, PlacementText, read_placement
 from ...notation.runs_text import placement_text
-from ...placements.assignment import Run, met, repeats_of
+from ...placements.assignment import Run
 from ...record import dataclass
 from ...releases.release import Range
 from ...text.nearest import nearest
@@ -202,7 +202,6 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
         return Component(name, labels, least, most, each, spans=spans) if cluster else None
     if shared or _check_kinds(notes, written, runs, broken, fix):
         return None
-    _check_vendors(notes, written, runs, counted)
     fixes = {broken: fix} if broken and fix else {}
     return Component(name, labels, amount, amount, each, runs=runs, spans=spans, fixes=fixes)
 
@@ -292,19 +291,6 @@ def _check_kinds(notes: Notes, written: Written, runs: SequenceType[Run], broken
         message = f"`{name}` holds {run.kind} {resource} of node {run.node} twice, through the groups `{label}` and `{run.node_group}`"
         notes.warn("PW108", name, message, at, "numbered twice", *_mend(fix, "use groups without common nodes"))
     return broken == "PW302"
-
-
-def _check_vendors(notes: Notes, written: Written, runs: SequenceType[Run], cluster: Cluster) -> None:
-    """RLinf lets one component be on accelerators of several vendors, which hardly any communication library connects."""
-    first: dict[str, int] = {}
-    for run, node, _ in met(cluster, repeats_of(runs)):
-        if run.kind == ACCELERATOR:
-            first.setdefault(node.accelerator_type, run.node)
-    if len(first) > 1:
-        listed = " and ".join(f"{vendor} (node {node})" for vendor, node in first.items())
-        message = f"`{written.name}` is on accelerators of several vendors, {listed}; RLinf starts that without a word"
-        help = "give each vendor's nodes a component, or a node group"
-        notes.warn("PW302", written.name, message, written.text.scalar, f"{len(first)} vendors", help)
 
 
 Form = tuple[tuple[str, ...], str]

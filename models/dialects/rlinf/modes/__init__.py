@@ -19,7 +19,7 @@ from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Severity
 from ....findings.span import Span
-from ....findings.wording import are, with_noun
+from ....findings.wording import with_noun
 from ....machines.cluster import Cluster
 from ....parallel import UNDIVIDED
 from ....planning.way import Shape, Way
@@ -114,12 +114,8 @@ def _actor(parts: Parts, degrees: Degrees) -> None:
     if backend == MEGATRON:
         _count_samples(parts, "actor")
     at_least(parts, "actor", degrees.tp)
-    if backend == MEGATRON or count is None or not fits_in(parts, "actor", degrees.tp, count) or backend in (FSDP, None):
-        return
-    replica = (degrees.parallel or Parallel()).replica
-    if count % replica:
-        message = f"the {with_noun(count, 'accelerator')} of `actor` {are(count)} no multiple of tp x pp x cp = {replica}"
-        parts.warn(DEGREE, "actor", message, "give it a multiple, if it trains with megatron")
+    if backend != MEGATRON and count is not None:
+        fits_in(parts, "actor", degrees.tp, count)
 
 
 def _rollout(parts: Parts, found: Arrangement, actor: Degrees, rollout: Degrees) -> Packing | None:

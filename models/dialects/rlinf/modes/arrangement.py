@@ -16,7 +16,7 @@ from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Co
 from ....configuration.settings import Amount
 from ....machines.node_group import ACCELERATOR
 from ....text.tree import Mapping
-from ..known import FSDP, IDLE, LATE, MEGATRON, SETTING
+from ..known import FSDP, LATE, MEGATRON, SETTING
 from .packing import fitting_tp
 from .parts import CRITICS_INFERENCE, INFERRING, Degrees, Parts, masks
 
@@ -225,14 +225,9 @@ def check_inference(parts: Parts, found: Arrangement) -> None:
 
 
 def _check_critic(parts: Parts, found: Arrangement) -> None:
-    """A critic model that is on is placed, with its inference where that is apart; one that is off is started nowhere."""
+    """A critic model that is on is placed, with its inference where that is apart."""
     key, names = "critic.use_critic_model", ("critic", CRITICS_INFERENCE)
     is_on = parts.flag(key)
-    if is_on is False and parts.task == "reasoning":
-        for name in names:
-            if name in parts.written:
-                message = f"`{name}` is placed, but `{key}` is not true: no program starts it"
-                parts.notes.info(IDLE, name, message, parts.written[name], "not used", f"set `{key}: true`, or drop `{name}`")
     for name in names if is_on and not parts.notes.partial else ():
         if not parts.has(name) and (name == "critic" or (found in APART and "actor" not in parts.planned)):
             message = f"`{name}` is not placed, but `{key}` is true; {LATE}"

@@ -1,4 +1,4 @@
-"""Arrangements and degrees that are left to a plan, and what FSDP makes of degrees.
+"""Weights between components, arrangements and degrees that are left to a plan, and what FSDP makes of degrees.
 
 FSDP divides nothing by its tp: RLinf looks whether an actor has as many accelerators, and goes by it where weights are handed to
 rollout. In the hybrid placement of embodied tasks it reads no tp of what FSDP trains.
@@ -7,7 +7,9 @@ Sources in RLinf:
 
 - rlinf/utils/placement.py, ModelParallelComponentPlacement (_is_collocated, _is_disaggregated, _generate_placements).
 - rlinf/workers/actor/fsdp_actor_worker.py (_setup_rollout_weight_dst_ranks) and rlinf/workers/rollout/utils.py
-  (CollocateRankMapper, DisaggRankMapper).
+  (CollocateRankMapper, DisaggRankMapper); rlinf/hybrid_engines/{sglang/common/sgl_scheduler.py,vllm} (who looks for weights).
+- rlinf/utils/resharding/reshard_config.py; rlinf/workers/megatron_worker.py (sync_model_to_inference) and
+  rlinf/workers/inference/megatron_inference_worker.py (sync_model_from_actor).
 """
 
 from __future__ import annotations

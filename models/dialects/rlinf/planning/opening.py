@@ -15,7 +15,6 @@ from ....component import COLOCATED, UNBOUNDED, Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Finding, Severity, Unchecked, UnusableInput
-from ....findings.wording import with_noun
 from ....hints.said import timed_names
 from ....hints.without import without
 from ....job import Job
@@ -43,7 +42,6 @@ from .times import (
     batch_of,
     check_times,
     embodied,
-    held_by,
     infers,
     is_besides,
     measured_on,
@@ -89,7 +87,6 @@ def opened(
     planned = {name: placed[name] for name in placed if name in times or name in hinted}
     if task != "embodied":
         _tell_measured_on(notes, cluster, placed, profile, counts)
-    _tell_processes(notes, settings, planned)
     own = {name: each.runs for name, each in planned.items() if each.runs}
     found = [_open(planned[each.name], times.get(each.name)) if each.name in planned else each for each in components]
     for name in _inference(notes, settings, placed, times, hints) if task != "embodied" else []:
@@ -133,15 +130,6 @@ def _tell_measured_on(notes: Notes, cluster: Cluster, placed: Placed, profile: P
     span = profile.span()
     if span and profile.costs.keys() - counts.keys() and (taken := measured_on(cluster, placed)[1]):
         notes.info(PLANS, KEY, taken, span, "", "give other times as `seconds`, by count, in `placewright.components`")
-
-
-def _tell_processes(notes: Notes, settings: Settings, planned: Placed) -> None:
-    for name, component in planned.items():
-        processes, held = held_by(planned).world_size(name), held_by(planned).held(name)
-        if processes > held:
-            message = f"`{name}` has {processes} processes on {with_noun(held, 'accelerator')}; it is planned with one on each"
-            at = component.span("placement") or settings.top
-            notes.info(PLANS, name, message, at, "", "give it more environments or samples a process")
 
 
 def _inference(notes: Notes, settings: Settings, placed: Placed, times: MappingType[str, Timed], hints: Value | None) -> list[str]:
