@@ -80,8 +80,7 @@ def insert_lines(source: Source, lines: Sequence[Line]) -> list[Edit]:
         at = owner.entries[-1].value.span.end if owner.entries else owner.span.start + 1
         return [Edit(point(source, at), (", " if owner.entries else "") + text)]
     indent = indent_of(owner.entries[0].key.span) if owner.entries else ""
-    new_section = line_end(source) if owner is source.root else ""
-    return [at_line_end(source, owner.span.end, new_section + _text(source, owner, lines, missing, indent, _step(source)))]
+    return [at_line_end(source, owner.span.end, _text(source, owner, lines, missing, indent, _step(source)))]
 
 
 def _instead_of_null(source: Source, section: Mapping, entry: Entry, lines: Sequence[Line]) -> Edit:
