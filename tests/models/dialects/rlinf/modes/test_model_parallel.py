@@ -61,7 +61,7 @@ def test_an_engine_over_two_nodes_is_refused_which_rlinf_notices_at_launch(job: 
     assert codes(reading) == {"PW203"}
 
 
-@pytest.mark.parametrize(("backend", "expected"), [("megatron", {"PW208"}), ("fsdp", {"PW123"}), ("", set())])
+@pytest.mark.parametrize(("backend", "expected"), [("megatron", {"PW208"}), ("fsdp", {"PW123"})])
 def test_whole_replicas_matter_to_megatron_alone(job: Job, backend: str, expected: set[str]) -> None:
     parts = {"actor": "0-5", "rollout,reward": "6-7"}
     reading = job(parts, actor__training_backend=backend, actor__model__tensor_model_parallel_size=4, **QUIET)
