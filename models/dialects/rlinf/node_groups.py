@@ -348,18 +348,19 @@ def _read_label(notes: Notes, group: Mapping, labels: set[str]) -> str | None:
         return label
     text = notes.text(value, value.text)
     label, without_comma = text.text, "_".join(piece.strip() for piece in text.text.split(",") if piece.strip())
-    report, better = notes.error, ""
+    report, better, mark = notes.error, "", "reserved"
     if label in RESERVED_LABELS:
         better, message = f"my_{label}", f"the label `{label}` is reserved: it names a group that always exists"
     elif label in labels:
-        better, message = f"{without_comma}_2", f"two node groups have the label `{label}`; RLinf notices only when the cluster starts"
+        better, mark = f"{without_comma}_2", "again here"
+        message = f"two node groups have the label `{label}`; RLinf notices only when the cluster starts"
     elif "," in label:
-        report, better = notes.warn, without_comma or "group"
+        report, better, mark = notes.warn, without_comma or "group", "a comma"
         message = f"the label `{label}` has a comma: no component can refer to it"
     while better in labels or better in RESERVED_LABELS:
         better += "_"
     if better:
-        report("PW113", label, message, value, "", f"choose another label, such as `{better}`", text.replaced(better, group.flow))
+        report("PW113", label, message, value, mark, f"choose another label, such as `{better}`", text.replaced(better, group.flow))
     labels.add(label)
     return label
 
