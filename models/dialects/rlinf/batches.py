@@ -2,10 +2,9 @@
 
 Sources in RLinf:
 
-- rlinf/config.py (validate_embodied_cfg, validate_offline_cfg), rlinf/workers/env/env_worker.py,
-  rlinf/scheduler/worker/routing.py (CommMapper), rlinf/workers/rollout/hf/huggingface_worker.py,
-  rlinf/workers/reward/reward_worker.py.
-- rlinf/config.py (validate_cfg, validate_embodied_cfg, validate_reasoning_cfg); rlinf/workers/megatron_worker.py.
+- rlinf/config.py (validate_embodied_cfg, validate_offline_cfg, validate_cfg, validate_reasoning_cfg).
+- rlinf/workers/env/env_worker.py, rlinf/scheduler/worker/routing.py (CommMapper), rlinf/workers/rollout/hf/huggingface_worker.py,
+  rlinf/workers/reward/reward_worker.py, rlinf/workers/megatron_worker.py.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from ...configuration.settings import Amount
 from ...findings.wording import are, do, with_noun
 from ...record import dataclass
 from .checks import BATCHES, REASONING, JobFacts, check_settings
-from .known import CHECKED, SETTING
+from .known import CHECKED, FSDP, MEGATRON, SETTING
 from .modes.parts import Placer, trained
 from .work import DEMANDS, SHARES, Work, acted, inferring, on_processes, on_replicas, prompted
 
@@ -34,7 +33,7 @@ class Phases:
 
 
 def phases(work: Work) -> Phases | None:
-    """As RLinf decides it; None where it is not known here."""
+    """Phases as RLinf decides them; None where they are unknown."""
     only = work.settings.flag("runner.only_eval", SHARES)
     interval = work.settings.whole("runner.val_check_interval", SHARES, -1, least=-(10**9))
     if work.mode.task == "embodied_eval":
@@ -57,70 +56,58 @@ def environments(work: Work) -> None:
     """The shares and relations of an embodied job."""
     if work.mode.task not in TASKS or "env" not in work.mode.placed:
         return
-    found = phases(work)
-    stages = work.settings.whole("rollout.pipeline_stage_num", SHARES)
+    found, stages = phases(work), work.settings.whole("rollout.pipeline_stage_num", SHARES)
     if found is None or stages is None or not (found.train or found.evaluate):
         return
     decoupled = work.mode.task != "offline" and not work.until("0.3") and work.settings.flag("runner.enable_decoupled_mode", SHARES)
     if decoupled and work.component("rollout"):
         work.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, "RLinf's decoupled mode"))
-    _gathered(work)
-    if found.train:
-        total = _total(work, "train", stages)
-        if total:
-            _dealt_out(work, "train", total, stages, bool(decoupled))
-            _rewarded_environments(work, total, stages)
-    if found.evaluate:
-        total = _total(work, "eval", stages)
-        if total:
-            _dealt_out(work, "eval", total, stages, bool(decoupled))
+    _check_gathering(work)
+    for phase, is_there in (("train", found.train), ("eval", found.evaluate)):
+        groups = work.settings.whole(f"env.{phase}.group_size", SHARES, 1) if is_there else None
+        fits = (work.processes("env") or 1) * stages.value * (groups.value if groups else 1)
+        fits = lcm(fits, (work.processes("rollout") or 1) * stages.value)
+        total = work.settings.whole(f"env.{phase}.total_num_envs", SHARES, fits=fits) if is_there else None
+        if total and groups:
+            _deal_out(work, phase, total, stages, groups, bool(decoupled))
+        if total and phase == "train" and not work.until("0.3"):
+            used, alone = (work.settings.flag(f"reward.{key}", SETTING) for key in ("use_reward_model", "standalone_realworld"))
+            if used and alone is False:
+                work.share("reward", total, 1, "", WHAT, "RLinf notices it when the reward workers have started")
 
 
-def _gathered(work: Work) -> None:
+def _check_gathering(work: Work) -> None:
     """In RLinf 0.1 each env process serves as many rollout processes as any other. Source: rlinf/workers/env/env_worker.py of v0.1."""
-    environments, policies = work.processes("env"), work.processes("rollout")
-    place = next((span for name in ("rollout", "env") if (each := work.component(name)) and (span := each.span("placement"))), work.top)
-    if work.until("0.2") and environments and policies and policies % environments:  # a plan for newer ones does not look at it
-        message = f"the {with_noun(policies, 'process')} of `rollout` {are(policies)} no multiple of the {with_noun(environments, 'process')} of `env`"
-        help = f"give `rollout` {policies // environments * environments or environments} processes, or run RLinf 0.2"
-        work.notes.error(SHARES, "rollout", message, place, "", help)
+    simulators, policies = work.processes("env"), work.processes("rollout")
+    if work.until("0.2") and simulators and policies and policies % simulators:
+        message = f"the {with_noun(policies, 'process')} of `rollout` {are(policies)} no multiple of the {with_noun(simulators, 'process')} of `env`"
+        help = f"give `rollout` {policies // simulators * simulators or simulators} processes, or run RLinf 0.2"
+        place = next((span for name in ("rollout", "env") if (each := work.component(name)) and (span := each.span("placement"))), None)
+        work.notes.error(SHARES, "rollout", message, place or work.settings.top, "", help)
 
 
-def _total(work: Work, phase: str, stages: Amount) -> Amount | None:
-    groups = work.settings.whole(f"env.{phase}.group_size", SHARES, 1)
-    fits = (work.processes("env") or 1) * stages.value * (groups.value if groups else 1)
-    return work.settings.whole(f"env.{phase}.total_num_envs", SHARES, fits=lcm(fits, (work.processes("rollout") or 1) * stages.value))
-
-
-def _dealt_out(work: Work, phase: str, total: Amount, stages: Amount, decoupled: bool) -> None:
-    groups = work.settings.whole(f"env.{phase}.group_size", SHARES, 1)
-    if groups is None:
-        return
-    _staged(work, phase, total, stages)
-    pipelined = phase == "train" and not work.until("0.3") and work.settings.flag("runner.use_training_pipeline", SHARES)
-    named = [amount.name for amount in (stages, groups) if amount.value > 1]
-    reason, proved = _verdict(work, total.value, stages.value, groups.value, bool(pipelined))
-    work.share("env", total, stages.value * groups.value, " x ".join(named), WHAT, reason, proved)
-    if pipelined:
-        work.share("actor", total, 1, "", WHAT, "RLinf notices it when the env processes are constructed (`runner.use_training_pipeline`)")
-    if work.until("0.2"):
-        return  # each env process has the same number of rollout processes, see _gathered
-    if not decoupled and total.value % stages.value == 0:
-        reason = "RLinf notices it only at the first rollout, when it routes the environments"
-        name = stages.name if stages.value > 1 else ""
-        work.share("rollout", total, stages.value, name, WHAT, reason, _routed(work))
-    elif not decoupled and (rollout := work.component("rollout")) and rollout.runs is None:
-        # RLinf lets stages of a given env that do not come out even pass; the first rollout still deals out those of one stage.
-        one = Amount(total.value // stages.value, f"{total.name} // {stages.name}", total.scalar)
-        work.share("rollout", one, 1, "", WHAT, "RLinf notices it only at the first rollout", _routed(work))
-
-
-def _staged(work: Work, phase: str, total: Amount, stages: Amount) -> None:
-    """How many environments of a process are stepped together, where they take turns."""
+def _deal_out(work: Work, phase: str, total: Amount, stages: Amount, groups: Amount, decoupled: bool) -> None:
+    """Environments of a phase divide among the processes of env, rollout and, in the training pipeline, of the actor."""
     processes = work.processes("env")
     if processes and stages.value > 1:
         formula = f"{with_noun(total.value, 'environment')} // {with_noun(processes, 'process')} // {with_noun(stages.value, 'stage')}"
         work.derive("env", f"environments per stage to {phase}", total.value // processes // stages.value, formula, total, stages)
+    pipelined = phase == "train" and not work.until("0.3") and work.settings.flag("runner.use_training_pipeline", SHARES)
+    named = " x ".join(amount.name for amount in (stages, groups) if amount.value > 1)
+    reason, proved = _verdict(work, total.value, stages.value, groups.value, bool(pipelined))
+    work.share("env", total, stages.value * groups.value, named, WHAT, reason, proved)
+    if pipelined:
+        work.share("actor", total, 1, "", WHAT, "RLinf notices it when the env processes are constructed (`runner.use_training_pipeline`)")
+    rollout = work.component("rollout")
+    if work.until("0.2") or decoupled:
+        return  # in 0.1 each env process has the same number of rollout processes, see _check_gathering
+    if total.value % stages.value == 0:
+        reason = "RLinf notices it only at the first rollout, when it routes the environments"
+        work.share("rollout", total, stages.value, stages.name if stages.value > 1 else "", WHAT, reason, _is_routed(work))
+    elif rollout and rollout.runs is None:
+        # RLinf lets stages of a given env that do not come out even pass; the first rollout still deals out those of one stage.
+        stage = Amount(total.value // stages.value, f"{total.name} // {stages.name}", total.scalar)
+        work.share("rollout", stage, 1, "", WHAT, "RLinf notices it only at the first rollout", _is_routed(work))
 
 
 def _verdict(work: Work, total: int, stages: int, groups: int, pipelined: bool) -> tuple[str, bool]:
@@ -137,127 +124,97 @@ def _verdict(work: Work, total: int, stages: int, groups: int, pipelined: bool) 
         return CHECKED, True
     lets = f"RLinf's own check of the stages ({total} % {processes} % {stages}) lets it pass"
     for name, others in (("env", processes), ("rollout", work.processes("rollout") or 1)):
-        if total // stages % others:
-            fails = f"the first rollout fails, as the {total // stages} of one stage {do(total // stages)} not divide among {others} processes of {name}"
-            return f"{lets}; {fails}", _routed(work)
+        stage = total // stages
+        if stage % others:
+            fails = f"the first rollout fails, as the {stage} of one stage {do(stage)} not divide among {others} processes of {name}"
+            return f"{lets}; {fails}", _is_routed(work)
     return f"{lets} and leaves {total - each * processes * stages} of the {total} environments unbuilt", False
 
 
-def _routed(work: Work) -> bool:
-    """Is rollout the kind of worker that is known to ask for its environments by this arithmetic?"""
+def _is_routed(work: Work) -> bool:
+    """True if rollout is the kind of worker that is known to ask for its environments by this arithmetic."""
     backend = work.settings.word("rollout.rollout_backend", SHARES)
     return backend in ("", "huggingface") and work.settings.flag("runner.rtc.enabled", SHARES) is False
 
 
-def _rewarded_environments(work: Work, total: Amount, stages: Amount) -> None:
-    if work.until("0.3"):
-        return
-    used = work.settings.flag("reward.use_reward_model", SETTING)
-    alone = work.settings.flag("reward.standalone_realworld", SETTING)
-    if used and alone is False:
-        work.share("reward", total, 1, "", WHAT, "RLinf notices it when the reward workers have started")
-
-
 def batches(work: Work) -> None:
     """The shares of the actor, and findings about what else must divide."""
-    task = work.mode.task
+    task, settings = work.mode.task, work.settings
     check_settings(facts_of(work), BATCHES)
     if not task or task.endswith("_eval"):
         return
-    backend = work.settings.word("actor.training_backend", SHARES)
+    backend = settings.word("actor.training_backend", SHARES)
     if task in REASONING:
         _reasoning(work, backend)
-    elif backend == "fsdp":
-        all_ = work.settings.whole("actor.global_batch_size", SHARES)
-        micro = work.settings.whole("actor.micro_batch_size", SHARES)
-        _fsdp(work, all_, micro)
-        if task == "embodied" and all_:
-            _updates(work, all_)
-        if all_ and micro:
-            on_processes(work, all_.value, micro, all_)
+    elif backend == FSDP:
+        batch, micro = (settings.whole(f"actor.{key}", SHARES) for key in ("global_batch_size", "micro_batch_size"))
+        if batch and micro:
+            _share_batch(work, batch, micro)
+        if task == "embodied" and batch:
+            _check_updates(work, batch)
+        if batch and micro:
+            on_processes(work, batch.value, micro, batch)
 
 
-def _fsdp(work: Work, all_: Amount | None, micro: Amount | None) -> None:
-    if all_ and micro:
-        work.share("actor", all_, micro.value, micro.name if micro.value > 1 else "", "samples", CHECKED)
+def _share_batch(work: Work, batch: Amount, micro: Amount) -> None:
+    work.share("actor", batch, micro.value, micro.name if micro.value > 1 else "", "samples", CHECKED)
 
 
 def _reasoning(work: Work, backend: str | None) -> None:
     """The global batch is computed: rollout_batch_size x group_size // n_minibatches, rounded down."""
     settings = work.settings
     prompts, group = settings.whole("data.rollout_batch_size", SHARES), settings.whole("algorithm.group_size", SHARES)
-    parts = settings.whole("algorithm.n_minibatches", SHARES, 1)
-    micro = settings.whole("algorithm.training_batch_size_per_gpu", SHARES, 1)
+    parts, micro = (settings.whole(f"algorithm.{key}", SHARES, 1) for key in ("n_minibatches", "training_batch_size_per_gpu"))
     if not prompts or not group or not parts or not micro:
         return
-    samples = prompts.value * group.value
-    name = f"{prompts.name} x {group.name}"
     batch = prompted(work, prompts, group, parts)
-    if work.mode.task == "reasoning":
-        _rewarded_prompts(work, prompts)
-    if backend == "fsdp":
+    if work.mode.task == "reasoning" and work.mode.placer not in (Placer.MULTI_AGENT, Placer.MULTI_AGENT_EVAL):
+        # Whole groups come to a process of `reward`, which stops when it has more than its share; some agent loops never start it.
+        # Source: RLinf, rlinf/workers/reward/reward_worker.py, RewardWorker.compute_rewards.
+        proved = settings.at("agentloop") is None and settings.at("agentlightning") is None and not work.notes.partial
+        reason = "RLinf notices it in the first step, when the reward workers count what they got"
+        work.share("reward", prompts, 1, "", "prompts", reason, proved)
+    if backend == FSDP:
         on_processes(work, batch, micro)
-        _fsdp(work, Amount(samples // parts.value, f"{name} // {parts.name}" if parts.value > 1 else name, prompts.scalar), micro)
-    elif backend == "megatron":
+        name = f"{prompts.name} x {group.name}" + (f" // {parts.name}" if parts.value > 1 else "")
+        _share_batch(work, Amount(prompts.value * group.value // parts.value, name, prompts.scalar), micro)
+    elif backend == MEGATRON:
         _megatron(work, prompts, group, batch, micro)
-
-
-def _rewarded_prompts(work: Work, prompts: Amount) -> None:
-    """What comes to a process of `reward` are whole groups, and it stops when it has more of them than its share of all samples.
-
-    Some programs with agent loops never start it, as those of several agents, of which nothing is said. Source: RLinf,
-    rlinf/workers/reward/reward_worker.py, RewardWorker.compute_rewards; examples/agent/wideseek_r1/train.py.
-    """
-    if work.mode.placer in (Placer.MULTI_AGENT, Placer.MULTI_AGENT_EVAL):
-        return
-    settings = work.settings
-    proved = settings.at("agentloop") is None and settings.at("agentlightning") is None and not work.notes.partial
-    work.share(
-        "reward", prompts, 1, "", "prompts", "RLinf notices it in the first step, when the reward workers count what they got", proved
-    )
 
 
 def _megatron(work: Work, prompts: Amount, group: Amount, batch: int, micro: Amount) -> None:
     """All samples divide among the data parallel replicas of what trains, and of what computes probabilities on ranks of its own."""
     processes, parallel = work.processes("actor"), trained(work.settings, "actor").parallel
-    _replicated(work, "actor", parallel, prompts, group)
+    _replicate(work, "actor", parallel, prompts, group)
     if processes and parallel and not processes % parallel.replica:
         on_replicas(work, batch, micro, processes // parallel.replica)
-    for name, its in inferring(work):
+    for name, degrees in inferring(work):
         component = work.component(name)
         # One that is planned has them with its times: it may do its work in other degrees.
         if component and (component.runs is not None or not component.timed):
-            _replicated(work, name, its.parallel, prompts, group)
+            _replicate(work, name, degrees.parallel, prompts, group)
 
 
-def _replicated(work: Work, name: str, parallel: Parallel | None, prompts: Amount, group: Amount) -> None:
+def _replicate(work: Work, name: str, parallel: Parallel | None, prompts: Amount, group: Amount) -> None:
     """All samples divide among the replicas of one component."""
-    processes, component = work.processes(name), work.component(name)
-    timed = component.timed if component else None
-    planned = timed is not None and timed.samples == prompts.value * group.value  # they divide with whatever degrees are chosen
-    if parallel and component and component.runs is None and not planned:
-        # So that they divide among as many replicas as it gets.
-        samples, what = prompts.value * group.value * parallel.replica, "samples times tp x pp x cp" if parallel.replica > 1 else "samples"
-        work.share(name, Amount(samples, f"{prompts.name} x {group.name}", prompts.scalar), 1, "", what, "")
-    if not processes or not parallel or processes % parallel.replica:
+    processes, component, samples = work.processes(name), work.component(name), prompts.value * group.value
+    if component is None or parallel is None:
         return
-    replicas, samples = processes // parallel.replica, prompts.value * group.value
+    is_planned = component.timed is not None and component.timed.samples == samples  # they divide with whatever degrees are chosen
+    if component.runs is None and not is_planned:  # so that they divide among as many replicas as it gets
+        what = "samples times tp x pp x cp" if parallel.replica > 1 else "samples"
+        work.share(name, Amount(samples * parallel.replica, f"{prompts.name} x {group.name}", prompts.scalar), 1, "", what, "")
+    replicas = processes // parallel.replica if processes and processes % parallel.replica == 0 else 1
     if samples % replicas:
-        message = (
-            f"{with_noun(samples, 'sample')} ({prompts.name} x {group.name}) {do(samples)} not divide among {replicas} replicas of `{name}`"
-        )
-        message += f"; RLinf notices this only when {'the actor' if name == 'actor' else f'`{name}`'} has started"
-        work.notes.error(DEMANDS, name, message, prompts.span or work.top, "", _nearest(prompts, group.value, replicas))
+        product = f"{with_noun(samples, 'sample')} ({prompts.name} x {group.name}) {do(samples)}"
+        message = f"{product} not divide among {replicas} replicas of `{name}`; RLinf notices this only when it has started"
+        step = next(each for each in range(1, replicas + 1) if each * group.value % replicas == 0)
+        lower, upper = prompts.value // step * step, -(-prompts.value // step) * step
+        help = f"set `{prompts.name}` to {f'{lower} or {upper}' if lower else upper}"
+        work.notes.error(DEMANDS, name, message, prompts.span or work.settings.top, "", help)
 
 
-def _nearest(amount: Amount, factor: int, divisor: int) -> str:
-    """Values of an amount near to its own that divide, times a factor."""
-    step = next(each for each in range(1, divisor + 1) if each * factor % divisor == 0)
-    lower, upper = amount.value // step * step, -(-amount.value // step) * step
-    return f"set `{amount.name}` to " + (f"{lower} or {upper}" if lower else str(upper))
-
-
-def _updates(work: Work, all_: Amount) -> None:
+def _check_updates(work: Work, batch: Amount) -> None:
     """An epoch of rollouts is a whole number of global batches; only the plain policy losses are known to demand it.
 
     Source: RLinf, rlinf/workers/actor/embodied_fsdp_actor_worker.py, EmbodiedFSDPActor.run_training.
@@ -272,10 +229,12 @@ def _updates(work: Work, all_: Amount) -> None:
     chunk = settings.whole("actor.model.num_action_chunks", DEMANDS)
     if not total or not steps or not epochs or not chunk:
         return
-    samples = acted(work, total, epochs, steps, chunk, all_)
-    if samples % all_.value:
-        message = f"an epoch of rollouts gives {with_noun(samples, 'sample')} ({with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} x "
-        message += f"{with_noun(steps.value // chunk.value, 'chunk')}), no multiple of {all_.said}; RLinf's actor fails at its first update"
-        nearest = next(size for size in range(min(all_.value, samples), 0, -1) if samples % size == 0)
-        help = f"set `{all_.name}` to {nearest}, or another divisor of {samples}"
-        work.notes.warn(DEMANDS, "actor", message, all_.span or work.top, f"no divisor of {samples}", help)
+    samples = acted(work, total, epochs, steps, chunk, batch)
+    if samples % batch.value:
+        chunks = with_noun(steps.value // chunk.value, "chunk")
+        product = f"{with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} x {chunks}"
+        message = f"an epoch of rollouts gives {with_noun(samples, 'sample')} ({product}), no multiple of {batch.said}"
+        message += "; RLinf's actor fails at its first update"
+        nearest = next(size for size in range(min(batch.value, samples), 0, -1) if samples % size == 0)
+        help = f"set `{batch.name}` to {nearest}, or another divisor of {samples}"
+        work.notes.warn(DEMANDS, "actor", message, batch.span or work.settings.top, f"no divisor of {samples}", help)

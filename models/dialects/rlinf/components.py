@@ -6,7 +6,6 @@ Source: RLinf, rlinf/scheduler/placement/placement.py, ComponentPlacement.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Mapping as MappingType
 
 from ...component import Component
@@ -19,8 +18,7 @@ from ...text.nearest import nearest
 from ...text.scalar_text import in_flow_map
 from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
 from .known import MAX_RUNS
-from .labels import Labels, read_labels
-from .ranks import Context, Written, check_text, placed
+from .ranks import Context, Labels, Written, check_text, placed, read_labels
 
 KEYS = ("node_group", "placement")
 """What the placement of a component may hold."""
@@ -29,78 +27,51 @@ _RANKS = re.compile(r"\s*(?:all|[0-9][0-9 :_-]*)\s*", re.ASCII | re.IGNORECASE)
 
 
 def split_by_commas(notes: Notes, value: Mapping, component: str = "") -> Mapping:
-    """The map as it was meant, each such place noted.
+    """The map as it was meant where commas split its keys and values, each such place noted.
 
-    As `component_placement` itself, RLinf refuses the key without a value; as the placement of one `component` it ignores
-    it silently, and so the meant value is not taken.
+    As `component_placement` itself, RLinf refuses the key without a value; as the placement of one `component` it ignores it silently,
+    and so the meant value is not taken.
     """
     if not value.flow:
         return value
-    entries = [entry if component else _with_colon(notes, entry) for entry in value.entries]
-    meant: list[Entry] = []
-    while entries:
-        entry = entries.pop(0)
-        tail: list[Entry] = []
-        if not isinstance(entry.value, Scalar) or notes.is_bare(entry):
-            names = [entry] if notes.is_bare(entry) and not component else []
-            while names and entries and notes.is_bare(entries[0]):
-                names.append(entries.pop(0))
-            if names and entries and not _RANKS.fullmatch(entry.key.text) and isinstance(entries[0].key, Scalar):
-                meant.append(_named(notes, [each.key for each in names], entries.pop(0)))
-            else:
-                meant += names or [entry]
-            continue
-        while entries and notes.is_bare(entries[0]) and (_goes_on(entries[0]) if component else _RANKS.fullmatch(entries[0].key.text)):
-            tail.append(entries.pop(0))
-        meant.append(_valued(notes, entry, tail, component) if tail else entry)
-    return Mapping(tuple(meant), value.span, value.flow)
+    groups: list[tuple[list[Entry], Entry, list[Entry]]] = []  # names before an entry, and the rest of its value
+    names: list[Entry] = []
+    for entry in value.entries:
+        is_bare, before = notes.is_bare(entry), groups[-1] if groups and not names else None
+        is_value = before is not None and isinstance(before[1].value, Scalar) and not notes.is_bare(before[1])
+        goes_on = nearest(entry.key.text.partition(" ")[0], KEYS) is None if component else bool(_RANKS.fullmatch(entry.key.text))
+        if is_bare and before is not None and is_value and goes_on:
+            before[2].append(entry)
+        elif is_bare and not component and not _RANKS.fullmatch(entry.key.text):
+            names.append(entry)
+        else:
+            groups.append((names, entry, []))
+            names = []
+    groups += [([], entry, []) for entry in names]
+    return Mapping(tuple(_joined(notes, *group, component) for group in groups), value.span, value.flow)
 
 
-def _with_colon(notes: Notes, entry: Entry) -> Entry:
-    """`{actor 0-7}` is a component of the name `actor 0-7` without a placement."""
-    name, _, ranks = entry.key.text.rpartition(" ")
-    if not name or not _RANKS.fullmatch(ranks) or not notes.is_bare(entry):
-        return entry
-    message = f"`{entry.key.text}` has no colon: RLinf takes all of it for the name of a component without a placement"
-    edit = notes.renamed(entry, f"{name}: {ranks}")
-    notes.error("PW118", name, message, entry.key.span, "no colon", f"write `{name}: {ranks}`", edit)
-    text = Scalar(ranks, "tag:yaml.org,2002:str", entry.key.span, entry.key.span)
-    return Entry(replace(entry.key, text=name), text)
+def _joined(notes: Notes, names: list[Entry], entry: Entry, tail: list[Entry], component: str) -> Entry:
+    """One entry of `actor,rollout: 0-7` or `actor: 0,1`."""
+    if names:
+        text = ",".join([*(each.key.text for each in names), entry.key.text])
+        key = _quoted(notes, names[0].key.text, text, names[0].key.span, entry.key.span, "the comma ends the key here")
+        entry = Entry(key, entry.value)
+    if tail and isinstance(entry.value, Scalar):
+        text = ",".join([entry.value.text, *(each.key.text for each in tail)])
+        message = "the comma ends the value here"
+        value = _quoted(notes, component or entry.key.text, text, entry.value.span, tail[-1].key.span, message, bool(component))
+        entry = entry if component else Entry(entry.key, value)
+    return entry
 
 
-def _goes_on(entry: Entry) -> bool:
-    """Could it be ranks or a label, rather than a key and its value without the colon between them?"""
-    return nearest(entry.key.text.partition(" ")[0], KEYS) is None
-
-
-def _valued(notes: Notes, entry: Entry, tail: list[Entry], component: str) -> Entry:
-    """`actor: 0,1`: the value goes on after the comma."""
-    first = entry.value
-    text = ",".join([first.text if isinstance(first, Scalar) else "", *(each.key.text for each in tail)])
-    span = _from_to(first.span, tail[-1].key.span)
-    edit = Edit(span, f'"{text}"')
-    keys = ", ".join(f"`{each.key.text}`" for each in tail)
-    if component:
-        message = f"the comma ends `{entry.key.text}` here: RLinf takes {keys} for a key of its own, and ignores it silently"
-        notes.warn("PW118", component, message, span, "not one value", f'write "{text}" in quotes', edit)
-        return entry
-    message = f"the comma ends the value here: RLinf takes {keys} for a component without a placement"
-    notes.error("PW118", entry.key.text, message, span, "not one value", f'write "{text}" in quotes', edit)
-    return Entry(entry.key, Scalar(text, "tag:yaml.org,2002:str", span, span))
-
-
-def _named(notes: Notes, names: list[Scalar], last: Entry) -> Entry:
-    """`actor,rollout: 0-7`: the key began before the comma."""
-    text = ",".join([*(name.text for name in names), last.key.text])
-    span = _from_to(names[0].span, last.key.span)
-    listed = ", ".join(f"`{name.text}`" for name in names)
-    message = f"the comma ends the key here: RLinf takes {listed} for a component without a placement"
-    notes.error("PW118", names[0].text, message, span, "not one key", f'write "{text}" in quotes', Edit(span, f'"{text}"'))
-    return Entry(Scalar(text, "tag:yaml.org,2002:str", span, span), last.value)
-
-
-def _from_to(first: Span, last: Span) -> Span:
-    return Span(first.file, first.start, last.end, first.line, first.column)
+def _quoted(notes: Notes, subject: str, text: str, first: Span, last: Span, message: str, is_ignored: bool = False) -> Scalar:
+    """Text that was meant between two places; a finding with the edit that quotes it."""
+    span = Span(first.file, first.start, last.end, first.line, first.column)
+    message += "; RLinf ignores the rest silently" if is_ignored else ": RLinf takes the rest for components without a placement"
+    report = notes.warn if is_ignored else notes.error
+    report("PW118", subject, message, span, "split by a comma", f'write "{text}" in quotes', Edit(span, f'"{text}"'))
+    return Scalar(text, "tag:yaml.org,2002:str", span, span)
 
 
 def component_placement(notes: Notes, section: Mapping, value: Value | None, hinted: bool) -> Mapping | None:
@@ -127,10 +98,7 @@ __all__ = ["Context", "read_components"]
 
 
 def read_components(context: Context, value: Mapping) -> tuple[Component, ...]:
-    """The components whose placement can be told, in the written order. One of unknown place has no runs.
-
-    Commas that split a flow map are expected to be mended (see flow_commas.py).
-    """
+    """The components whose placement can be told, in the written order. One of unknown place has no runs."""
     found: dict[str, Component] = {}
     seen: set[str] = set()
     runs = 0
@@ -153,28 +121,24 @@ def read_components(context: Context, value: Mapping) -> tuple[Component, ...]:
 
 def _names(notes: Notes, owner: Mapping, entry: Entry, seen: set[str]) -> dict[str, Span]:
     """The components of a key such as `actor,rollout`, each with its place."""
-    text = notes.text(entry.key, entry.key.text)
-    names: dict[str, Span] = {}
-    position = 0
+    text, names = notes.text(entry.key, entry.key.text), dict[str, Span]()
     pieces = text.text.split(",")
-    stripped = [piece.strip() for piece in pieces]
-    others = [name for i, name in enumerate(stripped) if name and name not in seen and name not in stripped[:i]]
-    left = ",".join(others)
+    left = ",".join(name for name in dict.fromkeys(piece.strip() for piece in pieces) if name and name not in seen)
     only = text.replaced(left, owner.flow) if left else notes.removed(owner, entry)
     if left and owner.entry(left) is not None:
         only = None
-    for piece, name in zip(pieces, stripped):
-        start = position + len(piece) - len(piece.lstrip())
-        span = text.part(start, start + len(name))
+    position = 0
+    for piece in pieces:
+        name, start = piece.strip(), position + len(piece) - len(piece.lstrip())
+        span, help = text.part(start, start + len(name)), f"write `{left}`" if left and only else "remove one of the two"
         if not name:
             message = f"a name in `{entry.key.text}` is empty; RLinf makes a component of it"
             notes.warn("PW112", entry.key.text, message, span, "no name", f"write `{left}`" if left else "write a name", only)
-        if name in seen:
-            help = f"write `{left}`" if only and left else "remove one of the two"
+        elif name in seen:
             notes.error("PW106", name, f"`{name}` is placed twice", span, "again here", help, only)
-        elif name:
+        else:
             names[name] = span
-        seen.add(name)
+            seen.add(name)
         position += len(piece) + 1
     return names
 

@@ -46,11 +46,6 @@ class HardwareType:
     controllers: tuple[str, ...] = ()
     counted_by: tuple[str, ...] = ()
 
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The environment variables that count them."""
-        return tuple(name.upper() for name in self.counted_by)
-
 
 @cache
 def hardware_types() -> MappingType[str, HardwareType]:
@@ -73,7 +68,7 @@ class GroupHardware:
 
 
 def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks, size: int | None) -> GroupHardware | None:
-    """The hardware, or None if its type cannot be told (the reason is noted). `size`: how many nodes there are."""
+    """Hardware of a group; None if its type is unknown (the reason is noted). `size`: number of nodes."""
     part = Structure(notes, CODE, group)
     section = part.mapping(value, f"`hardware` of group `{group}`", "write `type:` and `configs:`")
     if section is None:
@@ -81,24 +76,20 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks, size: in
     section = notes.unknown_keys(section, group, ("type", "configs"), True, "`hardware`")
     for key in ("type", "configs"):
         if section.get(key) is None:
-            part.missing(section, key, f"`hardware` of group `{group}` has no `{key}`", f"add `{key}:`")
+            part.missing(section, key, f"`hardware` of group `{group}` has no `{key}`")
     named, configs = section.get("type"), section.get("configs")
-    if named is None:
-        return None
-    others = f"types are {', '.join(hardware_types())}"
-    kind = part.word(named, hardware_types(), "`{}` is no hardware type that RLinf can configure", "not a type", others)
-    if kind is None:
+    kind = part.word(named, hardware_types(), "`{}` is no hardware type that RLinf can configure", "not a type") if named else None
+    if named is None or kind is None:
         return None
     if older := before("hardware", kind):
         message = f"RLinf before {older.until} cannot configure a {kind}"
         notes.judge(older, Severity.ERROR, CODE, group, message, named, "not a type yet", f"run RLinf {older.until}")
-    nothing = GroupHardware(kind, (), False)
     if configs is None:
-        return nothing
+        return GroupHardware(kind, (), False)
     devices = _Devices(part, kind, hardware_types()[kind], nodes, size)
     if isinstance(configs, Mapping) and not configs.entries:
         return devices.read(Sequence((), configs.span))
-    return part.items(configs, f"`configs` of group `{group}`", "start each item with `- `: is a `-` missing?", devices.read, nothing)
+    return part.items(configs, f"`configs` of group `{group}`", devices.read, GroupHardware(kind, (), False))
 
 
 @dataclass(frozen=True)
@@ -114,12 +105,13 @@ class _Devices:
     def read(self, configs: Sequence) -> GroupHardware:
         """All of them, each checked by itself and against those before it."""
         devices: list[tuple[int, Hardware]] = []
-        every = [_written(item) for item in configs.items]
-        for position, item in enumerate(configs.items):
-            device = self._device(item, every)
-            if every[position] in every[:position]:
+        written: set[str] = set()
+        for item in configs.items:
+            device, text = self._device(item), json.dumps(plain(item), sort_keys=True, default=str)
+            if text in written:
                 message, edit = f"the same {self.kind} is listed twice in group `{self.part.subject}`", self.part.without(configs, item)
                 self.part.error(message, item, "again here", "remove one of the two", edit)
+            written.add(text)
             devices += [device] if device else []
         complete = len(devices) == len(configs.items)
         return GroupHardware(self.kind, tuple(devices), complete, complete and self._is_open(configs, devices))
@@ -128,12 +120,11 @@ class _Devices:
         """True if RLinf may find more than the file configures, through the variables of nodes that have none. That is noted."""
         kind, table, group, notes = self.kind, self.table, self.part.subject, self.part.notes
         configured = {rank for rank, _ in devices}
-        bare = next((rank for rank in self.nodes if rank not in configured), None)
-        if bare is not None and table.counted_by:
-            listed = " and ".join(f"`{name}`" for name in table.variables)
-            notes.unsure(
-                CODE, group, f"node {bare} has no {kind} in the file; if {listed} is set there, RLinf makes one for each of its values"
-            )
+        bare = next((rank for rank in self.nodes if rank not in configured), None) if table.counted_by else None
+        if bare is not None:
+            listed = " and ".join(f"`{name.upper()}`" for name in table.counted_by)
+            why = f"node {bare} has no {kind} in the file; if {listed} is set there, RLinf makes one for each of its values"
+            notes.unsure(CODE, group, why)
         elif not devices:
             message = f"group `{group}` has no {kind}: every placement on it fails (RLinf: IndexError)"
             notes.warn(CODE, group, message, configs, "empty", f"list each {kind} with its `node_rank`")
@@ -142,9 +133,9 @@ class _Devices:
             names = " and ".join(f"`{name.upper()}`" for name in table.addresses)
             why = f"{without} {kind}{'s' * (without > 1)} without an address: RLinf takes it from {names} of the node"
             notes.unsure(CODE, group, why)
-        return bare is not None and bool(table.counted_by)
+        return bare is not None
 
-    def _device(self, item: Value, every: list[str]) -> tuple[int, Hardware] | None:
+    def _device(self, item: Value) -> tuple[int, Hardware] | None:
         group, kind, part = self.part.subject, self.kind, self.part
         device = part.mapping(item, f"an item of `configs` of group `{group}`", "write `- node_rank: ...`")
         if device is None:
@@ -156,33 +147,30 @@ class _Devices:
         self._check_release(device)
         rank = device.get("node_rank")
         if rank is None:
-            only = str(self.nodes.first) if len(self.nodes) == 1 and _written(device, node_rank=self.nodes.first) not in every else ""
-            message = f"a {kind} of group `{group}` has no `node_rank`"
-            part.missing(device, "node_rank", message, f"add `node_rank: {only or '...'}`", only)
-            return None
-        number = None if is_unknown(rank) else self._node(rank)
+            only = str(self.nodes.first) if len(self.nodes) == 1 else ""
+            part.missing(device, "node_rank", f"a {kind} of group `{group}` has no `node_rank`", only)
+        number = None if rank is None or is_unknown(rank) else self._node(rank)
         if number is None:
             return None
         return number, Hardware(kind, tuple((entry.key.text, _shown(entry.value)) for entry in device if entry.key.text != "node_rank"))
 
     def _node(self, rank: Value) -> int | None:
-        """Node of a device, also one that was meant; None where it cannot be told."""
+        """Node of a device, also one that was meant; None where it is unreadable."""
         part, nodes = self.part, self.nodes
         number = rank.value if isinstance(rank, Scalar) else None
-        if isinstance(number, bool) and isinstance(rank, Scalar):
-            message, text = f"RLinf takes `node_rank: {rank.text}` for {int(number)}", str(int(number))
+        if isinstance(number, bool):
+            message, text = f"RLinf takes `node_rank: {number}` for {int(number)}", str(int(number))
             part.notes.warn("PW118", part.subject, message, rank, f"this is {text}", f"write `{text}`", part.notes.instead(rank, text))
-            number = int(number)
-        if not isinstance(number, int):
-            quoted = isinstance(rank, Scalar) and rank.text.isascii() and rank.text.isdecimal()
-            edit = part.notes.instead(rank, rank.text) if isinstance(rank, Scalar) and quoted else None
-            help = f"write `{edit.text}` without quotes" if edit else "write a node rank such as `0`"
+        elif not isinstance(number, int):
+            text = rank.text if isinstance(rank, Scalar) and rank.text.isascii() and rank.text.isdecimal() else ""
+            edit = part.notes.instead(rank, text) if text else None
+            help = f"write `{text}` without quotes" if edit else "write a node rank such as `0`"
             part.wrong("`node_rank`", "a whole number", rank, help, edit)
             if edit is None:
                 return None
-            number = int(edit.text)
+            number = int(text)
         if any(number in ranks for ranks in nodes.ranges):
-            return number
+            return int(number)
         known, only = ", ".join(map(str, islice(nodes, 8))) or "none", str(nodes.first) if len(nodes) == 1 else ""
         message = f"node {number} of this {self.kind} is not in group `{part.subject}`, which has the nodes {known}"
         help = f"name one of {known}, or add node {number} to `node_ranks`"
@@ -212,9 +200,7 @@ class _Devices:
         if text in names:
             return
         listed, close = " or ".join(f"`{name}`" for name in names), nearest(text, names)
-        message = f"`{key}` is `{text}`; for a {self.kind} RLinf knows {listed}"
-        if refused:
-            message = f"`{key}` must be {listed}, but it is {f'`{text}`' if text else 'nothing'}"
+        message = f"`{key}` of a {self.kind} must be {listed}, but it is {f'`{text}`' if text else 'nothing'}"
         report, edit = self.part.notes.error if refused else self.part.notes.warn, self.part.notes.instead(value, close) if close else None
         report(CODE, self.part.subject, message, value, "not one of them", f"write `{close}`" if close else f"write {listed}", edit)
 
@@ -231,7 +217,7 @@ class _Devices:
             for needed in releases_of("hardware_required", f"{kind}.{name}"):
                 if device.get(name) is None and notes.choice is not None and notes.choice.has(needed):
                     message = f"a {kind} of group `{group}` has no `{name}`, which RLinf before {needed.until} needs"
-                    self.part.missing(device, name, message, f"add `{name}:`")
+                    self.part.missing(device, name, message)
 
 
 def _is_address(value: Value) -> bool:
@@ -246,13 +232,5 @@ def _is_address(value: Value) -> bool:
     return True
 
 
-def _written(item: Value, **more: int) -> str:
-    """What is the same for two of the same configuration; `more`: with these fields."""
-    found = plain(item)
-    return json.dumps({**found, **more} if isinstance(found, dict) else found, sort_keys=True, default=str)
-
-
 def _shown(value: Value) -> str:
-    if isinstance(value, Scalar):
-        return "" if value.is_null else value.text
-    return str(plain(value))
+    return ("" if value.is_null else value.text) if isinstance(value, Scalar) else str(plain(value))

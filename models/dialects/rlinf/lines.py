@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from typing import Collection
+from typing import Collection, Sequence
 from typing import Mapping as MappingType
 
 from ...findings.finding import UnusableInput, error
@@ -17,10 +16,12 @@ from ...text.source import Source
 from ...text.splice import at_line_end, indent_of, line_end, line_stop, point, quotes_keys
 from ...text.tree import Entry, Mapping, Scalar
 
+KEYS = ("cluster", "component_placement")
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One component: its name, its placement, and its node groups ("" for the whole cluster)."""
+    """Place of one component or several: names, placement, and node groups ("" for the whole cluster)."""
 
     name: str
     placement: str
@@ -36,109 +37,65 @@ class Line:
 
     def flow(self, quoted: bool) -> str:
         """As an entry of a flow map, everything in double quotes if `quoted`."""
-        texts = (self.name, "node_group", self.groups, "placement", self.placement)
-        key, group_key, groups, placement_key, placement = (_json(text) if quoted else in_flow_map(text) for text in texts)
-        return f"{key}: {{{group_key}: {groups}, {placement_key}: {placement}}}" if self.groups else f"{key}: {placement}"
+        write = _json if quoted else in_flow_map
+        key, placement = write(self.name), write(self.placement)
+        if not self.groups:
+            return f"{key}: {placement}"
+        return f"{key}: {{{write('node_group')}: {write(self.groups)}, {write('placement')}: {placement}}}"
 
 
 def _json(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def insert_lines(source: Source, lines: list[Line]) -> list[Edit]:
+def _text(source: Source, owner: Mapping, lines: Sequence[Line], keys: Sequence[str], indent: str, step: str) -> str:
+    """The lines below keys that are missing, in the style of the map around them."""
+    if owner.flow:
+        quoted = quotes_keys(source, owner)
+        text = ", ".join(line.flow(quoted) for line in lines)
+        for key in reversed(keys):
+            text = f"{_json(key) if quoted else key}: {{{text}}}"
+        return text
+    found = [f"{indent}{step * depth}{key}:" for depth, key in enumerate(keys)]
+    found += [text for line in lines for text in line.block(indent + step * len(keys), step)]
+    return "".join(line_end(source) + text for text in found)
+
+
+def insert_lines(source: Source, lines: Sequence[Line]) -> list[Edit]:
     """The edit that adds the lines to `component_placement` of the `cluster` map, and these keys where they are missing.
 
     Raises UnusableInput (PW603) where one of the maps is written elsewhere, through an interpolation.
     """
-    section = source.root.get("cluster")
-    if section is None:
-        return [_new_section(source, lines)]
-    if not isinstance(section, Mapping):
-        message = "the answer cannot be written into this file: `cluster` is written elsewhere"
-        raise UnusableInput([error("PW603", "", message, section.span, help="write `cluster:` as a map here")])
-    entry = section.entry("component_placement")
-    if entry is None:
-        return [_new_key(source, section, lines)]
-    value = entry.value
-    if isinstance(value, Mapping):
-        return [_into_flow(source, section, value, lines) if value.flow else _into_block(source, section, value, lines)]
-    if isinstance(value, Scalar) and value.is_null:
-        text = _nested(source, section, entry, lines)
-        if value.span.length:
-            return [Edit(value.span, text)]
-        return [at_line_end(source, entry.key.span.end, text)]
-    message = "the answer cannot be written into this file: `component_placement` is written elsewhere"
-    raise UnusableInput([error("PW603", "", message, value.span, help="write `component_placement:` as a map here")])
+    owner, missing = source.root, list(KEYS)
+    while missing and (entry := owner.entry(missing[0])):
+        if isinstance(entry.value, Mapping):
+            owner = entry.value
+            missing.pop(0)
+        elif isinstance(entry.value, Scalar) and entry.value.is_null and len(missing) == 1:
+            return [_instead_of_null(source, owner, entry, lines)]
+        else:
+            raise _elsewhere(entry.value.span, missing[0])
+    if owner.flow:
+        text = _text(source, owner, lines, missing, "", "")
+        at = owner.entries[-1].value.span.end if owner.entries else owner.span.start + 1
+        return [Edit(point(source, at), (", " if owner.entries else "") + text)]
+    indent = indent_of(owner.entries[0].key.span) if owner.entries else ""
+    return [at_line_end(source, owner.span.end, _text(source, owner, lines, missing, indent, _step(source)))]
 
 
-def _into_flow(source: Source, section: Mapping, value: Mapping, lines: list[Line]) -> Edit:
-    text = _flow(source, section, lines)
-    if not value.entries:
-        return Edit(point(source, value.span.start + 1), text)
-    return Edit(point(source, value.entries[-1].value.span.end), ", " + text)
-
-
-def _into_block(source: Source, section: Mapping, value: Mapping, lines: list[Line]) -> Edit:
-    first = value.entries[0].key.span
-    indent = indent_of(first)
-    return at_line_end(source, value.span.end, _text(source, lines, indent, _step(section)))
-
-
-def _new_section(source: Source, lines: list[Line]) -> Edit:
-    """`cluster:` in a file whose cluster stands in its `defaults`: what is written here is merged onto that."""
-    root = source.root
-    if root.flow:
-        quoted = quotes_keys(source, root)
-        inner = ", ".join(line.flow(quoted) for line in lines)
-        names = [_json(name) if quoted else name for name in ("cluster", "component_placement")]
-        text = f"{names[0]}: {{{names[1]}: {{{inner}}}}}"
-        at = root.entries[-1].value.span.end if root.entries else root.span.start + 1
-        return Edit(point(source, at), (", " if root.entries else "") + text)
-    end = line_end(source)
-    return at_line_end(source, root.span.end, f"{end}cluster:{end}  component_placement:" + _text(source, lines, "    ", "  "))
-
-
-def _new_key(source: Source, section: Mapping, lines: list[Line]) -> Edit:
+def _instead_of_null(source: Source, section: Mapping, entry: Entry, lines: Sequence[Line]) -> Edit:
+    step = _step(source)
+    text = _text(source, section, lines, (), indent_of(entry.key.span) + step, step)
     if section.flow:
-        name = '"component_placement"' if quotes_keys(source, section) else "component_placement"
-        text = f"{name}: {{{_flow(source, section, lines)}}}"
-        at = section.entries[-1].value.span.end if section.entries else section.span.start + 1
-        return Edit(point(source, at), (", " if section.entries else "") + text)
-    indent, step = indent_of(section.entries[0].key.span), _step(section)
-    text = f"{line_end(source)}{indent}component_placement:" + _text(source, lines, indent + step, step)
-    return at_line_end(source, section.span.end, text)
+        text = f"{{{text}}}"
+    return Edit(entry.value.span, text) if entry.value.span.length else at_line_end(source, entry.key.span.end, text)
 
 
-def _nested(source: Source, section: Mapping, entry: Entry, lines: list[Line]) -> str:
-    if section.flow:
-        return f"{{{_flow(source, section, lines)}}}"
-    step = _step(section)
-    return _text(source, lines, indent_of(entry.key.span) + step, step)
-
-
-def _flow(source: Source, section: Mapping, lines: list[Line]) -> str:
-    quoted = quotes_keys(source, section)
-    return ", ".join(line.flow(quoted) for line in lines)
-
-
-def _text(source: Source, lines: list[Line], indent: str, step: str) -> str:
-    end = line_end(source)
-    return "".join(end + text for line in lines for text in line.block(indent, step))
-
-
-def _step(section: Mapping) -> str:
+def _step(source: Source) -> str:
     """One level of indentation: that of the keys in `cluster`, which stands at the top."""
-    return indent_of(section.entries[0].key.span) if not section.flow and section.entries else "  "
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """What becomes of one entry: the line that it is, if any is left, and the lines that come after it."""
-
-    entry: Entry
-    names: str
-    line: Line | None
-    after: tuple[Line, ...]
+    section = source.root.get(KEYS[0])
+    is_block = isinstance(section, Mapping) and not section.flow and section.entries
+    return indent_of(section.entries[0].key.span) if isinstance(section, Mapping) and is_block else "  "
 
 
 def rewrite_lines(source: Source, lines: MappingType[str, Line | None], stays: Collection[str] = ()) -> list[Edit]:
@@ -147,21 +104,19 @@ def rewrite_lines(source: Source, lines: MappingType[str, Line | None], stays: C
     So do those of the components of `stays`, whose lines say the same in other words; what the file does not place yet is written.
     Raises UnusableInput (PW603) where the lines are written elsewhere: in another file, or through an interpolation.
     """
-    section = source.root.get("cluster")
-    placed = section.get("component_placement") if isinstance(section, Mapping) else None
-    there = {name for entry in placed for name in _names(entry)} if isinstance(placed, Mapping) else set()
-    done = {name for name, line in lines.items() if (line is None and name not in there) or (name in stays and name in there)}
-    lines = {name: line for name, line in lines.items() if name not in done}
-    if not isinstance(section, Mapping) or not isinstance(placed, Mapping):
-        raise _elsewhere(source)
-    changes = [_change(entry, lines) for entry in placed if not there.isdisjoint(lines) and not lines.keys().isdisjoint(_names(entry))]
-    new = _joined([line for name, line in lines.items() if line is not None and name not in there])
-    if not changes:
-        return insert_lines(source, list(new)) if new else []
-    changes[-1] = replace(changes[-1], after=(*changes[-1].after, *new))
+    section = source.root.get(KEYS[0])
+    placed = section.get(KEYS[1]) if isinstance(section, Mapping) else None
+    if not isinstance(placed, Mapping):
+        raise _elsewhere(source.whole(), KEYS[1])
+    there = {name for entry in placed for name in _names(entry)}
+    wanted = {name: line for name, line in lines.items() if (name not in stays if name in there else line is not None)}
+    new = _joined([line for name, line in wanted.items() if line is not None and name not in there])
+    changed = [entry for entry in placed if not wanted.keys().isdisjoint(_names(entry))]
+    if not changed:
+        return insert_lines(source, new) if new else []
     edits: list[Edit] = []
-    for change in changes:
-        edits += _edits(source, section, placed, change)
+    for entry in changed:
+        edits += _rewritten(source, placed, entry, wanted, new if entry is changed[-1] else [])
     return edits
 
 
@@ -169,105 +124,71 @@ def _names(entry: Entry) -> list[str]:
     return [name.strip() for name in entry.key.text.split(",")]
 
 
-def _change(entry: Entry, lines: MappingType[str, Line | None]) -> _Change:
-    names = _names(entry)
-    kept = [name for name in names if name not in lines]
-    found = _joined([line for name in names if name in lines and (line := lines[name]) is not None])
-    if kept:
-        return _Change(entry, ",".join(kept), None, found)
-    first = next((line for line in found if _as_written(entry, line)), found[0] if found else None)
-    return _Change(entry, first.name if first else "", first, tuple(line for line in found if line is not first))
-
-
-def _as_written(entry: Entry, line: Line) -> bool:
-    """Does the entry say this place already?"""
-    return isinstance(entry.value, Scalar) and not line.groups and entry.value.text == line.placement
-
-
-def _joined(lines: list[Line]) -> tuple[Line, ...]:
+def _joined(lines: Sequence[Line]) -> list[Line]:
     """Lines of the same place as one."""
     found: dict[tuple[str, str], list[str]] = {}
     for line in lines:
         found.setdefault((line.placement, line.groups), []).append(line.name)
-    return tuple(Line(",".join(names), placement, groups) for (placement, groups), names in found.items())
+    return [Line(",".join(names), placement, groups) for (placement, groups), names in found.items()]
 
 
-def _edits(source: Source, section: Mapping, placed: Mapping, change: _Change) -> list[Edit]:
-    entry, line, after = change.entry, change.line, change.after
-    if not change.names:
+def _rewritten(source: Source, placed: Mapping, entry: Entry, lines: MappingType[str, Line | None], new: list[Line]) -> list[Edit]:
+    """The edits of one entry: what stays in it, or the line that it becomes; the others, and new ones, come after it."""
+    value, groups = _place(entry)
+    kept = [name for name in _names(entry) if name not in lines]
+    found = _joined([line for name in _names(entry) if (line := lines.get(name)) is not None])
+    line = None
+    if not kept and found:
+        says_so = (each for each in found if value is entry.value and not each.groups and value and value.text == each.placement)
+        line = next(says_so, found[0])
+    after = [*(each for each in found if each is not line), *new]
+    if not kept and line is None:
         edit = without_entry(source.text, placed, entry)
         if edit is None:
-            raise _elsewhere(source)
-        return [edit, *_after(source, section, placed, entry, after)]
-    value, groups = _place(entry)
+            raise _elsewhere(source.whole(), KEYS[1])
+        return [edit, *_after(source, placed, entry, after)]
     if line is not None and (value is None or value.origin is not None):
-        raise _elsewhere(source)
+        raise _elsewhere(source.whole(), KEYS[1])
     if line is not None and groups != line.groups:
-        return [_instead(source, section, placed, entry, (line, *after))]
-    edits = [] if change.names == entry.key.text else [_key(source, placed, entry, change.names)]
-    if line is None or value is None:
-        return edits + _after(source, section, placed, entry, after)
-    if value.text != line.placement:
-        edits.append(Edit(value.span, _in_same_quotes(source, value, line.placement, placed.flow or value is not entry.value)))
-    return edits + _after(source, section, placed, entry, after)
+        return [_instead(source, placed, entry, [line, *after])]
+    names = ",".join(kept) if line is None else line.name
+    edits = [] if names == entry.key.text else [_in_same_quotes(source, entry.key, names, placed.flow)]
+    if line is not None and value is not None and value.text != line.placement:
+        edits.append(_in_same_quotes(source, value, line.placement, placed.flow or value is not entry.value))
+    return edits + _after(source, placed, entry, after)
 
 
 def _place(entry: Entry) -> tuple[Scalar | None, str]:
-    """Where the ranks of an entry stand, and its node groups as they are written."""
-    if isinstance(entry.value, Scalar):
-        return entry.value, ""
-    inner, group = (entry.value.get(key) for key in ("placement", "node_group")) if isinstance(entry.value, Mapping) else (None, None)
-    return (inner if isinstance(inner, Scalar) else None), _whole_cluster(group)
-
-
-def _whole_cluster(group: object) -> str:
-    """The node groups, "" for the whole cluster."""
+    """Where the ranks of an entry stand, and its node groups as they are written, "" for the whole cluster."""
+    if not isinstance(entry.value, Mapping):
+        return (entry.value if isinstance(entry.value, Scalar) else None), ""
+    inner, group = entry.value.get("placement"), entry.value.get("node_group")
     label = group.text.strip() if isinstance(group, Scalar) else ""
-    return "" if label == CLUSTER_LABEL else label
+    return (inner if isinstance(inner, Scalar) else None), "" if label == CLUSTER_LABEL else label
 
 
-def _in_same_quotes(source: Source, value: Scalar, ranks: str, flow: bool) -> str:
-    """The ranks in the quotes that the value has."""
-    quote = source.text[value.span.start] if value.span.length else ""
-    if quote in ("'", '"'):
-        return f"{quote}{ranks}{quote}"
-    return in_flow_map(ranks) if flow else plain_or_quoted(ranks)
+def _in_same_quotes(source: Source, scalar: Scalar, text: str, flow: bool) -> Edit:
+    span = scalar.span
+    if span.length and source.text[span.start] in "'\"":
+        return Edit(span.part(1, span.length - 1), text)
+    return Edit(span, in_flow_map(text) if flow else plain_or_quoted(text))
 
 
-def _key(source: Source, placed: Mapping, entry: Entry, names: str) -> Edit:
-    span = entry.key.span
-    if source.text[span.start] in "'\"":
-        return Edit(span.part(1, span.length - 1), names)
-    return Edit(span, in_flow_map(names) if placed.flow else plain_or_quoted(names))
-
-
-def _instead(source: Source, section: Mapping, placed: Mapping, entry: Entry, lines: tuple[Line, ...]) -> Edit:
+def _instead(source: Source, placed: Mapping, entry: Entry, lines: Sequence[Line]) -> Edit:
     """The lines in the place of a whole entry."""
-    start = entry.key.span
-    if placed.flow:
-        quoted = quotes_keys(source, placed)
-        end, text = entry.value.span.end, ", ".join(line.flow(quoted) for line in lines)
-    else:
-        end = line_stop(source.text, entry.value.span.end)
-        text = _block(source, section, entry, lines).lstrip()
+    start, end = entry.key.span, entry.value.span.end
+    end = end if placed.flow else line_stop(source.text, end)
+    text = _text(source, placed, lines, (), indent_of(start), _step(source)).lstrip()
     return Edit(Span(start.file, start.start, end, start.line, start.column), text)
 
 
-def _block(source: Source, section: Mapping, entry: Entry, lines: tuple[Line, ...]) -> str:
-    """The lines as they stand in a block map, each after a line end."""
-    indent, step = indent_of(entry.key.span), indent_of(section.entries[0].key.span)
-    return "".join(line_end(source) + each for line in lines for each in line.block(indent, step))
-
-
-def _after(source: Source, section: Mapping, placed: Mapping, entry: Entry, lines: tuple[Line, ...]) -> list[Edit]:
+def _after(source: Source, placed: Mapping, entry: Entry, lines: Sequence[Line]) -> list[Edit]:
     if not lines:
         return []
-    if placed.flow:
-        quoted = quotes_keys(source, placed)
-        return [Edit(point(source, entry.value.span.end), "".join(f", {line.flow(quoted)}" for line in lines))]
-    return [at_line_end(source, entry.value.span.end, _block(source, section, entry, lines))]
+    text, end = _text(source, placed, lines, (), indent_of(entry.key.span), _step(source)), entry.value.span.end
+    return [Edit(point(source, end), f", {text}")] if placed.flow else [at_line_end(source, end, text)]
 
 
-def _elsewhere(source: Source) -> UnusableInput:
-    message = "the answer cannot be written into this file: the ranks that it changes are written elsewhere"
-    return UnusableInput([error("PW603", "", message, source.whole(), help="write `component_placement:` here, with each component")])
+def _elsewhere(at: Span, key: str) -> UnusableInput:
+    message = f"the answer cannot be written into this file: `{key}` is written elsewhere"
+    return UnusableInput([error("PW603", "", message, at, help=f"write `{key}:` as a map here, with each component")])

@@ -24,26 +24,23 @@ from .node_groups import DeclaredGroup
 
 
 def machines_of(
-    notes: Notes,
-    count: int,
-    at: Value,
-    groups: list[DeclaredGroup],
-    machines: Cluster | AsDeclared | None,
-    fits: Callable[[Cluster, Cluster], bool] = lambda cluster, judged: False,
-) -> Cluster:
+    notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster | AsDeclared | None,
+    fits: Callable[[Cluster, Cluster], bool] | None = None,
+) -> Cluster:  # fmt: skip
     """`count` nodes in rank order; where nobody described them, their accelerators are not counted.
 
     A given cluster with fewer nodes is an error (RLinf waits for more forever), the rest is then judged on nodes like its own; of one
-    with more, the first `count` are used, as RLinf does. `fits` tells whether all that the file places has room in a
-    cluster, and what mends it there is what mends it in the one that it is judged on.
+    with more, the first `count` are used, as RLinf does. `fits` tells whether all that the file places has its place in a
+    cluster, and is mended there as in the one that it is judged on.
     """
     if isinstance(machines, Cluster) and len(machines.nodes) < count:
         judged = machines_of(notes, count, at, groups, _alike(machines))
-        _too_few(notes, count, at, groups, machines, lambda cluster: fits(cluster, judged))
+        _report_too_few(notes, count, at, groups, machines, fits and (lambda cluster: fits(cluster, judged)))
         return judged
     if isinstance(machines, Cluster):
         if len(machines.nodes) > count:
-            message = f"the cluster has {len(machines.nodes)} nodes, of which {f'the first {count} are' if count > 1 else 'only the first is'} used: `num_nodes` is {count}"
+            used = f"the first {count} are" if count > 1 else "only the first is"
+            message = f"the cluster has {len(machines.nodes)} nodes, of which {used} used: `num_nodes` is {count}"
             notes.info("PW114", "", message, at, f"the first {'ones are' if count > 1 else 'one is'} used")
         nodes, counted = machines.nodes[:count], machines.counted
     elif isinstance(machines, AsDeclared):
@@ -60,13 +57,15 @@ def _alike(machines: Cluster) -> AsDeclared | None:
     return AsDeclared(kind[0][1], kind[0][0]) if kind else None
 
 
-def _too_few(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster, fits: Callable[[Cluster], bool]) -> None:
+def _report_too_few(
+    notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster, fits: Callable[[Cluster], bool] | None
+) -> None:
     has = len(machines.nodes)
     message = f"`num_nodes` is {count}, but the cluster has {with_noun(has, 'node')}; RLinf would wait for more forever"
     help, edit = f"give a cluster of {with_noun(count, 'node')}", None
-    if all(not group.ranks or group.ranks.last < has for group in groups) and fits(_with_groups(machines.nodes, machines.counted, groups)):
-        help = f"set `num_nodes: {has}`, or {help}"
-        edit = notes.instead(at, str(has)) if isinstance(at, Scalar) else None
+    in_range = all(not group.ranks or group.ranks.last < has for group in groups)
+    if fits and in_range and fits(_with_groups(machines.nodes, machines.counted, groups)):
+        help, edit = f"set `num_nodes: {has}`, or {help}", notes.instead(at, str(has)) if isinstance(at, Scalar) else None
     notes.error("PW114", "", message, at, f"{has} exist{'s' * (has == 1)}", help, edit)
 
 
@@ -145,73 +144,65 @@ def ranked_nodes(nodes: Sequence[LiveNode], num_nodes: int, has_groups: bool) ->
     is then refused. Of more nodes than `num_nodes` the first are taken. A single node has the rank 0 whatever it says.
     """
     faults: list[Finding] = []
+    joined = f"{with_noun(len(nodes), 'node')} joined, but `num_nodes` is {num_nodes}"
     if len(nodes) < num_nodes:
-        message = f"{_count(len(nodes))} joined, but `num_nodes` is {num_nodes}: RLinf waits for the others forever"
-        faults.append(error(CODE, "cluster", message, help=f"start Ray on {num_nodes - len(nodes)} more, or lower `num_nodes`"))
-    ranks = [UNSET if node.rank is None else _number(node, faults) for node in nodes]
-    if len(nodes) == 1:
-        ranks = [0]
-    if faults:
-        return RankedNodes(None, tuple(faults))
+        help = f"start Ray on {num_nodes - len(nodes)} more, or lower `num_nodes`"
+        faults.append(error(CODE, "cluster", f"{joined}: RLinf waits for the others forever", help=help))
+    ranks = [UNSET if node.rank is None else _number(node, faults) for node in nodes] if len(nodes) > 1 else [0] * len(nodes)
     unset = [node.address for node, rank in zip(nodes, ranks) if rank == UNSET]
-    if unset:
-        _without_ranks(nodes, unset, has_groups, faults)
-        order = _by_vendor_and_address(nodes)
-    else:
-        _given_ranks(nodes, ranks, num_nodes, faults)
-        order = sorted(range(len(nodes)), key=lambda position: ranks[position])
-    if not faults and not unset:
-        _one_after_the_other([ranks[position] for position in order[:num_nodes]], faults)
+    if not faults and unset:
+        _check_without_ranks(nodes, unset, has_groups, faults)
+    elif not faults:
+        _check_ranks(nodes, ranks, num_nodes, faults)
     if faults:
         return RankedNodes(None, tuple(faults))
+    order = _by_vendor_and_address(nodes) if unset else sorted(range(len(nodes)), key=lambda position: ranks[position])
     left = [nodes[position].address for position in order[num_nodes:]]
-    notes = []
-    if left:
-        message = f"{_count(len(nodes))} joined, but `num_nodes` is {num_nodes}: {', '.join(left[:8])} {_are(len(left))} not used"
-        notes.append(warning(CODE, "cluster", message, help=f"set `num_nodes: {len(nodes)}`"))
+    message = f"{joined}: {', '.join(left[:8])} {_are(len(left))} not used"
+    notes = [warning(CODE, "cluster", message, help=f"set `num_nodes: {len(nodes)}`")] if left else []
     return RankedNodes(tuple(order[:num_nodes]), tuple(notes))
 
 
 def _number(node: LiveNode, faults: list[Finding]) -> int:
     try:
-        return int(node.rank) if node.rank is not None else UNSET
+        return int(node.rank or 0)
     except ValueError:
         message = f"`{VARIABLE}` of node {node.address} is `{node.rank}`, which is no whole number"
         faults.append(error(CODE, node.address, message, help=f"start Ray there with `{VARIABLE}` set to the node's rank"))
         return UNSET
 
 
-def _without_ranks(nodes: Sequence[LiveNode], unset: list[str], has_groups: bool, faults: list[Finding]) -> None:
-    shown = ", ".join(unset[:8])
+def _check_without_ranks(nodes: Sequence[LiveNode], unset: list[str], has_groups: bool, faults: list[Finding]) -> None:
+    shown, has = ", ".join(unset[:8]), len(nodes) - len(unset)
+    message, help = "", ""
     if has_groups:
         message = f"the file has node groups, but {shown} {'was' if len(unset) == 1 else 'were'} started without `{VARIABLE}`"
-        faults.append(error(CODE, "cluster", message, help=f"start Ray on every node with `{VARIABLE}` set to its rank"))
-    elif len(unset) < len(nodes):
-        message = f"{len(nodes) - len(unset)} of {_count(len(nodes))} have `{VARIABLE}`, {shown} {'has' if len(unset) == 1 else 'have'} not"
-        faults.append(error(CODE, "cluster", message, help=f"set `{VARIABLE}` on all nodes, or on none"))
+        help = f"start Ray on every node with `{VARIABLE}` set to its rank"
+    elif has:
+        message = f"{has} of {with_noun(len(nodes), 'node')} have `{VARIABLE}`, {shown} {'has' if len(unset) == 1 else 'have'} not"
+        help = f"set `{VARIABLE}` on all nodes, or on none"
     elif not any(node.head for node in nodes):
-        faults.append(
-            error(CODE, "cluster", "no live node is the one that the job is started on", help="start the job on a node of the cluster")
-        )
+        message, help = "no live node is the one that the job is started on", "start the job on a node of the cluster"
+    if message:
+        faults.append(error(CODE, "cluster", message, help=help))
 
 
-def _given_ranks(nodes: Sequence[LiveNode], ranks: list[int], num_nodes: int, faults: list[Finding]) -> None:
+def _check_ranks(nodes: Sequence[LiveNode], ranks: list[int], num_nodes: int, faults: list[Finding]) -> None:
+    """Ranks are those of the nodes that joined, each once, and the job is started on one of the first `num_nodes`."""
+    count = with_noun(len(nodes), "node")
     for node, rank in zip(nodes, ranks):
         if not 0 <= rank < len(nodes):
-            message = f"`{VARIABLE}` of node {node.address} is {rank}, but {_count(len(nodes))} joined, so ranks are 0-{len(nodes) - 1}"
+            message = f"`{VARIABLE}` of node {node.address} is {rank}, but {count} joined, so ranks are 0-{len(nodes) - 1}"
             faults.append(error(CODE, node.address, message, help=f"give the nodes the ranks 0-{len(nodes) - 1}"))
     head = next((rank for node, rank in zip(nodes, ranks) if node.head), None)
     if not faults and len(nodes) > num_nodes and head is not None and head >= num_nodes:
-        message = f"the job is started on node rank {head}, but of {_count(len(nodes))} only the first {num_nodes} are used"
-        faults.append(
-            error(CODE, "cluster", message, help=f"start it on a node of rank 0-{num_nodes - 1}, or set `num_nodes: {len(nodes)}`")
-        )
-
-
-def _one_after_the_other(used: list[int], faults: list[Finding]) -> None:
-    twice = sorted(rank for rank, count in Counter(used).items() if count > 1)
+        message = f"the job is started on node rank {head}, but of {count} only the first {num_nodes} are used"
+        help = f"start it on a node of rank 0-{num_nodes - 1}, or set `num_nodes: {len(nodes)}`"
+        faults.append(error(CODE, "cluster", message, help=help))
+    used = sorted(ranks)[:num_nodes]
     missing = sorted(set(range(len(used))) - set(used))
-    if missing:
+    if missing and not faults:
+        twice = [rank for rank, times in Counter(used).items() if times > 1]
         why = [f"{', '.join(map(str, twice[:8]))} {_are(len(twice))} given twice"] if twice else []
         why.append(f"{', '.join(map(str, missing[:8]))} {_are(len(missing))} missing")
         message = f"the ranks of the {with_noun(len(used), 'node')} must be 0-{len(used) - 1}, but {' and '.join(why)}"
@@ -222,10 +213,6 @@ def _by_vendor_and_address(nodes: Sequence[LiveNode]) -> list[int]:
     vendors = list(dict.fromkeys(node.vendor for node in nodes))
     order = sorted(range(len(nodes)), key=lambda position: (vendors.index(nodes[position].vendor), nodes[position].address))
     return sorted(order, key=lambda position: not nodes[position].head)
-
-
-def _count(nodes: int) -> str:
-    return with_noun(nodes, "node")
 
 
 def _are(count: int) -> str:

@@ -1,27 +1,207 @@
 """Node groups of a file, each checked by itself and against the others.
 
-Sources in RLinf:
-
-- rlinf/scheduler/cluster/config.py, NodeGroupConfig and ClusterConfig.
-- rlinf/scheduler/cluster/config.py (reserved labels) and node.py (NodeProbe: no label twice).
-- rlinf/scheduler/cluster/config.py (ClusterConfig) for the hardware, its documentation for the rest.
+Source: RLinf, rlinf/scheduler/cluster/config.py (NodeGroupConfig, NodeGroupEnvConfig, ClusterConfig, reserved labels) and node.py (NodeProbe: no label twice).
 """
 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Iterable, NamedTuple
+from typing import Iterator
 
 from ...configuration.notes import Notes, is_unknown
+from ...findings.span import Edit
+from ...findings.wording import with_noun
 from ...machines.node_group import ACCELERATOR, NODE, EnvConfig
-from ...ranks import Ranks, merge, write_ranks
+from ...placements.claims import Claims
+from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, without, write_ranks
 from ...record import dataclass
-from ...text.scalar_text import plain_or_quoted
+from ...text.reshape import as_list, split_item
+from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.tree import Mapping, Scalar, Sequence, Value, find, kind_of, plain
 from .hardware import GroupHardware, read_hardware
 from .known import RESERVED_LABELS
-from .section import Structure
-from .software import read_env_configs, read_node_ranks
+from .section import Structure, is_absent
+
+
+def read_node_ranks(
+    notes: Notes, value: Value, subject: str, size: int | None, whole: Ranks | None = None, in_flow: bool = False
+) -> Ranks | None:
+    """Node ranks; None if they are unreadable (the reason is noted).
+
+    `size`: nodes of the cluster, None if unknown. `whole`: what `all` stands for, if not all of them. `in_flow`: the value stands in a
+    flow map, where an edit must quote commas.
+    """
+    if is_unknown(value):
+        return None
+    if isinstance(value, Scalar):
+        return _expression(notes, value, subject, size, whole, in_flow)
+    items = value.items if isinstance(value, Sequence) else ()
+    if not items or not all(isinstance(item, Scalar) and not is_unknown(item) for item in items):
+        notes.wrong_type(subject, "node_ranks", value, "a rank expression such as `0-3`", "write `0-3` or `0,2`")
+        return None
+    found = [_expression(notes, item, subject, size, whole, True) for item in items if isinstance(item, Scalar)]
+    ranges = merge([each for ranks in found if ranks is not None for each in ranks.ranges])
+    text = write_ranks(ranges)
+    message = f"`node_ranks` of `{subject}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
+    edit = Edit(value.span, in_flow_map(text) if in_flow else plain_or_quoted(text)) if text else None
+    notes.warn("PW105", subject, message, value, "a list", f"write `{text}`", edit)
+    return None if None in found else Ranks(ranges)
+
+
+def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, whole: Ranks | None, in_flow: bool) -> Ranks | None:
+    if scalar.is_null:
+        message = f"`node_ranks` of `{subject}` is empty: RLinf takes that for the rank `None`, which it refuses"
+        notes.error("PW103", subject, message, scalar, "no rank", "write ranks such as `0-3`, or `all`", notes.instead(scalar, "all"))
+        return whole or (Ranks((range(size),)) if size is not None else None)
+    text = notes.ranks(scalar, subject, in_flow, of_processes=False)
+    if text.text.strip().lower() == "all":
+        if text.text != text.text.strip():
+            message = f"`node_ranks` of `{subject}`: RLinf knows `all` only without blanks around it"
+            notes.error("PW103", subject, message, scalar, "blanks", "write `all`", text.replaced("all", in_flow))
+        if whole is not None or size is None:
+            return whole
+    try:
+        return parse_ranks(text.text, size, "node rank")
+    except RankError as problem:
+        better = _mended(text.text, size)
+        edit = text.replaced(better, in_flow) if better is not None else None
+        help = f"write `{better}`" if better is not None else "write ranks such as `0-3` or `0,2`"
+        place = text.scalar if text.shift is None else text.part(problem.start, problem.end)
+        code, message = CODES_BY_REASON[problem.reason], f"`node_ranks` of `{subject}`: {problem}"
+        notes.error(code, subject, message, place, problem.label, help, edit)
+        return parse_ranks(better, size, "node rank") if better is not None else None
+
+
+def _mended(text: str, size: int | None) -> str | None:
+    """Ranks with every range turned round or cut to what exists; None if one of them is unreadable."""
+    pieces = []
+    for piece in text.split(","):
+        try:
+            parse_ranks(piece, size, "node rank")
+        except RankError as problem:
+            if problem.reason == "order" and problem.replacement is not None:
+                piece = _mended(problem.replacement, size) or ""
+            elif problem.reason == "range":
+                piece = problem.replacement or ""
+            else:
+                return None
+        if piece.strip().lower() == "all":
+            return "all"
+        if piece.strip():
+            pieces.append(piece.strip())
+    return ",".join(pieces) or None
+
+
+_SOFTWARE_KEYS = ("node_ranks", "env_vars", "python_interpreter_path")
+
+
+@dataclass(frozen=True)
+class _Item:
+    """One item of `env_configs`: its nodes, its variables (name, value, where) and their list, its interpreter."""
+
+    mapping: Mapping
+    ranks: Ranks
+    variables: tuple[tuple[str, str, Value], ...]
+    interpreter: str | None
+
+
+def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size: int | None) -> tuple[EnvConfig, ...]:
+    """Readable items, checked against each other: no node twice, no variable twice in the whole group.
+
+    The cost grows with items and ranges, not with nodes.
+    """
+    part = Structure(notes, "PW115", group)
+
+    def read(configs: Sequence) -> tuple[EnvConfig, ...]:
+        alone = len(configs.items) == 1
+        found = [item for each in configs.items if (item := _item(part, each, nodes, size, alone)) is not None]
+        kept = _nodes_once(part, configs, found)
+        _check_variables_once(part, found)
+        pairs = zip(found, kept)
+        return tuple(
+            EnvConfig(ranks.members, tuple((name, text) for name, text, _ in item.variables), item.interpreter) for item, ranks in pairs
+        )
+
+    return part.items(value, f"`env_configs` of group `{group}`", read, ())
+
+
+def _item(part: Structure, value: Value, nodes: Ranks, size: int | None, alone: bool) -> _Item | None:
+    notes, group = part.notes, part.subject
+    item = part.mapping(value, f"an item of `env_configs` of group `{group}`", "write `- node_ranks: ...`")
+    if item is None:
+        return None
+    item = notes.unknown_keys(item, group, _SOFTWARE_KEYS, True, "an item of `env_configs`")
+    variables = _variables(part, item.get("env_vars"))
+    entry = item.entry("node_ranks")
+    if entry is None:
+        part.missing(item, "node_ranks", f"an item of `env_configs` of group `{group}` has no `node_ranks`", "all")
+        return None
+    ranks = read_node_ranks(notes, entry.value, group, size, nodes, item.flow)
+    if ranks is None:
+        return None
+    if outside := without(ranks.ranges, nodes.ranges):
+        inside = without(ranks.ranges, outside)
+        text = write_ranks(inside) or "all" if inside or (alone and nodes) else ""
+        help = f"write `{text}`" if text else f"name nodes of {nodes}"
+        message = f"`env_configs` names node {outside[0].start}, but group `{group}` has the nodes {nodes if nodes else 'none'}"
+        part.error(message, entry.value, "not a node of the group", help, _instead(notes, item, entry.value, text) if text else None)
+        return None
+    path = item.get("python_interpreter_path")
+    return _Item(item, ranks, variables, path.text if isinstance(path, Scalar) and not is_absent(path) else None)
+
+
+def _instead(notes: Notes, owner: Mapping, value: Value, text: str) -> Edit | None:
+    return notes.instead(value, in_flow_map(text) if owner.flow else plain_or_quoted(text))
+
+
+def _variables(part: Structure, value: Value | None) -> tuple[tuple[str, str, Value], ...]:
+    if value is None or is_absent(value):
+        return ()
+    if not isinstance(value, Sequence):
+        edit = as_list(part.text(value), value, each=True) if isinstance(value, Mapping) else None
+        help = "write each variable as `- NAME: value`: is a `-` missing?"
+        part.wrong(f"`env_vars` of group `{part.subject}`", "a list of one-key maps", value, help, edit)
+        return ()
+    found: list[tuple[str, str, Value]] = []
+    for item in value.items:
+        if isinstance(item, Mapping) and len(item.entries) == 1:
+            entry = item.entries[0]
+            found.append((str(entry.key.value), str(entry.value.value) if isinstance(entry.value, Scalar) else "", item))
+        elif not is_unknown(item):
+            has = f"a map of {with_noun(len(item.entries), 'key')}" if isinstance(item, Mapping) else kind_of(item)
+            edit = split_item(part.text(value), value, item) if isinstance(item, Mapping) else None
+            message = f"each item of `env_vars` must be a map of one key, but this one is {has}"
+            part.error(message, item, has, "write one `- NAME: value` per variable", edit)
+    return tuple(found)
+
+
+def _nodes_once(part: Structure, value: Sequence, items: list[_Item]) -> list[Ranks]:
+    """Nodes of each item that no item before it has; RLinf refuses a node in two items."""
+    claims, kept = Claims(), []
+    for item in items:
+        twice = tuple(stretch for each in item.ranks.ranges for stretch in claims.claim(each))
+        left = without(item.ranks.ranges, twice)
+        kept.append(Ranks(left))
+        entry = item.mapping.entry("node_ranks")
+        if not twice or entry is None:
+            continue
+        help, edit = "remove this item", part.without(value, item.mapping)
+        if left:
+            help, edit = f"write `{write_ranks(left)}`", _instead(part.notes, item.mapping, entry.value, write_ranks(left))
+        message = f"node {twice[0].start} is in two items of `env_configs` of group `{part.subject}`"
+        part.error(message, entry.value, "again here", help, edit)
+    return kept
+
+
+def _check_variables_once(part: Structure, items: list[_Item]) -> None:
+    """RLinf refuses a variable that stands twice in a group, even for different nodes."""
+    names = set()
+    for item in items:
+        for name, _, place in item.variables:
+            if name in names:
+                message = f"`{name}` stands twice in the `env_vars` of group `{part.subject}`; RLinf refuses that even for different nodes"
+                part.error(message, place, "again here", "put these nodes into a group of their own")
+            names.add(name)
 
 
 @dataclass(frozen=True)
@@ -39,12 +219,15 @@ class DeclaredGroup:
 _KEYS = ("label", "node_ranks", "env_configs", "hardware", "hardware_type", "ignore_hardware")
 
 MAX_MEMBERS = 1 << 18
-"""How many nodes all groups of a file may have together; an own limit."""
+"""Most nodes of all groups of a file together; a limit of placewright."""
 
 
 @dataclass
 class DeclaredGroups:
-    """The readable groups; `broken` are labels of those whose reason is already noted, `nameless` that one has none."""
+    """The readable groups.
+
+    `broken` are labels whose reason is already noted, `empty` those without nodes; `nameless`: a group without a label exists.
+    """
 
     groups: list[DeclaredGroup] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
@@ -53,103 +236,95 @@ class DeclaredGroups:
 
     @property
     def open(self) -> set[str]:
-        """The labels of groups in which RLinf may find more hardware than the file says."""
+        """Labels of groups in which RLinf may find more hardware than the file says."""
         return {group.label for group in self.groups if group.hardware and group.hardware.open}
 
 
 def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> DeclaredGroups:
-    """All groups of the file. `size`: how many nodes there are; None if that is not known."""
+    """All groups of the file. `size`: number of nodes; None if unknown."""
     found = DeclaredGroups()
-    if value is None or (isinstance(value, Scalar) and value.is_null) or (isinstance(value, Mapping) and not value.entries):
+    if value is None or not _is_said(value) or (isinstance(value, Mapping) and not value.entries):
         return found
 
     def read(groups: Sequence) -> bool:
-        seen: set[str] = set()
+        labels: set[str] = set()
         members = 0
         for item in groups.items:
-            _group(notes, item, size, found, seen)
+            _read_group(notes, item, size, found, labels)
             members += len(found.groups[-1].ranks) if found.groups else 0
             if members > MAX_MEMBERS:
                 notes.error("PW002", "node_groups", f"the node groups have more than {MAX_MEMBERS:,} nodes in all", item, "too many")
                 found.nameless = True
                 break
-        check_over_groups(notes, groups, found.groups)
+        _check_over_groups(notes, groups, found.groups)
         return True
 
-    part = Structure(notes, "PW105", "node_groups")
-    known = part.items(value, "`node_groups`", "start each group with `- label: ...`: is a `-` missing?", read, False)
-    found.nameless |= not known
+    found.nameless |= not Structure(notes, "PW105", "node_groups").items(value, "`node_groups`", read, False)
     return found
 
 
-def _group(notes: Notes, value: Value, size: int | None, found: DeclaredGroups, seen: set[str]) -> None:
-    part = Structure(notes, "PW105", "node_groups")
-    item = part.mapping(value, "`each item of node_groups`", "write `- label: ...` and `node_ranks: ...`")
+def _read_group(notes: Notes, value: Value, size: int | None, found: DeclaredGroups, labels: set[str]) -> None:
+    item = Structure(notes, "PW105", "node_groups").mapping(
+        value, "`each item of node_groups`", "write `- label: ...` and `node_ranks: ...`"
+    )
     if item is None:
         found.nameless = True
         return
     named = item.get("label")
     item = notes.unknown_keys(item, named.text if isinstance(named, Scalar) else "node_groups", _KEYS, True, "a node group")
-    label = read_label(notes, item, seen)
+    label = _read_label(notes, item, labels)
     subject = label or "node_groups"
-    ranks_value = item.get("node_ranks")
-    ranks: Ranks | None = None
-    if ranks_value is None:
+    written = item.get("node_ranks")
+    if written is None:
         meant = _nodes_of_hardware(item, size)
-        help = f"add `node_ranks: {meant}`"
-        notes.missing(subject, "node_ranks", item.span, help, shared=False, added=(item, "node_ranks", plain_or_quoted(meant)))
-    else:
-        ranks = read_node_ranks(notes, ranks_value, subject, size, in_flow=item.flow)
+        help, added = f"add `node_ranks: {meant}`", (item, "node_ranks", plain_or_quoted(meant))
+        notes.missing(subject, "node_ranks", item.span, help, shared=False, added=added)
+    ranks = read_node_ranks(notes, written, subject, size, in_flow=item.flow) if written is not None else None
     if label is None:
         found.nameless = True
     elif ranks is None:
         found.broken.add(label)
-    known = ranks is not None
-    if ranks is None:  # what stands below them is judged as if they were any
-        ranks = Ranks((range(size or 0),))
-    if not ranks and known and isinstance(ranks_value, Scalar):
+    elif not ranks and written is not None:
         found.empty.add(subject)
-        edit = notes.instead(ranks_value, "all") if ranks_value.span.length else None
-        message = f"group `{subject}` has no nodes; RLinf drops it silently"
-        notes.warn("PW112", subject, message, ranks_value, "names nothing", "write `all`", edit)
-    nodes = ranks if size is not None else Ranks(())
-    environment = item.get("env_configs")
-    configs = read_env_configs(notes, environment, subject, nodes, size) if environment is not None and size is not None else ()
-    hardware_value = item.get("hardware")
-    hardware = None
-    if hardware_value is not None and not (isinstance(hardware_value, Scalar) and hardware_value.is_null):
-        hardware = read_hardware(notes, hardware_value, subject, nodes, size) if size is not None else None
-        if hardware is None or not hardware.complete:
-            found.broken.add(subject)
-    declared = _declared(notes, item, subject, nodes, hardware, configs)
-    if label is not None and known:
+        edit = notes.instead(written, "all") if written.span.length else None
+        notes.warn("PW112", subject, f"group `{subject}` has no nodes; RLinf drops it silently", written, "no nodes", "write `all`", edit)
+    members = Ranks((range(size or 0),)) if ranks is None else ranks  # what stands below them is judged as if they were any
+    declared = _declared(notes, item, subject, members if size is not None else Ranks(()), size)
+    if _is_said(item.get("hardware")) and (declared.hardware is None or not declared.hardware.complete):
+        found.broken.add(subject)
+    if label is not None and ranks is not None:
         found.groups.append(declared)
 
 
+def _is_said(value: Value | None) -> bool:
+    """True if something is written here that is not null."""
+    return value is not None and not (isinstance(value, Scalar) and value.is_null)
+
+
 def _nodes_of_hardware(item: Mapping, size: int | None) -> str:
-    """The nodes that the hardware of a group names; `all` if it names none."""
+    """Nodes that the hardware of a group names; `all` if it names none."""
     configs = find(item, "hardware.configs")
     named = [find(each, "node_rank") for each in configs.items] if isinstance(configs, Sequence) else []
     ranks = {each.value for each in named if isinstance(each, Scalar) and type(each.value) is int and 0 <= each.value < (size or 0)}
     return write_ranks(merge([range(rank, rank + 1) for rank in ranks if isinstance(rank, int)])) if ranks else "all"
 
 
-def _declared(
-    notes: Notes, item: Mapping, label: str, nodes: Ranks, hardware: GroupHardware | None, configs: tuple[EnvConfig, ...]
-) -> DeclaredGroup:
-    flag = item.get("ignore_hardware")
+def _declared(notes: Notes, item: Mapping, label: str, nodes: Ranks, size: int | None) -> DeclaredGroup:
+    """The group with its hardware and software; none of both where the number of nodes is unknown."""
+    flag, named, hardware_value, environment = (item.get(key) for key in ("ignore_hardware", "hardware_type", "hardware", "env_configs"))
+    configs = read_env_configs(notes, environment, label, nodes, size) if environment is not None and size is not None else ()
+    has_hardware = _is_said(hardware_value)
+    hardware = read_hardware(notes, hardware_value, label, nodes, size) if hardware_value and has_hardware and size is not None else None
     ignores = bool(flag.value) if isinstance(flag, Scalar) and not is_unknown(flag) else False
-    configured = item.get("hardware")
-    has_hardware = configured is not None and not (isinstance(configured, Scalar) and configured.is_null)
-    named = item.get("hardware_type")
-    kind = hardware.type if hardware else None
-    for key, clashes in (("ignore_hardware", ignores), ("hardware_type", isinstance(named, Scalar) and not named.is_null)):
+    has_type = isinstance(named, Scalar) and not named.is_null
+    for key, is_said in (("ignore_hardware", ignores), ("hardware_type", has_type)):
         entry = item.entry(key)
-        if entry is not None and clashes and has_hardware:
+        if entry is not None and is_said and has_hardware:
             message = f"group `{label}` has both `hardware` and `{key}`; RLinf refuses that"
-            help = f"remove `{key}`, or `hardware`"
-            notes.error("PW116", label, message, entry.key.span, "with `hardware`", help, notes.removed(item, entry))
-    if isinstance(named, Scalar) and not named.is_null and not has_hardware and not is_unknown(named):
+            help, edit = f"remove `{key}`, or `hardware`", notes.removed(item, entry)
+            notes.error("PW116", label, message, entry.key.span, "with `hardware`", help, edit)
+    kind = hardware.type if hardware else None
+    if isinstance(named, Scalar) and has_type and not has_hardware and not is_unknown(named):
         # To RLinf `node` is here a type of hardware like any other, of which there is none.
         kind = named.text if named.text != NODE else f"hardware of type {NODE}"
         if kind != ACCELERATOR:
@@ -158,136 +333,65 @@ def _declared(
     return DeclaredGroup(label, nodes, kind, ignores, hardware, configs)
 
 
-def read_label(notes: Notes, group: Mapping, seen: set[str]) -> str | None:
-    """The label, also one that cannot be used; None where there is none. It is added to `seen`."""
+def _read_label(notes: Notes, group: Mapping, labels: set[str]) -> str | None:
+    """Label, also one that cannot be used; None where there is none. It is added to `labels`."""
     value = group.get("label")
     if value is None:
         notes.missing("node_groups", "label", group.span, "add `label: NAME`", shared=False)
-        return None
-    if is_unknown(value):
+    if value is None or is_unknown(value):
         return None
     if not isinstance(value, Scalar):
         label = str(plain(value))
         message = f"`label` should be a name, but it is {kind_of(value)}: RLinf takes it for the label `{label[:60]}`"
         notes.warn("PW113", "node_groups", message, value, kind_of(value), "write one word, such as `a800`")
-        seen.add(label)
+        labels.add(label)
         return label
     text = notes.text(value, value.text)
-    label = text.text
+    label, without_comma = text.text, "_".join(piece.strip() for piece in text.text.split(",") if piece.strip())
+    report, better, mark = notes.error, "", "reserved"
     if label in RESERVED_LABELS:
-        other = _free(f"my_{label}", seen)
-        message = f"the label `{label}` is reserved: it names a group that always exists"
-        notes.error(
-            "PW113", label, message, value, "reserved", f"choose another label, such as `{other}`", text.replaced(other, group.flow)
-        )
-    elif label in seen:
-        other = _free(f"{_without_comma(label)}_2", seen)
+        better, message = f"my_{label}", f"the label `{label}` is reserved: it names a group that always exists"
+    elif label in labels:
+        better, mark = f"{without_comma}_2", "again here"
         message = f"two node groups have the label `{label}`; RLinf notices only when the cluster starts"
-        help = f"choose another label, such as `{other}`"
-        notes.error("PW113", label, message, value, "again here", help, text.replaced(other, group.flow))
     elif "," in label:
-        other = _free(_without_comma(label), seen)
+        report, better, mark = notes.warn, without_comma or "group", "a comma"
         message = f"the label `{label}` has a comma: no component can refer to it"
-        help = f"choose a label without a comma, such as `{other}`"
-        notes.warn("PW113", label, message, value, "a comma", help, text.replaced(other, group.flow))
-    seen.add(label)
+    while better in labels or better in RESERVED_LABELS:
+        better += "_"
+    if better:
+        report("PW113", label, message, value, mark, f"choose another label, such as `{better}`", text.replaced(better, group.flow))
+    labels.add(label)
     return label
 
 
-def _without_comma(label: str) -> str:
-    return "_".join(piece.strip() for piece in label.split(",") if piece.strip()) or "group"
-
-
-def _free(label: str, seen: set[str]) -> str:
-    """The label, with more underscores if it is taken."""
-    while label in seen or label in RESERVED_LABELS:
-        label += "_"
-    return label
-
-
-class _Said(NamedTuple):
-    """What a group says of some of its nodes."""
-
-    nodes: range
-    what: str
-    label: str
-
-
-def check_over_groups(notes: Notes, value: Sequence, groups: list[DeclaredGroup]) -> None:
-    """Note every node of which two groups say different things. The cost grows with groups and ranges, not with nodes."""
-    _hardware(notes, value, groups)
-    interpreters: list[_Said] = []
-    variables: dict[str, list[_Said]] = {}
-    for group in groups:
-        for config in group.env_configs:
-            for nodes in (
-                (config.node_ranks,) if isinstance(config.node_ranks, range) else merge([range(r, r + 1) for r in config.node_ranks])
-            ):
-                if config.python_interpreter_path is not None:
-                    interpreters.append(_Said(nodes, config.python_interpreter_path, group.label))
-                for name, what in config.env_vars:
-                    variables.setdefault(name, []).append(_Said(nodes, what, group.label))
-    if found := _different(interpreters):
-        one, other, node = found
-        message = (
-            f"node {node} has the interpreter `{one.what}` in group `{one.label}` and `{other.what}` in group `{other.label}`; "
-            "RLinf's documentation allows one for a node, its code does not check"
-        )
-        notes.warn(
-            "PW115",
-            other.label,
-            message,
-            _item_of_label(value, other.label).span,
-            "another interpreter",
-            "write the same path in both groups",
-        )
-    for name, said in variables.items():
-        if found := _different(said):
-            one, other, node = found
-            message = (
-                f"`{name}` differs on node {node} between the groups `{one.label}` and `{other.label}`: a worker gets the value of "
-                "the group that it is placed on"
-            )
-            notes.info("PW115", other.label, message, _item_of_label(value, other.label).span)
-
-
-def _different(said: Iterable[_Said]) -> tuple[_Said, _Said, int] | None:
-    """Two groups that say different things of a node, and the node; in one pass over what is said, by node."""
-    far: list[_Said] = []  # what reaches furthest, and what reaches furthest of all that says something else
-    for each in sorted(said, key=lambda each: (each.nodes.start, each.nodes.stop)):
-        for other in far:
-            if other.what != each.what and other.label != each.label and each.nodes.start < other.nodes.stop:
-                return other, each, each.nodes.start
-        far = _furthest([*far, each])
-    return None
-
-
-def _furthest(said: list[_Said]) -> list[_Said]:
-    said.sort(key=lambda each: -each.nodes.stop)
-    kept = said[:1]
-    kept += next(([each] for each in said[1:] if each.what != kept[0].what), [])
-    return kept
-
-
-def _hardware(notes: Notes, value: Sequence, groups: list[DeclaredGroup]) -> None:
-    """RLinf refuses the same hardware type on the same node in two groups."""
-    owner: dict[tuple[int, str], str] = {}
+def _check_over_groups(notes: Notes, value: Sequence, groups: list[DeclaredGroup]) -> None:
+    """Note nodes of which two groups configure the same hardware, which RLinf refuses, or different interpreters."""
+    first: dict[tuple[int, str], tuple[str, str]] = {}
     told = set()
     for group in groups:
-        for rank, device in group.hardware.devices if group.hardware else ():
-            first = owner.setdefault((rank, device.type), group.label)
-            if first != group.label and (first, group.label) not in told:
-                told.add((first, group.label))
-                message = f"node {rank} has its {device.type} configured in group `{first}` and in group `{group.label}`"
-                item = _item_of_label(value, group.label)
+        for rank, what, how in _configured(group):
+            before, label = first.setdefault((rank, what), (how, group.label))
+            if label == group.label or (before == how and how) or (what, label, group.label) in told:
+                continue
+            told.add((what, label, group.label))
+            item = next((each for each in value.items if isinstance(each, Mapping) and _has_label(each, group.label)), value)
+            if how:
+                message = f"node {rank} has the interpreter `{before}` in group `{label}` and `{how}` in group `{group.label}`"
+                notes.warn("PW115", group.label, message, item.span, "another interpreter", "write the same path in both groups")
+            else:
+                message = f"node {rank} has its {what} configured in group `{label}` and in group `{group.label}`"
                 notes.error("PW116", group.label, message, item.span, kind_of(item), "configure it in one group")
 
 
-def _item_of_label(value: Sequence, label: str) -> Mapping | Sequence:
-    """The item of a label; all of them where it cannot be found."""
-    return next((item for item in value.items if isinstance(item, Mapping) and _says(item, label)), value)
+def _configured(group: DeclaredGroup) -> Iterator[tuple[int, str, str]]:
+    """(node, what, how) of a group: its hardware, and its interpreters by their path."""
+    yield from ((rank, device.type, "") for rank, device in (group.hardware.devices if group.hardware else ()))
+    for config in group.env_configs:
+        if config.python_interpreter_path:
+            yield from ((rank, "interpreter", config.python_interpreter_path) for rank in config.node_ranks)
 
 
-def _says(item: Mapping, label: str) -> bool:
+def _has_label(item: Mapping, label: str) -> bool:
     found = item.get("label")
     return isinstance(found, Scalar) and str(found.value) == label

@@ -1,4 +1,4 @@
-"""Placement of one component as runs; where there is none, every reason at once, with the form that mends it.
+"""Placement of one component as runs, with the node groups that it names; where there is none, every reason at once, with the form that mends it.
 
 Source: RLinf, rlinf/scheduler/placement/placement.py (ComponentPlacement), and flexible.py and node.py for what is
 noticed only when the workers are started.
@@ -6,12 +6,15 @@ noticed only when the workers are started.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import field, replace
-from typing import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Iterator, Mapping
+from typing import Sequence as SequenceType
 
 from ...component import UNBOUNDED, Component
-from ...configuration.notes import Notes, Text
-from ...findings.finding import UnusableInput
+from ...configuration.notes import Notes, Text, is_unknown
+from ...findings.finding import Severity, UnusableInput
 from ...findings.fix import Fix
 from ...findings.span import Edit, Span
 from ...machines.cluster import Cluster
@@ -20,15 +23,130 @@ from ...machines.shorthand import MAX_NODES
 from ...notation.launchable import twice, why_not
 from ...notation.mapping import runs_of, runs_over
 from ...notation.mend import mended
+from ...notation.numbered import is_counted, numbered
 from ...notation.placement_text import Fault, Numbered, PlacementText, read_placement
 from ...notation.runs_text import placement_text
-from ...placements.assignment import Run, met, repeats_of
+from ...placements.assignment import Run
 from ...record import dataclass
+from ...releases.release import Range
+from ...text.nearest import nearest
 from ...text.scalar_text import in_flow_map, plain_or_quoted
-from ...text.tree import Scalar
-from .known import MAX_PROCESSES
-from .labels import Labels, numbered_by
+from ...text.tree import Scalar, Sequence, Value
+from .known import MAX_PROCESSES, RESERVED_LABELS, SEVERAL_GROUPS
 from .node_groups import DeclaredGroups
+
+MAX_LABELS = 64
+MAX_SUGGESTIONS = 200
+"""After so many findings no likely name is looked for any more."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The node groups of a component, in the written order; `value` is None where none are written."""
+
+    names: tuple[str, ...] = (CLUSTER_LABEL,)
+    value: Value | None = None
+
+    @property
+    def listed(self) -> bool:
+        """True if they are written as a YAML list."""
+        return isinstance(self.value, Sequence)
+
+
+def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups, in_flow: bool = False) -> Labels | None:
+    """The labels, all known; None if one is not (the reason is noted).
+
+    A single label is taken as it is written, several are stripped, as RLinf does. A YAML list, which its documentation promises, is
+    taken too; the caller says that its parser refuses it.
+    """
+    if is_unknown(value):
+        return None
+    usable = [group.label for group in declared.groups if group.label not in declared.empty and "," not in group.label]
+    known = list(dict.fromkeys([*usable, *RESERVED_LABELS]))
+    if isinstance(value, Scalar) and value.is_null and "None" not in {*known, *declared.broken}:
+        message = f"`node_group` of `{name}` is empty: RLinf takes that for the label `None`, which no group has"
+        edit = notes.instead(value, CLUSTER_LABEL)
+        notes.error("PW107", name, message, value, "this is the label `None`", f"write `{CLUSTER_LABEL}`, or remove the key", edit)
+        return Labels(value=value) if edit else None
+    written: list[tuple[str, Span | Scalar, Edit | None]]
+    if isinstance(value, Scalar):
+        written = _labels_in(notes, notes.text(value, name), known, in_flow)
+    elif isinstance(value, Sequence) and value.items and all(isinstance(item, Scalar) and not is_unknown(item) for item in value.items):
+        texts = [notes.text(item, name) for item in value.items if isinstance(item, Scalar)]
+        better = [_meant(notes, text.text, known) for text in texts]
+        written = [(text.text, text.scalar, text.replaced(label, True) if label else None) for text, label in zip(texts, better)]
+    else:
+        notes.wrong_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
+        return None
+    if len(written) > MAX_LABELS:
+        message = f"`{name}` names {len(written):,} node groups; more than {MAX_LABELS} are not read"
+        notes.error("PW002", name, message, value, "too many", "name each group once")
+        return None
+    if len(written) > 1 and isinstance(value, Scalar):
+        message = f"`{name}` names {len(written)} node groups; RLinf before 0.2 takes all of it for one label"
+        older, help = Range(until=SEVERAL_GROUPS.since), "name one group, or run RLinf 0.2"
+        notes.judge(older, Severity.ERROR, "PW107", name, message, value, "several", help)
+    found = [_checked(notes, name, declared, known, *each) for each in written]
+    labels = tuple(label for label in found if label)
+    return Labels(labels, value) if labels and None not in found else None
+
+
+def _meant(notes: Notes, label: str, known: list[str]) -> str | None:
+    """The label that was meant; "" for an empty one, which is a comma too many; None if none is near."""
+    if label in known or not label:
+        return label
+    return nearest(label.strip(), known) if len(notes.findings) < MAX_SUGGESTIONS else None
+
+
+def _labels_in(notes: Notes, text: Text, known: list[str], in_flow: bool) -> list[tuple[str, Span | Scalar, Edit | None]]:
+    """(label, its place, the edit that mends all of them) of `a800,4090`."""
+    pieces = text.text.split(",")
+    labels = [piece.strip() for piece in pieces] if len(pieces) > 1 else pieces
+    meant = [_meant(notes, label, known) for label in labels]
+    better = ",".join(label for label in meant if label)
+    edit = text.replaced(better, in_flow) if better and None not in meant else None
+    starts = accumulate((len(piece) + 1 for piece in pieces), initial=0)
+    return [(label, _place(text, label, start), edit) for label, start in zip(labels, starts)]
+
+
+def _place(text: Text, label: str, after: int) -> Span | Scalar:
+    start = text.text.find(label, after)
+    return text.scalar if text.shift is None or not label or start < 0 else text.part(start, start + len(label))
+
+
+def _checked(
+    notes: Notes, name: str, declared: DeclaredGroups, known: list[str], label: str, at: Span | Scalar, edit: Edit | None
+) -> str | None:
+    """The label that was meant; a finding where it is unknown, unless the group itself was blamed already."""
+    if label in declared.broken or (declared.nameless and label not in known):
+        return None
+    if label in declared.empty:
+        notes.error(
+            "PW107", name, f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it", at, "no nodes", "give it nodes"
+        )
+        return None
+    meant = _meant(notes, label, known)
+    if label not in known:
+        listed = ", ".join(f"`{each}`" for each in known[:12]) + (" ..." if len(known) > 12 else "")
+        better = meant or (edit.text if edit and meant is not None else "")
+        help = f"write `{better}`" if better else f"name one of {listed}"
+        message = f"`{name}`: there is no node group `{label}`, only {listed}"
+        notes.error("PW107", name, message, at, "not a group", help, edit if meant is not None else None)
+    return meant
+
+
+def numbered_by(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
+    """What the ranks of a placement on these groups count; RLinf counts each group by its own kind, even where nodes are placed on."""
+    if cluster is None:
+        return Numbered(None, "resource", ", ".join(f"`{label}`" for label in labels), "")
+    if not is_counted(cluster, labels):
+        return numbered(cluster, labels)
+    counted = sum(cluster.numbering((label,)).size for label in labels)
+    found = numbered(cluster, labels, counted)
+    return (
+        replace(found, excess=counted - found.size) if found.size else replace(found, shape=f"{found.shape}; RLinf ends in an IndexError")
+    )
+
 
 MAX_FAULTS = 20
 """How many faults of one placement are shown."""
@@ -52,7 +170,7 @@ class Context:
 
 
 def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Component | None:
-    """The component; None where its place cannot be told, and the reasons are noted."""
+    """The component; None where its place is unknown, and the reasons are noted."""
     notes, cluster, name, labels = context.notes, context.cluster, written.name, written.labels.names
     numbered = numbered_by(cluster, labels)
     found = read_placement(written.text.text, numbered)
@@ -61,16 +179,16 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
     broken = why_not(runs, in_order=True)
     shared = shared_nodes(cluster, labels) if cluster else []
     fix = _fix(context, written, bool(broken or shared or found.faults))
-    _groups(notes, written, shared, fix)
+    _check_groups(notes, written, shared, fix)
     if found.faults:
-        _faults(context, written, found.faults, numbered, fix)
+        _report(context, written, found.faults, numbered, fix)
         return None
     if found.processes > MAX_PROCESSES:
         message = f"`{name}` has {found.processes:,} processes; more than {MAX_PROCESSES:,} are not read"
         notes.error("PW002", name, message, written.text.scalar, "too many", "name fewer processes")
         return None
-    kind = cluster.kind(labels) if cluster else ACCELERATOR
-    each = 1 if kind == NODE else _each(found)
+    sizes = {max(1, pair.resources // pair.processes) for pair in found.pairs}
+    each = 1 if len(sizes) > 1 or (cluster and cluster.kind(labels) == NODE) else min(sizes, default=1)
     amount = found.processes * each
     if counted is None:
         least, most = (1, UNBOUNDED) if found.open else (amount, amount)
@@ -82,14 +200,8 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
             why, add = "accelerators of the missing nodes unknown", "Name all nodes with `--cluster`"
         notes.unsure("PW102", name, why, True, add)
         return Component(name, labels, least, most, each, spans=spans) if cluster else None
-    if shared:
+    if shared or _check_kinds(notes, written, runs, broken, fix):
         return None
-    if broken == "PW302":
-        _two_kinds(notes, written, runs, fix)
-        return None
-    if broken == "PW108" and len(set(labels)) == len(labels):
-        _numbered_twice(notes, written, runs, fix)
-    _vendors(notes, written, runs, counted)
     fixes = {broken: fix} if broken and fix else {}
     return Component(name, labels, amount, amount, each, runs=runs, spans=spans, fixes=fixes)
 
@@ -98,15 +210,8 @@ def check_text(context: Context, written: Written) -> None:
     """Note what is wrong with a placement whatever its groups are."""
     alone = replace(context, cluster=None)
     context.notes.unsure("PW102", written.name, "its node group is not known", True, "Declare its node group")
-    found = read_placement(written.text.text, numbered_by(None, written.labels.names))
-    if found.faults:
-        _faults(alone, written, found.faults, numbered_by(None, written.labels.names), _fix(alone, written, True))
-
-
-def _each(found: PlacementText) -> int:
-    """Resources of one process, if all processes have as many; else 1."""
-    sizes = {max(1, pair.resources // pair.processes) for pair in found.pairs}
-    return sizes.pop() if len(sizes) == 1 else 1
+    numbered = numbered_by(None, written.labels.names)
+    _report(alone, written, read_placement(written.text.text, numbered).faults, numbered, _fix(alone, written, True))
 
 
 def _fix(context: Context, written: Written, broken: bool) -> Fix | None:
@@ -115,7 +220,7 @@ def _fix(context: Context, written: Written, broken: bool) -> Fix | None:
     if not broken and not labels.listed and len(set(labels.names)) == len(labels.names):
         return None
     better = written.better(context.cluster)
-    if better is None or (better == _form(written) and not labels.listed):
+    if better is None or (better == (labels.names, written.text.text) and not labels.listed):
         return None
     fix = written.fix(better, context.notes)
     if fix.edit is not None:
@@ -123,36 +228,30 @@ def _fix(context: Context, written: Written, broken: bool) -> Fix | None:
     return fix
 
 
-def _form(written: Written) -> Form:
-    return written.labels.names, written.text.text
-
-
-def _groups(notes: Notes, written: Written, shared: list[int], fix: Fix | None) -> None:
+def _check_groups(notes: Notes, written: Written, shared: list[int], fix: Fix | None) -> None:
     """What is wrong with the node groups alone, whatever the placement is."""
     name, labels, value = written.name, written.labels, written.labels.value
-    help, edit = (fix.help, fix.edit) if fix else ("", None)
     if labels.listed and value is not None:
         message = f"`node_group` of `{name}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
-        notes.warn("PW105", name, message, value, "a list", help or f"write `{','.join(labels.names)}`", edit)
+        notes.warn("PW105", name, message, value, "a list", *_mend(fix, f"write `{','.join(labels.names)}`"))
     if shared:
-        more = f" ({len(shared)} nodes are)" if len(shared) > 1 else ""
-        message = f"`{name}`: node {shared[0]} is in several of its groups{more}, so it is numbered twice; RLinf refuses that at launch"
-        notes.error("PW108", name, message, written.group_place, "", help or "use groups without common nodes", edit)
+        message = f"`{name}`: node {shared[0]} is in several of its groups, so it is numbered twice; RLinf refuses that at launch"
+        notes.error("PW108", name, message, written.group_place, "", *_mend(fix, "use groups without common nodes"))
     elif len(set(labels.names)) < len(labels.names) and value is not None:
         message = f"`{name}` names a node group twice, so its resources are numbered twice, and held twice without a word"
-        notes.warn("PW108", name, message, value, "", help or "name each once", edit)
+        notes.warn("PW108", name, message, value, "", *_mend(fix, "name each once"))
 
 
-def _faults(context: Context, written: Written, faults: list[Fault], numbered: Numbered, fix: Fix | None) -> None:
+def _mend(fix: Fix | None, help: str) -> tuple[str, Edit | None]:
+    return (fix.help, fix.edit) if fix else (help, None)
+
+
+def _report(context: Context, written: Written, faults: list[Fault], numbered: Numbered, fix: Fix | None) -> None:
     text, name = written.text, written.name
-    edit = fix.edit if fix else None
     more = _more_nodes(context, written, faults)
-    if len(faults) > MAX_FAULTS:
-        message = f"`{name}`: there are {len(faults):,} faults in this placement; the first {MAX_FAULTS} are shown"
-        context.notes.error(faults[0].code, name, message, text.scalar, f"{len(faults):,} faults", "write ranges such as `0-7`", edit)
     open_ = context.groups.open.intersection(written.labels.names)
     for fault in faults[:MAX_FAULTS]:
-        help = fix.help if fix else _advice(fault.code, numbered)
+        help, edit = _mend(fix, _advice(fault.code, numbered))
         help += f", or set `num_nodes: {more}`" if more and fault.code == "PW102" else ""
         place = text.scalar if text.shift is None else text.part(fault.start, fault.end)
         # More hardware may be found on the nodes themselves than the file says: then it is not proved to be too little.
@@ -162,14 +261,12 @@ def _faults(context: Context, written: Written, faults: list[Fault], numbered: N
 
 
 def _more_nodes(context: Context, written: Written, faults: list[Fault]) -> int | None:
-    """How many nodes would mend all faults, where nodes can be added."""
+    """Number of nodes that has all ranks, where nodes can be added and nothing else is wrong."""
     asked = [fault.last for fault in faults if fault.last is not None]
     if not context.per_node or not asked or written.labels.names != (CLUSTER_LABEL,) or len(asked) < len(faults):
         return None
     nodes = max(asked) // context.per_node + 1
-    if nodes > MAX_NODES:
-        return None
-    numbering = Numbering(ACCELERATOR, (Stretch(0, CLUSTER_LABEL, context.per_node, nodes),))
+    numbering = Numbering(ACCELERATOR, (Stretch(0, CLUSTER_LABEL, context.per_node, min(nodes, MAX_NODES)),))
     found = read_placement(written.text.text, Numbered(numbering.size, "accelerator", "", ""))
     if found.faults or found.processes > MAX_PROCESSES:
         return None
@@ -179,48 +276,21 @@ def _more_nodes(context: Context, written: Written, faults: list[Fault]) -> int 
 def _advice(code: str, numbered: Numbered) -> str:
     if code == "PW102":
         return f"name ranks below {numbered.size}" if numbered.size else "choose a node group that has something to place on"
-    if code == "PW103":
-        return "write `ranks`, `ranks:processes`, or several of them with commas, such as `0-1:0-3,2-3`"
-    return "write ranks that ascend, each once, with as many processes as they can be divided among, such as `0-1:0-3,2-3`"
+    return "write `ranks` or `ranks:processes` in ascending order, several of them with commas, such as `0-1:0-3,2-3`"
 
 
-def _two_kinds(notes: Notes, written: Written, runs: Sequence[Run], fix: Fix | None) -> None:
-    one, other = next((a, b) for a, b in zip(runs, runs[1:]) if b.ranks.start < a.ranks.stop and a.kind != b.kind)
-    rank = other.ranks.start
-    message = f"process {rank} of `{written.name}` would hold {one.kind} and {other.kind}; RLinf refuses that at launch"
-    help, edit = (fix.help, fix.edit) if fix else ("give each process one kind of hardware", None)
-    notes.error("PW302", written.name, message, written.text.scalar, "", help, edit)
-
-
-def _numbered_twice(notes: Notes, written: Written, runs: Sequence[Run], fix: Fix | None) -> None:
-    found = twice(runs)
-    if found is not None:
+def _check_kinds(notes: Notes, written: Written, runs: SequenceType[Run], broken: str, fix: Fix | None) -> bool:
+    """True if a process would hold two kinds of hardware; a warning where resources are held through two groups."""
+    name, labels, at = written.name, written.labels.names, written.text.scalar
+    if broken == "PW302":
+        before, run = next((a, b) for a, b in zip(runs, runs[1:]) if b.ranks.start < a.ranks.stop and a.kind != b.kind)
+        message = f"process {run.ranks.start} of `{name}` would hold {before.kind} and {run.kind}; RLinf refuses that at launch"
+        notes.error("PW302", name, message, at, "", *_mend(fix, "give each process one kind of hardware"))
+    elif broken == "PW108" and len(set(labels)) == len(labels) and (found := twice(runs)):
         run, label, resource = found
-        message = (
-            f"`{written.name}` holds {run.kind} {resource} of node {run.node} twice, through the groups `{label}` and "
-            f"`{run.node_group}`; RLinf does not notice"
-        )
-        help, edit = (fix.help, fix.edit) if fix else ("use groups without common nodes", None)
-        notes.warn("PW108", written.name, message, written.text.scalar, "numbered twice", help, edit)
-
-
-def _vendors(notes: Notes, written: Written, runs: Sequence[Run], cluster: Cluster) -> None:
-    """RLinf lets one component be on accelerators of several vendors, which hardly any communication library connects."""
-    first: dict[str, int] = {}
-    for run, node, _ in met(cluster, repeats_of(runs)):
-        if run.kind == ACCELERATOR:
-            first.setdefault(node.accelerator_type, run.node)
-    if len(first) > 1:
-        listed = " and ".join(f"{vendor} (node {node})" for vendor, node in first.items())
-        message = f"`{written.name}` is on accelerators of several vendors, {listed}; RLinf starts that without a word"
-        notes.warn(
-            "PW302",
-            written.name,
-            message,
-            written.text.scalar,
-            f"{len(first)} vendors",
-            "give each vendor's nodes a component, or a node group",
-        )
+        message = f"`{name}` holds {run.kind} {resource} of node {run.node} twice, through the groups `{label}` and `{run.node_group}`"
+        notes.warn("PW108", name, message, at, "numbered twice", *_mend(fix, "use groups without common nodes"))
+    return broken == "PW302"
 
 
 Form = tuple[tuple[str, ...], str]
@@ -237,23 +307,21 @@ class Written:
     in_flow: bool
 
     def better(self, cluster: Cluster | None) -> Form | None:
-        """The same component in a form that RLinf starts, as near to the written one as can be told; None if there is none."""
-        seen = set()
-        for form in self._forms(cluster):
-            if form not in seen and works(form, cluster):
-                return form
-            seen.add(form)
-        return None
+        """The same component in a form that RLinf starts, as near to the written one as there is; None if there is none."""
+        return next((form for form in dict.fromkeys(self._forms(cluster)) if _works(form, cluster)), None)
 
     def _forms(self, cluster: Cluster | None) -> Iterator[Form]:
         text, unique = self.text.text, tuple(dict.fromkeys(self.labels.names))
         yield unique, text
-        yield from _mended(unique, text, cluster)
+        numbered = numbered_by(cluster, unique)
+        counted = cluster if numbered.size is not None else None
+        numbering = counted.numbering(unique) if counted else None
+        better = mended(text, numbered, numbering, lambda found: counted is None or _starts(found, counted, unique))
+        if better is not None:
+            yield unique, better
         if len(unique) > 1 and cluster is not None:
             yield from (((label,), text) for label in unique)
             yield from _in_order_of_nodes(self.name, unique, text, cluster)
-            for label in unique:
-                yield from _mended((label,), text, cluster)
 
     def fix(self, form: Form, notes: Notes) -> Fix:
         """The change that makes this form of it; one edit, even where both values change."""
@@ -262,19 +330,14 @@ class Written:
         says = f"`{text if self.text.shift == 1 else plain_or_quoted(text)}`"
         if labels == self.labels.names and not self.labels.listed:
             return Fix(f"write {says}", of_text)
-        joined = ",".join(labels)
-        shown = f"`node_group: {plain_or_quoted(joined)}`"
-        of_labels = self._labelled(joined)
+        joined, value = ",".join(labels), self.labels.value
+        shown, of_labels = f"`node_group: {plain_or_quoted(joined)}`", None
+        is_here = value is not None and not (isinstance(value, Scalar) and value.origin is not None)
+        if value is not None and is_here and value.span.file == self.text.scalar.span.file:
+            of_labels = Edit(value.span, in_flow_map(joined) if self.in_flow else plain_or_quoted(joined))
         if text == self.text.text:
             return Fix(f"write {shown}", of_labels)
-        both = notes.joined(of_labels, of_text) if of_labels and of_text else None
-        return Fix(f"write {shown} with {says}", both)
-
-    def _labelled(self, joined: str) -> Edit | None:
-        value = self.labels.value
-        if value is None or (isinstance(value, Scalar) and value.origin is not None) or value.span.file != self.text.scalar.span.file:
-            return None
-        return Edit(value.span, in_flow_map(joined) if self.in_flow else plain_or_quoted(joined))
+        return Fix(f"write {shown} with {says}", notes.joined(of_labels, of_text) if of_labels and of_text else None)
 
     @property
     def group_place(self) -> Span | Scalar:
@@ -282,8 +345,8 @@ class Written:
         return self.labels.value.span if self.labels.value is not None else self.text.scalar
 
 
-def works(form: Form, cluster: Cluster | None) -> bool:
-    """Does RLinf read this form without a fault, and start it?"""
+def _works(form: Form, cluster: Cluster | None) -> bool:
+    """True if RLinf reads this form without a fault, and starts it."""
     labels, text = form
     numbered = numbered_by(cluster, labels)
     found = read_placement(text, numbered)
@@ -298,23 +361,8 @@ def shared_nodes(cluster: Cluster, labels: tuple[str, ...]) -> list[int]:
     """Where nodes are placed on, those that several of the groups hold; RLinf refuses them at launch."""
     if len(labels) == 1 or cluster.kind(labels) != NODE:
         return []
-    seen: set[int] = set()
-    twice = []
-    for label in labels:
-        for node in cluster.groups[label].node_ranks:
-            if node in seen:
-                twice.append(node)
-            seen.add(node)
-    return twice
-
-
-def _mended(labels: tuple[str, ...], text: str, cluster: Cluster | None) -> Iterator[Form]:
-    numbered = numbered_by(cluster, labels)
-    counted = cluster if numbered.size is not None else None
-    numbering = counted.numbering(labels) if counted else None
-    better = mended(text, numbered, numbering, lambda found: counted is None or _starts(found, counted, labels))
-    if better is not None:
-        yield labels, better
+    count = Counter(node for label in labels for node in cluster.groups[label].node_ranks)
+    return [node for node, times in count.items() if times > 1]
 
 
 def _in_order_of_nodes(name: str, labels: tuple[str, ...], text: str, cluster: Cluster) -> Iterator[Form]:

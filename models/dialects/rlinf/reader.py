@@ -41,29 +41,29 @@ Machines = Cluster | AsDeclared | None
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
     """Problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
-    found = read_with(document, machines, level)
-    if not is_profiled(document.root, document.root.get(HINTS)):
+    found, hints = read_with(document, machines, level), document.root.get(HINTS)
+    if not is_profiled(document.root, hints):
         return found
-    anew = partial(_read_anew, document, machines, level, found.problem)
-    refused = partial(_choices_refused, document, machines, level) if may_leave_degrees(document.root.get(HINTS)) else None
-    return replace(found, anew=anew, choices_refused=refused, times_of_ranks=True)
+
+    def open_ranks(document: Document) -> Reading:
+        return read_with(document, machines, level, anew=True)
+
+    def anew() -> Reading:
+        from .planning.opening import anew
+
+        return anew(open_ranks, document, found.problem)
+
+    def refused() -> tuple[Finding, ...]:
+        from .planning.opening import choices_refused
+
+        return choices_refused(open_ranks, document)
+
+    return replace(found, anew=anew, choices_refused=refused if may_leave_degrees(hints) else None, times_of_ranks=True)
 
 
 def read_with(document: Document, machines: Machines, level: str, hints: bool = True, anew: bool = False) -> Reading:
     """As `read`; without `hints` only what is explicit is read; `anew`: the ranks of components with times are left open."""
     return Reader(document, machines, level, hints, anew).read()
-
-
-def _read_anew(document: Document, machines: Machines, level: str, written: Problem | None) -> Reading:
-    from .planning.opening import anew
-
-    return anew(partial(read_with, machines=machines, level=level, anew=True), document, written)
-
-
-def _choices_refused(document: Document, machines: Machines, level: str) -> tuple[Finding, ...]:
-    from .planning.opening import choices_refused
-
-    return choices_refused(partial(read_with, machines=machines, level=level, anew=True), document)
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ class Reader(Skeleton):
         if found is None:
             return None
         mode = read_mode(
-            self.notes, self.settings, found.cluster, names_in(placed), (placed or section).span, found.said.components,
-            found.said.relations, found.planned.names, found.said.choices, self.is_profiled,
+            self.notes, self.settings, found.cluster, names_in(placed), (placed or section).span, found.said, found.planned.names,
+            self.is_profiled,
         )  # fmt: skip
         work = self._work(mode, bool(found.planned.own))
         if mode.task:
@@ -118,7 +118,7 @@ class Reader(Skeleton):
         read_profiling(notes, self._value(section, "profiling"))
         block, measured = measured_on_of(notes, self.document.root, self.hints())
         at = num_nodes or section
-        fits = partial(_fits, notes, groups, placed, block)
+        fits = partial(_fits, notes, groups, placed) if block is None else None
         cluster = None if count is None else machines_of(notes, count, at, groups.groups, self.machines, fits)
         per_node = self.machines.count if isinstance(self.machines, AsDeclared) and not groups.groups else 0
         context = Context(notes, cluster, groups, per_node, lacks_nodes=isinstance(self.machines, Cluster))
@@ -155,8 +155,8 @@ class Reader(Skeleton):
             said = add_block(block, cluster, components, notes.findings, planned.relations, trained_whole(settings, root, self.hinted))
         if self.is_profiled:
             said = with_own_degrees(settings, said, bool(planned.own))
-        with_idle = with_phases_of_idle(settings, cluster, whole, block, components, said.components)
-        return _Placed(cluster, planned, replace(said, components=with_idle), block)
+        judged = with_phases_of_idle(settings, cluster, whole, block, [each.name for each in components], said.components)
+        return _Placed(cluster, planned, replace(said, components=judged), block)
 
     def _work(self, mode: Mode, is_planned: bool) -> Work:
         """What the settings of the job demand of sizes, environments and models, and of batches where the level says so."""
@@ -199,13 +199,8 @@ class Reader(Skeleton):
         return workload and as_rlinf(self.settings, task, workload, [each for each in said.components if each.timed], found.block)
 
 
-def _fits(
-    notes: Notes, groups: DeclaredGroups, placed: Mapping | None, block: Value | None, cluster: Cluster, judged: Cluster
-) -> bool:  # fmt: skip
-    """True if every component that is placed has its place in this cluster, and is mended there as on the nodes that are `judged`.
-
-    So has what the hints of a `block` say of nodes. False where a group could not be read.
-    """
+def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster: Cluster, judged: Cluster) -> bool:
+    """True if every component that is placed has its place in this cluster, and is mended there as on the nodes that are `judged`."""
     if groups.broken or groups.nameless:
         return False
     mends = []
@@ -213,9 +208,5 @@ def _fits(
         quiet = Notes(notes.document, notes.framework)
         components = read_components(Context(quiet, each, groups), placed) if placed is not None else ()
         mends.append({finding.edit for finding in quiet.findings if finding.severity is Severity.ERROR})
-    if block is not None:
-        from ...hints.block import add_block
-
-        add_block(block, cluster, components, quiet.findings)
     outside = any(finding.code == "PW102" for finding in quiet.findings)
     return mends[0] == mends[1] and not outside and not any(component.fixes for component in components)

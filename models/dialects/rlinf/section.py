@@ -55,14 +55,14 @@ class Structure:
             self.wrong(what, "a map", value, help)
         return None
 
-    def items(self, value: Value, what: str, help: str, read: Callable[[Sequence], Read], empty: Read) -> Read:
+    def items(self, value: Value, what: str, read: Callable[[Sequence], Read], empty: Read) -> Read:
         """What is read of a list. A map without a `-` is read as the list of one that was meant, with its mend."""
         if isinstance(value, Sequence):
             return read(value)
         if is_absent(value):
             return empty
         edit = as_list(self.text(value), value, each=False) if isinstance(value, Mapping) else None
-        self.wrong(what, "a list", value, help, edit)
+        self.wrong(what, "a list", value, "start each item with `- `: is a `-` missing?", edit)
         if edit is None:
             return empty
         first = len(self.notes.findings)
@@ -70,22 +70,20 @@ class Structure:
         self.notes.in_new_form(first)
         return meant
 
-    def word(self, value: Value, names: Iterable[str], message: str, label: str, others: str) -> str | None:
+    def word(self, value: Value, names: Iterable[str], message: str, label: str) -> str | None:
         """One of some names; the one that was meant, and a finding, where another is written. `message` has a place for that."""
         written, known = (value.text if isinstance(value, Scalar) else kind_of(value)), tuple(names)
-        if is_unknown(value):
-            return None
-        if isinstance(value, Scalar) and written in known:
-            return written
+        if is_unknown(value) or (isinstance(value, Scalar) and written in known):
+            return written if written in known else None
         close = nearest(written, known)
-        help, edit = (f"write `{close}`", self.notes.instead(value, close)) if close else (others, None)
+        help, edit = (f"write `{close}`", self.notes.instead(value, close)) if close else (f"write one of {', '.join(known)}", None)
         self.error(message.format(written), value, label, help, edit)
         return close
 
-    def missing(self, owner: Mapping, key: str, message: str, help: str, value: str = "") -> None:
+    def missing(self, owner: Mapping, key: str, message: str, value: str = "") -> None:
         """Add an error for a key without which RLinf cannot do; `value` mends it."""
         edit = self.notes.added(owner, key, value) if value else None
-        self.notes.error("PW101", self.subject, message, owner.span, "here", help, edit)
+        self.notes.error("PW101", self.subject, message, owner.span, "here", f"add `{key}: {value or '...'}`", edit)
 
     def without(self, owner: Value, item: Value) -> Edit | None:
         """Edit that takes an item out of a list."""
@@ -97,48 +95,61 @@ class Structure:
 
 
 _REQUIRED = ("num_nodes", "component_placement")
-_READ = (*_REQUIRED, "node_groups", "profiling")
-_ELSEWHERE = ("auto_scheduler", "use_pre_process_policy", "use_wait_before_last_iter_policy", "net_emulation", "tracer")
+_KEYS = (
+    *_REQUIRED, "node_groups", "profiling", "auto_scheduler", "use_pre_process_policy", "use_wait_before_last_iter_policy",
+    "net_emulation", "tracer",
+)  # fmt: skip
 
 
-def as_meant(notes: Notes, section: Mapping) -> Mapping:
-    """The section with each misspelt key that RLinf needs as the one that was meant.
+def section_of(notes: Notes, interpolator: Interpolator, root: Mapping) -> Mapping | None:
+    """What stands below `cluster`, a misspelt key that RLinf needs under its right name; None, and a finding, where that is no map."""
+    section = root.get("cluster")
+    if isinstance(section, Scalar):
+        section = interpolator.tree(section, ("cluster",))
+    if isinstance(section, Mapping):
+        return _as_meant(notes, section)
+    if section is None:
+        notes.missing("the file", "cluster", notes.document.source.whole(), "add `cluster:` with `num_nodes` and `component_placement`")
+    elif not is_unknown(section):
+        notes.wrong_type("cluster", "cluster", section, "a map", "write `num_nodes:` and `component_placement:` below it")
+    return None
 
-    A misspelt one that it can do without, or that is set too, is noted, and left as ignored as it is; other unknown keys may be the
-    user's own.
-    """
-    open_ = [key for key in (*_READ, *_ELSEWHERE) if section.get(key) is None]
+
+def _as_meant(notes: Notes, section: Mapping) -> Mapping:
+    """Other unknown keys than misspelt ones may be the user's own."""
+    open_ = [key for key in _KEYS if section.get(key) is None]
     entries = []
     for entry in section:
         name = entry.key.text
-        unknown = name not in (*_READ, *_ELSEWHERE)
-        close = nearest(name, open_) if unknown else None
+        close = nearest(name, open_) if name not in _KEYS else None
+        message = f"`cluster` has no key `{name}`; RLinf ignores it silently"
         if close is not None:
             open_.remove(close)
-            _misspelt(notes, entry, close)
+            edit, is_missed = notes.renamed(entry, close), close in _REQUIRED and not notes.partial
+            report, code = (notes.error, "PW101") if is_missed else (notes.warn, "PW104")
+            message = f"`cluster` has no `{close}`, but `{name}`, which RLinf does not know" if is_missed else message
+            report(code, "cluster", message, entry.key.span, "not a key", f"write `{close}`", edit)
             if close in _REQUIRED:
                 entry = Entry(replace(entry.key, text=close), entry.value)
-        elif unknown and (close := nearest(name, (*_READ, *_ELSEWHERE))):
-            message, help = f"`cluster` has no key `{name}`; RLinf ignores it silently", f"remove it: `{close}` is set too"
-            notes.warn("PW104", "cluster", message, entry.key.span, "not a key", help, notes.removed(section, entry))
+        elif name not in _KEYS and (close := nearest(name, _KEYS)):
+            help, edit_out = f"remove it: `{close}` is set too", notes.removed(section, entry)
+            notes.warn("PW104", "cluster", message, entry.key.span, "not a key", help, edit_out)
         entries.append(entry)
     return replace(section, entries=tuple(entries))
 
 
-def _misspelt(notes: Notes, entry: Entry, meant: str) -> None:
-    name, edit = entry.key.text, notes.renamed(entry, meant)
-    if meant in _REQUIRED and not notes.partial:
-        message = f"`cluster` has no `{meant}`, but `{name}`, which RLinf does not know"
-        notes.error("PW101", "cluster", message, entry.key.span, "not a key", f"write `{meant}`", edit)
-    else:
-        message = f"`cluster` has no key `{name}`; RLinf ignores it silently"
-        notes.warn("PW104", "cluster", message, entry.key.span, "not a key", f"write `{meant}`", edit)
+_APART = ("cluster", "placewright", "profile_data", "hydra", "defaults")
+"""Sections whose keys are judged elsewhere."""
+_DEPTH, _TYPING_ERROR, _ALIKE = 3, 2, 0.85
+_RANKS = ("placement", "device_mapping")
+_MACHINES = re.compile(
+    r"(n_?|num_|total_)?(gpus?|nodes?|nnodes|accelerators?|processes|devices?)(_per_node)?|world_size|nproc_per_node|" + "|".join(_RANKS)
+)
 
 
 def check_keys(notes: Notes, settings: Settings, root: Mapping) -> None:
     """Keys that no release knows: a warning where one that is read was probably meant, else unchecked where they name machines."""
-    asked, known = settings.asked, frozenset(names("key"))
-    _check_map(notes, root, "", asked, known)
+    _check_map(notes, root, "", settings.asked, frozenset(names("key")))
 
 
 def _check_map(notes: Notes, owner: Mapping, before: str, asked: frozenset[str], known: frozenset[str]) -> None:
@@ -148,8 +159,8 @@ def _check_map(notes: Notes, owner: Mapping, before: str, asked: frozenset[str],
         path = before + name
         if not before and name in _APART:
             continue
-        is_known = path in asked or path in known
-        if is_known and isinstance(entry.value, Mapping) and path.count(".") < _DEPTH - 1:
+        is_known, is_deepest = path in asked or path in known, path.count(".") == _DEPTH - 1
+        if is_known and isinstance(entry.value, Mapping) and not is_deepest:
             _check_map(notes, entry.value, f"{path}.", asked, known)
         elif not is_known and (close := _meant(name, mine)):
             there = owner.get(close) is not None
@@ -157,7 +168,7 @@ def _check_map(notes: Notes, owner: Mapping, before: str, asked: frozenset[str],
             edit = notes.removed(owner, entry) if there else notes.renamed(entry, close)
             message = f"no release of RLinf has `{path}`; it is ignored silently"
             notes.warn("PW104", path, message, entry.key.span, "not a key", help, edit)
-        elif (not is_known or path.count(".") == _DEPTH - 1) and path not in asked:
+        elif (not is_known or is_deepest) and path not in asked:
             for machines in _machines(entry, path):
                 add = f"Remove `{machines}`, or place what it starts in `cluster.component_placement`"
                 notes.unsure("PW104", machines, f"`{machines}` counts machines or processes, and is not read", True, add)
@@ -182,22 +193,8 @@ def _machines(entry: Entry, path: str) -> Iterator[str]:
             yield path
 
 
-def section_of(notes: Notes, interpolator: Interpolator, root: Mapping) -> Mapping | None:
-    """What stands below `cluster`, its keys as RLinf takes them; None, and a finding, where that is no map."""
-    section = root.get("cluster")
-    if isinstance(section, Scalar):
-        section = interpolator.tree(section, ("cluster",))
-    if isinstance(section, Mapping):
-        return as_meant(notes, section)
-    if section is None:
-        notes.missing("the file", "cluster", notes.document.source.whole(), "add `cluster:` with `num_nodes` and `component_placement`")
-    elif not is_unknown(section):
-        notes.wrong_type("cluster", "cluster", section, "a map", "write `num_nodes:` and `component_placement:` below it")
-    return None
-
-
 def read_num_nodes(notes: Notes, section: Mapping, value: Value | None) -> int | None:
-    """How many nodes `cluster` has, or was meant to have; None where that is not known (the reason is noted)."""
+    """Number of nodes that `cluster` has, or was meant to have; None where it is unknown (the reason is noted)."""
     if value is None:
         notes.missing("cluster", "num_nodes", section.span, "add `num_nodes: 1`")
         return None
@@ -205,16 +202,16 @@ def read_num_nodes(notes: Notes, section: Mapping, value: Value | None) -> int |
         return None
     number = value.value if isinstance(value, Scalar) else None
     if not isinstance(value, Scalar) or not isinstance(number, int) or isinstance(number, bool):
-        meant = _whole(value)
+        text = value.text.removesuffix(".0") if isinstance(value, Scalar) else ""
+        meant = int(text) if text.isascii() and text.isdecimal() and len(text) < 8 and 1 <= int(text) <= MAX_NODES else None
         edit = notes.instead(value, str(meant)) if meant is not None else None
         help = f"write `{meant}`, without quotes" if edit else "write a whole number such as `2`"
         notes.wrong_type("cluster", "num_nodes", value, "a whole number", help, edit)
         return meant
     if number < 1:
         message = f"`num_nodes` is {number}, but there must be at least 1 node"
-        meant = min(-number, MAX_NODES) or 1
-        notes.error("PW105", "cluster", message, value, "too few", f"write `{meant}`", notes.instead(value, str(meant)))
-        return meant
+        notes.error("PW105", "cluster", message, value, "too few", "write `1`", notes.instead(value, "1"))
+        return 1
     if number > MAX_NODES:
         message = f"`num_nodes` is {number:,}; more than {MAX_NODES:,} nodes are not read"
         notes.findings.append(error("PW002", "cluster", message, value.span, label="too many", help="is this number meant?"))
@@ -222,20 +219,6 @@ def read_num_nodes(notes: Notes, section: Mapping, value: Value | None) -> int |
     notes.text(value, "cluster", quoted=False)
     return number
 
-
-def _whole(value: Value) -> int | None:
-    """The number of nodes that `"2"` or `2.0` was meant to be."""
-    text = (value.text[:-2] if value.text.endswith(".0") else value.text) if isinstance(value, Scalar) else ""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 8 and 1 <= int(text) <= MAX_NODES else None
-
-
-_APART = ("cluster", "placewright", "profile_data", "hydra", "defaults")
-"""Sections whose keys are judged elsewhere."""
-_DEPTH, _TYPING_ERROR, _ALIKE = 3, 2, 0.85
-_RANKS = ("placement", "device_mapping")
-_MACHINES = re.compile(
-    r"(n_?|num_|total_)?(gpus?|nodes?|nnodes|accelerators?|processes|devices?)(_per_node)?|world_size|nproc_per_node|" + "|".join(_RANKS)
-)
 
 _COMMON = ("backend", "enabled", "worker_groups", "steps", "output_dir")
 _BACKENDS = {"nsight": ("options", "flags"), "rocprof_sys": ("args", "env")}
@@ -256,65 +239,50 @@ def read_profiling(notes: Notes, value: Value | None) -> None:
     section = part.mapping(value, "`profiling`", "write `backend: nsight` below it")
     if section is None:
         return
-    backend, known = section.get("backend"), " or ".join(f"`{name}`" for name in _BACKENDS)
+    backend = section.get("backend")
     if backend is None:
-        only = [name for name, keys in _BACKENDS.items() if any(section.get(key) is not None for key in keys)]
-        added = (section, "backend", only[0]) if len(only) == 1 else None
-        notes.missing(part.subject, "backend", section.span, f"add `backend:` with {known}", added=added)
+        notes.missing(part.subject, "backend", section.span, f"add `backend:` with {' or '.join(_BACKENDS)}")
         return
-    name = part.word(backend, _BACKENDS, "`{}` is no profiling backend", "not known", f"write {known}")
+    name = part.word(backend, _BACKENDS, "`{}` is no profiling backend", "not known")
     if name is None or not isinstance(backend, Scalar) or name != backend.text:
         return
     section = notes.unknown_keys(section, part.subject, (*_COMMON, *_BACKENDS[name]), True, f"`profiling` with {name}")
-    _steps(part, section.get("steps"))
-    for key in ("worker_groups", "flags"):
-        _names(part, key, section.get(key))
-    for key in ("options", "args", "env"):
-        inner = section.get(key)
-        if inner is not None and not is_absent(inner):
+    kinds = {"steps": "a list of numbers", **dict.fromkeys(("worker_groups", "flags"), "a name or a list of names")}
+    for entry in section:
+        key, inner = entry.key.text, entry.value
+        is_name = isinstance(inner, Scalar) and isinstance(inner.value, str) and key != "steps"
+        if is_absent(inner) or key in ("backend", "enabled", "output_dir"):
+            continue
+        if key not in kinds:
             part.mapping(inner, f"`{key}`", "write `name: value` lines")
+        elif not isinstance(inner, Sequence) and not is_name:
+            part.wrong(f"`{key}`", kinds[key], inner, "write `[5, 10]`" if key == "steps" else "write names such as `[ActorGroup]`")
+        for item in inner.items if key == "steps" and isinstance(inner, Sequence) else ():
+            if not _is_step(item):
+                help, edit = "write numbers such as `5`", part.without(inner, item)
+                part.error("`steps` must be whole numbers from 0", item, kind_of(item), help, edit)
     if name == "nsight":
-        _nsight(part, section)
+        _check_nsight(part, section)
 
 
-def _names(part: Structure, key: str, value: Value | None) -> None:
-    if value is None or is_absent(value) or isinstance(value, Sequence) or (isinstance(value, Scalar) and isinstance(value.value, str)):
-        return
-    edit = part.notes.instead(value, f"[{value.text}]") if isinstance(value, Scalar) else None
-    part.wrong(
-        f"`{key}`", "a name or a list of names", value, f"write `{edit.text}`" if edit else "write names such as `[ActorGroup]`", edit
-    )
+def _is_step(item: Value) -> bool:
+    """True if RLinf takes it for a whole number from 0, as Python's int() does; unknown ones may be."""
+    try:
+        return is_unknown(item) or (isinstance(item, Scalar) and isinstance(item.value, (int, float, str)) and int(item.value) >= 0)
+    except (ValueError, OverflowError):
+        return False
 
 
-def _steps(part: Structure, value: Value | None) -> None:
-    """A list of whole numbers; RLinf takes what Python's int() takes."""
-    if value is None or is_absent(value):
-        return
-    if not isinstance(value, Sequence):
-        edit = part.notes.instead(value, f"[{value.text}]") if isinstance(value, Scalar) and isinstance(value.value, int) else None
-        part.wrong("`steps`", "a list", value, f"write `{edit.text}`" if edit else "write numbers such as `[5, 10]`", edit)
-        return
-    for item in value.items:
-        try:
-            number = int(item.value) if isinstance(item, Scalar) and isinstance(item.value, (int, float, str)) else -1
-        except (ValueError, OverflowError):
-            number = -1
-        if number < 0 and not is_unknown(item):
-            message, edit = "`steps` must be whole numbers from 0", part.without(value, item)
-            part.error(message, item, kind_of(item), "write numbers such as `5`", edit)
-
-
-def _nsight(part: Structure, value: Mapping) -> None:
-    options = value.get("options")
+def _check_nsight(part: Structure, section: Mapping) -> None:
+    options, flags = section.get("options"), section.get("flags")
     if not isinstance(options, Mapping):
         return
-    for one, other in _EXCLUSIVE:
-        entry = options.entry(other)
-        if options.entry(one) and entry:
-            message, edit = f"nsight's options `{one}` and `{other}` exclude each other", part.notes.removed(options, entry)
-            part.error(message, entry.key.span, f"with `{one}`", "remove one of the two", edit)
-    flags = value.get("flags")
+    for kept, excluded in _EXCLUSIVE:
+        entry = options.entry(excluded)
+        if options.entry(kept) and entry:
+            message, edit = f"nsight's options `{kept}` and `{excluded}` exclude each other", part.notes.removed(options, entry)
+            part.error(message, entry.key.span, f"with `{kept}`", "remove one of the two", edit)
     for item in flags.items if isinstance(flags, Sequence) else (flags,) if isinstance(flags, Scalar) else ():
-        if flags is not None and isinstance(item, Scalar) and options.entry(item.text):
-            message = f"`{item.text}` is both a flag and an option of nsight"
-            part.error(message, item, "also an option", "remove one of the two", part.without(flags, item))
+        if isinstance(item, Scalar) and options.entry(item.text) and flags is not None:
+            message, edit = f"`{item.text}` is both a flag and an option of nsight", part.without(flags, item)
+            part.error(message, item, "also an option", "remove one of the two", edit)

@@ -28,7 +28,6 @@ from ...configuration.settings import Amount, Settings
 from ...derivation import DATA_PARALLEL_SIZE, NOT_KNOWN, REPLICA_SIZE, REPLICAS, WORLD_SIZE, Derivation, Figure
 from ...estimate import DISTRIBUTED, FSDP, FULL, NONE, SELECTIVE, ZERO2, Estimate
 from ...estimate import MEGATRON as MEGATRON_SHARDING
-from ...findings.span import Span
 from ...findings.wording import with_noun
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, vocabulary_split, with_sizes
 from ...model_cards.places import places_of
@@ -91,22 +90,17 @@ class Work:
         """True if the release at hand is older than this one."""
         return self.notes.choice is not None and self.notes.choice.until(name)
 
-    @property
-    def top(self) -> Span:
-        """Where nothing better can be pointed at."""
-        return self.settings.top
-
 
 def inferring(work: Work) -> Iterator[tuple[str, Degrees]]:
-    """Those that Megatron divides into replicas, with their degrees; in auto mode they take turns with what trains, and nothing is known."""
+    """Components that Megatron divides into replicas, with their degrees; in auto mode they take turns with what trains."""
     if work.mode.placer is not Placer.MODEL_PARALLEL or work.settings.flag("cluster.auto_scheduler", DEGREE):
         return
     for name, role in INFERENCE.items():
         component = work.component(name)
-        if component and work.settings.word(f"{role}.training_backend", DEGREE) == "megatron":
-            its = inferred(work.settings, role)
-            if its.parallel == component.parallel:  # else it could not be shaped, or is not started
-                yield name, its
+        if component and work.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
+            degrees = inferred(work.settings, role)
+            if degrees.parallel == component.parallel:  # else it could not be shaped, or is not started
+                yield name, degrees
 
 
 TRAINED = {Placer.MODEL_PARALLEL: ("actor", "critic"), Placer.MULTI_AGENT: ("actor",)}
@@ -114,30 +108,27 @@ TRAINED = {Placer.MODEL_PARALLEL: ("actor", "critic"), Placer.MULTI_AGENT: ("act
 
 
 def sizes(work: Work) -> None:
-    """The sizes of what trains and of what generates."""
-    for role in TRAINED.get(work.mode.placer, ()):
-        processes = work.processes(role)
-        if processes and work.settings.word(f"{role}.training_backend", DEGREE) == "megatron":
-            _replicas(work, role, processes, trained(work.settings, role))
-    for name, its in inferring(work):
-        if processes := work.processes(name):
-            _replicas(work, name, processes, its)
+    """The sizes of what trains, of what infers and of what generates."""
+    roles = TRAINED.get(work.mode.placer, ())
+    divided = [
+        (role, trained(work.settings, role))
+        for role in roles
+        if work.processes(role) and work.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON
+    ]
+    for name, degrees in [*divided, *inferring(work)]:
+        processes, every = work.processes(name), {"tp": degrees.tp, "pp": degrees.pp, "cp": degrees.cp}
+        known = {degree: amount for degree, amount in every.items() if amount is not None}
+        if not processes or len(known) < len(every):
+            continue
+        formula, size = " x ".join(f"{degree} {amount.value}" for degree, amount in known.items()), 1
+        for amount in known.values():
+            size *= amount.value
+        work.derive(name, REPLICA_SIZE, size, formula, *known.values())
+        if processes % size == 0:
+            replicas = f"{with_noun(processes, 'process')} // {size} a replica"
+            work.derive(name, DATA_PARALLEL_SIZE, processes // size, replicas, *known.values())
     if work.mode.packs:
         _engines(work)
-
-
-def _replicas(work: Work, role: str, processes: int, its: Degrees) -> None:
-    degrees = {"tp": its.tp, "pp": its.pp, "cp": its.cp}
-    known = [(name, amount) for name, amount in degrees.items() if amount is not None]
-    if len(known) < len(degrees):
-        return
-    size = 1
-    for _, amount in known:
-        size *= amount.value
-    formula, amounts = " x ".join(f"{name} {amount.value}" for name, amount in known), [amount for _, amount in known]
-    work.derive(role, REPLICA_SIZE, size, formula, *amounts)
-    if processes % size == 0:
-        work.derive(role, DATA_PARALLEL_SIZE, processes // size, f"{with_noun(processes, 'process')} // {size} a replica", *amounts)
 
 
 def _engines(work: Work) -> None:
@@ -233,24 +224,21 @@ def _served_run(work: Work) -> Estimate:
 
 
 def _trained_run(work: Work, name: str) -> Estimate:
-    settings = work.settings
-    sequences = whole_number(plainly(settings, f"{name}.micro_batch_size"))
-    sequences = sequences or whole_number(plainly(settings, "algorithm.training_batch_size_per_gpu")) or 1
-    if plainly(settings, f"{name}.training_backend") == "megatron":
-        away = all(plainly(settings, f"{name}.offload_{part}", False) is True for part in ("weight", "grad", "optimizer"))
-        divided = plainly(settings, f"{name}.optim.use_distributed_optimizer", False) is True
-        again = {"full": FULL, "selective": SELECTIVE}.get(str(plainly(settings, f"{name}.model.recompute_granularity")), NONE)
-        return Estimate(
-            sharding=DISTRIBUTED if divided else MEGATRON_SHARDING, recompute=again, sequence=_sequence(work), micro_batch=sequences, offload=away
-        )  # fmt: skip
-    strategy = str(plainly(settings, f"{name}.fsdp_config.sharding_strategy", "full_shard"))
-    again = NONE if plainly(settings, f"{name}.fsdp_config.gradient_checkpointing", False) is False else FULL
-    away = plainly(settings, f"{name}.enable_offload", False) is True
-    adapters = plainly(settings, f"{name}.model.is_lora", False) is True
-    return Estimate(
-        lora_rank=whole_number(plainly(settings, f"{name}.model.lora_rank")) if adapters else 0,
-        sharding=_SHARDINGS.get(strategy, FSDP), recompute=again, sequence=_sequence(work), micro_batch=sequences, offload=away,
-    )  # fmt: skip
+    def own(key: str, usual: str | bool = "") -> object:
+        return plainly(work.settings, f"{name}.{key}", usual)
+
+    sequences = whole_number(plainly(work.settings, f"{name}.micro_batch_size"))
+    sequences = sequences or whole_number(plainly(work.settings, "algorithm.training_batch_size_per_gpu")) or 1
+    if own("training_backend") == MEGATRON:
+        away = all(own(f"offload_{part}", False) is True for part in ("weight", "grad", "optimizer"))
+        sharding = DISTRIBUTED if own("optim.use_distributed_optimizer", False) is True else MEGATRON_SHARDING
+        again = {"full": FULL, "selective": SELECTIVE}.get(str(own("model.recompute_granularity")), NONE)
+        return Estimate(sharding=sharding, recompute=again, sequence=_sequence(work), micro_batch=sequences, offload=away)
+    rank = whole_number(plainly(work.settings, f"{name}.model.lora_rank")) if own("model.is_lora", False) is True else 0
+    sharding = _SHARDINGS.get(str(own("fsdp_config.sharding_strategy", "full_shard")), FSDP)
+    again = NONE if own("fsdp_config.gradient_checkpointing", False) is False else FULL
+    away = own("enable_offload", False) is True
+    return Estimate(lora_rank=rank, sharding=sharding, recompute=again, sequence=_sequence(work), micro_batch=sequences, offload=away)
 
 
 def _sequence(work: Work) -> int:

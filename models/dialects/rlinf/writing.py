@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Collection, Iterable, Iterator, Sequence
+from typing import Collection, Sequence
 from typing import Mapping as MappingType
 
 from ...component import Component
@@ -22,13 +22,12 @@ from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ...notation.runs_text import best_text, labels_used
 from ...parallel import Parallel
 from ...placements.assignment import Assignment, Run, seats
-from ...planning.workload import Timed
 from ...problem import Problem
 from ...reading import Reading
 from ...text.reshape import with_entry
 from ...text.scalar_text import in_flow_map
 from ...text.source import Source
-from ...text.tree import Mapping, Scalar, Value, find, plain
+from ...text.tree import Mapping, Scalar, find, plain
 from ...times.times_with import times_with
 from ..dialect import UNCHANGED, Degrees
 from .known import COST, KEY
@@ -64,10 +63,10 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     chosen = {name: parallel for name, parallel in degrees.items() if name not in problem.job.tied}
     for name, parallel in chosen.items():
         edits += degrees_of(reading.source, name, parallel)
-    edits += groups_of(reading.source, _dropped(problem, {name: its for name, its in lines.items() if name not in stays}))
-    counts = _measured_on(reading, problem, edits, degrees) if problem.job.own and edits else {}
-    edits += measured_on(reading.source, counts)
-    _check(reading, problem, assignment, degrees, edits, added, idle, counts)
+    edits += hint_edits(reading.source, NODE_GROUP, _dropped(problem, {name: line for name, line in lines.items() if name not in stays}))
+    if problem.job.own and edits:
+        edits += hint_edits(reading.source, MEASURED_ON, _measured_on(reading, problem, edits, degrees))
+    _check(reading, problem, assignment, degrees, edits, added, idle)
     return edits
 
 
@@ -143,54 +142,48 @@ def _relabelled(runs: Sequence[Run], labels: tuple[str, ...]) -> Sequence[Run]:
 
 def _check(
     reading: Reading, problem: Problem, assignment: Assignment, degrees: Degrees, edits: list[Edit], added: Sequence[str],
-    idle: Collection[str], counts: MappingType[str, int],
+    idle: Collection[str],
 ) -> None:  # fmt: skip
     """The edited text must say exactly this Assignment with these degrees, and everything else as before."""
     source = reading.source.edited(edits)
     try:
-        after = plain(source.root)
-        again = read_with(reading.document.compose(source), problem.cluster, "placement", hints=False).problem
+        document = reading.document.compose(source)
+        again = read_with(document, problem.cluster, "placement", hints=False).problem
     except UnusableInput as broken:
         raise _refused("", f"with it, {broken}") from None
-    before, plainly = set(problem.job.own), plain(reading.source.root)
-    for name in degrees.keys() - problem.job.tied.keys():
-        restored(after, plainly, name)
-    without_groups(after, plainly, added)
-    without_counts(after, plainly, counts)
-    if _without(after, before | set(added)) != _without(plainly, before):
+    placed = {*problem.job.own, *added}
+    if _without_answer(source.root, placed) != _without_answer(reading.source.root, placed):
         raise _refused("", "another value of it would change")
     found = {component.name: component for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
-        if name in idle:
-            continue
         its = found[name].runs if name in found else None
-        drops_groups = problem.job.capabilities.packs and name in added
-        if its is not None and drops_groups:
+        if its is not None and problem.job.capabilities.packs and name in added:
             its, runs = _relabelled(its, (CLUSTER_LABEL,)), _relabelled(runs, (CLUSTER_LABEL,))
-        if its is None or list(seats(its)) != list(seats(runs)):
+        if name not in idle and (its is None or list(seats(its)) != list(seats(runs))):
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
-    hinted = read_with(reading.document.compose(source), problem.cluster, "placement", hints=True).problem if degrees else None
+    hinted = read_with(document, problem.cluster, "placement", hints=True).problem if degrees else None
     for component in hinted.components if hinted else ():
         name = component.name
         if name in degrees and component.parallel != problem.divided(name, degrees[name]):
-            raise _refused(component.name, f"`{component.name}`, written down and read again, would have {component.parallel}")
+            raise _refused(name, f"`{name}`, written down and read again, would have {component.parallel}")
 
 
-def _without(root: object, added: Collection[str]) -> object:
-    """The values of a file without the components that were added to `component_placement`, and without maps left empty by that."""
-    cluster = root.get("cluster") if isinstance(root, dict) else None
-    if isinstance(root, dict) and isinstance(cluster, dict):
-        placement = cluster.get("component_placement")
-        if isinstance(placement, dict):
-            for names in list(placement):
-                others = [each for each in names.split(",") if each.strip() not in added] if isinstance(names, str) else [names]
-                value = placement.pop(names)
-                placement.update(dict.fromkeys(others, value))
-        if not placement:
-            cluster.pop("component_placement", None)
-        if not cluster:
-            root.pop("cluster")
-    return root
+def _without_answer(root: Mapping, placed: Collection[str]) -> object:
+    """Values of a file without what an answer writes: ranks of components, degrees, and counts and node groups in hints."""
+    paths = [f"{path}.{key}" for path, keys in SECTIONS.values() for key in keys.values()]
+
+    def kept(value: object, path: str) -> object:
+        if not isinstance(value, dict):
+            return value
+        found = {key: kept(inner, f"{path}.{key}" if path else str(key)) for key, inner in value.items()}
+        if path == "cluster.component_placement":
+            every = [(name, inner) for names, inner in found.items() for name in str(names).split(",")]
+            found = {name: inner for name, inner in every if name.strip() not in placed}
+        elif path.startswith(f"{NAME}.{COMPONENTS}."):
+            found = {key: inner for key, inner in found.items() if key not in (NODE_GROUP, MEASURED_ON, PARALLEL)}
+        return {key: inner for key, inner in found.items() if f"{path}.{key}" not in paths and inner not in ({}, None)}
+
+    return kept(plain(root), "")
 
 
 def _refused(name: str, why: str) -> UnusableInput:
@@ -200,70 +193,50 @@ def _refused(name: str, why: str) -> UnusableInput:
 NODE_GROUP = "node_group"
 
 
-def groups_of(source: Source, groups: MappingType[str, str]) -> list[Edit]:
-    """The edits that name the group of each of these components in its hints, where these say none; none where the block has no place for it.
+def hint_edits(source: Source, key: str, values: MappingType[str, object]) -> list[Edit]:
+    """The edits that add a key to the hints of components that have none; none where the file has no place for it.
 
-    So the file says once more which nodes a plan may use, and on how many accelerators its times were measured.
+    A node group says once more which nodes a plan may use, and a count on how many accelerators a cost was measured.
     """
-    root = source.root
-    block = root.get(NAME)
+    root, block = source.root, source.root.get(NAME)
     inner = block.get(COMPONENTS) if isinstance(block, Mapping) else None
-    wanted = {name: label for name, label in groups.items() if not _names_one(inner, name)}
-    if not wanted or source.text.lstrip().startswith("{"):
+    hints = {name: inner.get(name) if isinstance(inner, Mapping) else None for name in values}
+    wanted = {name: value for name, value in values.items() if find(hints[name], key) is None}
+    new = {name: {key: value} for name, value in wanted.items()}
+    if not wanted:
         return []
-    entries = {in_flow_map(name): f"{{{NODE_GROUP}: {in_flow_map(label)}}}" for name, label in wanted.items()}
-    every = f"{{{', '.join(f'{name}: {text}' for name, text in entries.items())}}}"
     if block is None:
-        return _known(with_entry(source.text, root, NAME, f"{{{COMPONENTS}: {every}}}"))
+        return _added(source, root, {NAME: {COMPONENTS: new}})
     if isinstance(block, Mapping) and inner is None:
-        return _known(with_entry(source.text, block, COMPONENTS, every))
-    if not isinstance(inner, Mapping):
-        return []
+        return _added(source, block, {COMPONENTS: new})
     edits = []
-    for name, label in wanted.items():
-        mine = inner.get(name)
-        if isinstance(mine, Mapping):
-            edits += _known(with_entry(source.text, mine, NODE_GROUP, in_flow_map(label)))
-        elif mine is None:
-            edits += _known(with_entry(source.text, inner, in_flow_map(name), f"{{{NODE_GROUP}: {in_flow_map(label)}}}"))
-    return edits
+    for name, value in wanted.items() if isinstance(inner, Mapping) else ():
+        hint = hints[name]
+        if isinstance(hint, Mapping):
+            edits += _added(source, hint, {key: value})
+    missing = {name: new[name] for name in new if hints[name] is None}
+    return edits + (_added(source, inner, missing) if isinstance(inner, Mapping) else [])
 
 
-def without_groups(after: object, before: object, names: Iterable[str]) -> None:
-    """Takes the groups of these components out of plain values where they were not there `before`, and maps that are left empty by that."""
-    mine, was = _inner(after), _inner(before) or {}
-    if not isinstance(after, dict) or mine is None:
-        return
-    for name in names:
-        its, theirs = mine.get(name), was.get(name)
-        if isinstance(its, dict) and not (isinstance(theirs, dict) and NODE_GROUP in theirs):
-            its.pop(NODE_GROUP, None)
-            if not its and name not in was:
-                del mine[name]
-    block, known = after[NAME], before.get(NAME) if isinstance(before, dict) else None
-    if not mine and not (isinstance(known, dict) and COMPONENTS in known):
-        del block[COMPONENTS]
-    if not block and known is None:
-        del after[NAME]
+def _added(source: Source, mapping: Mapping, values: MappingType[str, object]) -> list[Edit]:
+    """The edits that add these values to a map as flow maps; an empty one in braces is written anew."""
+    if values and mapping.flow and not mapping.entries:
+        return [Edit(mapping.span, _text(source, dict(values)))]
+    edits = (with_entry(source.text, mapping, in_flow_map(key), _text(source, value)) for key, value in values.items())
+    return [edit for edit in edits if edit]
 
 
-def _inner(root: object) -> dict[str, object] | None:
-    block = root.get(NAME) if isinstance(root, dict) else None
-    inner = block.get(COMPONENTS) if isinstance(block, dict) else None
-    return inner if isinstance(inner, dict) else None
-
-
-def _names_one(inner: object, name: str) -> bool:
-    mine = inner.get(name) if isinstance(inner, Mapping) else None
-    return isinstance(mine, Mapping) and mine.get(NODE_GROUP) is not None
-
-
-def _known(edit: Edit | None) -> list[Edit]:
-    return [edit] if edit is not None else []
+def _text(source: Source, value: object) -> str:
+    """As a flow map, quoted where the file may be JSON."""
+    if source.text.lstrip().startswith("{"):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{in_flow_map(key)}: {_text(source, inner)}" for key, inner in value.items()) + "}"
+    return in_flow_map(str(value))
 
 
 def counts_to_say(source: Source, before: Problem, after: Problem, degrees: MappingType[str, Parallel]) -> dict[str, int]:
-    """Component with a cost -> on how many accelerators that was measured, of those whose times are others in the second problem.
+    """Component with a cost -> accelerators that it was measured on, of those whose times are others in the second problem.
 
     `degrees` are those that were chosen.
     """
@@ -271,77 +244,10 @@ def counts_to_say(source: Source, before: Problem, after: Problem, degrees: Mapp
     now, found = times_with(after.job, degrees), dict[str, int]()
     for name, timed in times_with(before.job, degrees).items():
         has_cost = isinstance(costs, Mapping) and costs.get(f"{name}{COST}") is not None and name not in hinted
-        if has_cost and now.get(name) not in (None, timed) and (count := _own_count(timed)):
-            found[name] = count
+        counts = {row.accelerators for row in timed.measured if not row.assumed}
+        if has_cost and now.get(name) not in (None, timed) and len(counts) == 1:
+            found[name] = counts.pop()
     return found
-
-
-def _own_count(timed: Timed) -> int:
-    """The one count that no formula says the time of; 0 if there is none such."""
-    counts = {row.accelerators for row in timed.measured if not row.assumed}
-    return counts.pop() if len(counts) == 1 else 0
-
-
-def measured_on(source: Source, counts: MappingType[str, int]) -> list[Edit]:
-    """The edits that say these counts in the hints; none where the file has no place for them. What stands deeper comes first."""
-    if not counts:
-        return []
-    root = source.root
-    block = root.get(NAME)
-    if block is None:
-        return _added(source, root, root, {NAME: {COMPONENTS: _keys(counts)}})
-    inner = block.get(COMPONENTS) if isinstance(block, Mapping) else None
-    if isinstance(block, Mapping) and inner is None:
-        return _added(source, block, root, {COMPONENTS: _keys(counts)})
-    return list(_in(source, inner, counts)) if isinstance(inner, Mapping) else []
-
-
-def _in(source: Source, inner: Mapping, counts: MappingType[str, int]) -> Iterator[Edit]:
-    for name in counts:
-        its: Value | None = inner.get(name)
-        if isinstance(its, Mapping) and its.get(MEASURED_ON) is None:
-            yield from _added(source, its, inner, {MEASURED_ON: counts[name]})
-    yield from _added(source, inner, inner, {name: its for name, its in _keys(counts).items() if inner.get(name) is None})
-
-
-def _added(source: Source, mapping: Mapping, around: Mapping, values: MappingType[str, object]) -> list[Edit]:
-    """The edits that add these values to a map, written as in the map `around`; an empty one in braces is written anew."""
-    if values and mapping.flow and not mapping.entries:
-        return [Edit(mapping.span, _text(source.root, dict(values)))]
-    edits = (with_entry(source.text, mapping, in_flow_map(key), _text(around, value)) for key, value in values.items())
-    return [edit for edit in edits if edit]
-
-
-def _keys(counts: MappingType[str, int]) -> dict[str, object]:
-    return {name: {MEASURED_ON: count} for name, count in counts.items()}
-
-
-def _text(around: Mapping, value: object) -> str:
-    """As a flow map, quoted where the map around it is flow, which may be JSON."""
-    if around.flow or not isinstance(value, dict):
-        return json.dumps(value, ensure_ascii=False)
-    return "{" + ", ".join(f"{in_flow_map(key)}: {_text(around, its)}" for key, its in value.items()) + "}"
-
-
-def _at(root: object, *path: str) -> dict[str, object] | None:
-    for name in path:
-        root = root.get(name) if isinstance(root, dict) else None
-    return root if isinstance(root, dict) else None
-
-
-def without_counts(after: object, before: object, counts: MappingType[str, int]) -> None:
-    """Takes these keys out of plain values, and the maps with them that were not there `before`."""
-    inner, before_inner = _at(after, NAME, COMPONENTS), _at(before, NAME, COMPONENTS) or {}
-    for name in counts:
-        its = inner.get(name) if inner is not None else None
-        if isinstance(its, dict) and inner is not None:
-            its.pop(MEASURED_ON, None)
-            if not its and name not in before_inner:
-                del inner[name]
-    for path, key in (((NAME,), COMPONENTS), ((), NAME)):
-        owner = _at(after, *path)
-        if owner is not None and owner.get(key) == {} and key not in (_at(before, *path) or {}):
-            del owner[key]
 
 
 def degrees_of(source: Source, name: str, parallel: Parallel) -> list[Edit]:
@@ -351,33 +257,13 @@ def degrees_of(source: Source, name: str, parallel: Parallel) -> list[Edit]:
     edits = degrees_in_hints(source, mine, parallel) if isinstance(mine, Mapping) else []
     path, keys = SECTIONS.get(name, ("", {}))
     section = find(source.root, path) if path else None
-    added = []
     for degree, key in keys.items() if isinstance(section, Mapping) else ():
         value, here = getattr(parallel, degree), section.get(key) if isinstance(section, Mapping) else None
-        if here is not None and not isinstance(here, Scalar):
-            raise _refused(name, f"`{path}.{key}` is no number")
-        if here is not None and here.value != value:
-            edits.append(Edit(here.span, str(value)))
-        elif here is None and value > 1 and isinstance(section, Mapping):
-            entry = with_entry(source.text, section, key, str(value))
+        if isinstance(here, Scalar):
+            edits += [Edit(here.span, str(value))] if here.value != value else []
+        elif value > 1 and isinstance(section, Mapping):
+            entry = with_entry(source.text, section, key, str(value)) if here is None else None
             if entry is None:
                 raise _refused(name, f"`{path}` has no place for `{key}`")
-            added.append(entry)
-    return edits + added
-
-
-def restored(after: object, before: object, name: str) -> None:
-    """Gives plain values the degrees of a component that they had `before`."""
-    path, keys = SECTIONS.get(name, ("", {}))
-    for owner, key in ((f"{NAME}.{COMPONENTS}.{name}", PARALLEL), *((path, key) for key in keys.values())):
-        now, was = _map_at(after, owner), _map_at(before, owner)
-        if now is not None and was is not None:
-            now.pop(key, None)
-            if key in was:
-                now[key] = was[key]
-
-
-def _map_at(root: object, path: str) -> dict[str, object] | None:
-    for name in path.split("."):
-        root = root.get(name) if isinstance(root, dict) else None
-    return root if isinstance(root, dict) else None
+            edits.append(entry)
+    return edits

@@ -14,21 +14,25 @@ from ....component import Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Amount, Settings
 from ....findings.finding import Severity
-from ....findings.span import Span
+from ....findings.span import Edit, Span
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
-from ....placements.assignment import Run
+from ....placements.assignment import Assignment, Run
 from ....planning.way import Way
 from ....record import dataclass
 from ....text.nearest import nearest
 from ....text.tree import Scalar
-from ..known import DEGREE, INFERENCE, MULTI_AGENT, SETTING, before, names
+from ..known import DEGREE, FSDP, INFERENCE, MEGATRON, MULTI_AGENT, SETTING, before, names
 
 TASKS = names("task")
 """Every `runner.task_type` of any release. Source: RLinf, rlinf/config.py, SUPPORTED_TASK_TYPE."""
 
 MULTI_AGENT_DATA = "wideseek_r1"
 """The `data.type` that only the multi-agent main programs are written for."""
+
+INFERRING = ("inference", "actor_inference")
+"""Names of the component that computes probabilities with the actor's model."""
+CRITICS_INFERENCE = "critic_inference"
 
 
 class Placer(str, Enum):
@@ -41,43 +45,45 @@ class Placer(str, Enum):
     MULTI_AGENT_EVAL = "MultiAgentModelParallelEvalComponentPlacement"
 
 
-_PLACERS = {"reasoning": Placer.MODEL_PARALLEL, "coding_online_rl": Placer.MODEL_PARALLEL, "reasoning_eval": Placer.MODEL_PARALLEL_EVAL}
-_MULTI_AGENT = {"reasoning": Placer.MULTI_AGENT, "reasoning_eval": Placer.MULTI_AGENT_EVAL}
+_PLACERS = {
+    "reasoning": (Placer.MODEL_PARALLEL, Placer.MULTI_AGENT),
+    "coding_online_rl": (Placer.MODEL_PARALLEL, Placer.MODEL_PARALLEL),
+    "reasoning_eval": (Placer.MODEL_PARALLEL_EVAL, Placer.MULTI_AGENT_EVAL),
+}
+"""Task -> class of its usual programs, class of the multi-agent programs."""
 
 
 def task_of(notes: Notes, settings: Settings) -> str:
-    """`runner.task_type`; the one that was meant where RLinf has no such task (that is noted); "" where it is not said or known."""
-    task = settings.word("runner.task_type", "PW123")
+    """`runner.task_type`, or the task that was probably meant; "" where it is unknown."""
+    task = settings.word("runner.task_type", SETTING)
     value = settings.at("runner.task_type")
     if not task or value is None:
         return task or ""
     if task in TASKS:
         if older := before("task", task):
             message = f"`runner.task_type: {task}` is unknown before RLinf {older.until}"
-            help = f"run RLinf {older.until}, or write one of {', '.join(f'`{each}`' for each in names('task', notes.choice))}"
+            help = f"run RLinf {older.until}, or write one of {_listed(names('task', notes.choice))}"
             notes.judge(older, Severity.ERROR, SETTING, "runner", message, value, "no task yet", help)
         return task
     close = nearest(task, TASKS)
-    message = f"`runner.task_type` is `{task[:60]}`, but RLinf has only {', '.join(f'`{each}`' for each in TASKS)}"
-    help = f"write `{close}`" if close else "write one of them"
-    notes.error("PW123", "runner", message, value, "no task of RLinf", help, settings.becomes("runner.task_type", close) if close else None)
+    message = f"`runner.task_type` is `{task[:60]}`, but RLinf has only {_listed(TASKS)}"
+    edit = settings.becomes("runner.task_type", close) if close else None
+    notes.error(SETTING, "runner", message, value, "no task of RLinf", f"write `{close or TASKS[0]}`", edit)
     return close or ""
 
 
-def placer_of(settings: Settings, task: str) -> Placer:
-    """The class that the main program of a task uses; HYBRID where the task is not known.
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(f"`{each}`" for each in words)
 
-    The task decides, but for the reasoning tasks: there the multi-agent programs (examples/agent/wideseek_r1) differ from
-    all others (examples/reasoning, examples/agent), and what tells their files is ``data.type: wideseek_r1``, whose data
-    set, agent loop and tools no other program has.
+
+def placer_of(settings: Settings, task: str) -> Placer:
+    """Class that the main program of a task uses; HYBRID where the task is unknown.
+
+    `data.type: wideseek_r1` alone tells the multi-agent programs (examples/agent/wideseek_r1).
     """
-    if (
-        task in _MULTI_AGENT
-        and (settings.choice is None or settings.choice.has(MULTI_AGENT))
-        and settings.word("data.type", "PW123") == MULTI_AGENT_DATA
-    ):
-        return _MULTI_AGENT[task]
-    return _PLACERS.get(task, Placer.HYBRID)
+    usual, multi = _PLACERS.get(task, (Placer.HYBRID, Placer.HYBRID))
+    has_multi = usual is not multi and (settings.choice is None or settings.choice.has(MULTI_AGENT))
+    return multi if has_multi and settings.word("data.type", SETTING) == MULTI_AGENT_DATA else usual
 
 
 @dataclass
@@ -86,16 +92,16 @@ class Parts:
 
     Attributes
     ----------
-    written : every name in `component_placement`, also of components that could not be read, with its place.
+    written : every name in `component_placement`, also of unreadable components, with its place.
     owner : where `component_placement` or, without it, `cluster` stands.
     hinted : relations that the hints demand.
     planned : components whose ranks are chosen by their times.
-    profiled : does the file say times, by which ranks may be chosen?
-    choices : the parallel degrees that hints leave open, where it does.
-    offered : the same, whether or not it does.
+    choices : parallel degrees that hints leave open to a plan.
+    profiled : True if the file says times, by which ranks may be chosen.
+    offered : parallel degrees that hints leave open, to whatever.
     relations : what the mode demands besides.
-    ways : the arrangements that it leaves to the plan.
-    faulty : components whose hints cannot be read, and that is noted.
+    ways : arrangements that the mode leaves to the plan.
+    faulty : components whose hints are unreadable, which is noted.
     """
 
     notes: Notes
@@ -108,7 +114,7 @@ class Parts:
     owner: Span
     hinted: tuple[Relation, ...] = ()
     planned: frozenset[str] = frozenset()
-    choices: Mapping[str, tuple[Parallel, ...]] = field(default_factory=dict)
+    choices: dict[str, tuple[Parallel, ...]] = field(default_factory=dict)
     profiled: bool = False
     offered: Mapping[str, tuple[Parallel, ...]] = field(default_factory=dict)
     relations: list[Relation] = field(default_factory=list)
@@ -120,57 +126,86 @@ class Parts:
         """Who demands what a mode demands."""
         return f"RLinf's {self.placer.value}"
 
+    @property
+    def plans_both(self) -> bool:
+        """True if a plan decides how actor and rollout lie to each other."""
+        return {"actor", "rollout"} <= self.planned
+
+    def error(
+        self, code: str, name: str, message: str, help: str = "", label: str = "",
+        at: Span | None = None, edit: Edit | None = None,
+    ) -> None:  # fmt: skip
+        """Add an error about a component, at its ranks unless said otherwise."""
+        self.notes.error(code, name, message, at or self.place(name), label, help, edit)
+
+    def warn(self, code: str, name: str, message: str, help: str = "", label: str = "", at: Span | None = None) -> None:
+        """Add a warning about a component, at its ranks unless said otherwise."""
+        self.notes.warn(code, name, message, at or self.place(name), label, help)
+
+    def backend(self, role: str, code: str = DEGREE) -> str | None:
+        """Training backend of a role; None where it is unknown."""
+        return self.settings.word(f"{role}.training_backend", code)
+
+    def flag(self, path: str) -> bool | None:
+        """Flag of the job; None where it is unknown."""
+        return self.settings.flag(path, SETTING)
+
     def has(self, name: str) -> bool:
-        """Is it placed, or to be placed?"""
+        """True if the component is placed, or to be placed."""
         return name in self.written or name in self.components or name in self.faulty
 
     def first_of(self, *names: str) -> str | None:
-        """The first of these that there is."""
+        """First of these components that exists."""
         return next((name for name in names if self.has(name)), None)
 
     def on_accelerators(self, name: str) -> Component | None:
-        """The component, if it could be read and is placed on accelerators: on other things a mode has no say here."""
+        """Component, if it could be read and is on accelerators: a mode has no say in others."""
         found = self.components.get(name)
         return found if found and self.cluster.kind(found.node_groups) == ACCELERATOR else None
 
     def placed(self, name: str) -> Component | None:
-        """The component, if its accelerators are given and known."""
+        """Component, if its accelerators are given and known."""
         found = self.on_accelerators(name)
         return found if found and found.runs else None
 
+    def extent(self, name: str) -> Extent | None:
+        """Ranks of a component, if they are given and known."""
+        found = self.placed(name)
+        return extent_of(found.runs or (), self.cluster, found.numbered_in) if found else None
+
+    def count(self, name: str) -> int | None:
+        """Number of given accelerators of a component."""
+        found = self.extent(name)
+        return found.count if found else None
+
     def is_open(self, name: str) -> bool:
-        """Is it left to solve? One whose ranks cannot be told without the cluster is not."""
+        """True if the component is left to solve."""
         found = self.on_accelerators(name)
         return found is not None and found.runs is None and "placement" not in found.spans
 
-    def worker_of_idle(self, name: str) -> str | None:
-        """Who does the work of a component that some way has no place for, while the others say how many accelerators it has; else None."""
-        idle = any(name in way.without for way in self.ways) and self.has(INFERENCE[name])
-        return INFERENCE[name] if idle else None
-
     def steps_of(self, name: str) -> tuple[int, ...]:
-        """What its accelerators are a multiple of, at the least, with each of the degrees that are open to it; nothing where none are.
-
-        Where others have a choice and its hints say no degrees, its own may follow from that: then a plan judges its count, with each choice.
-        """
+        """Least multiples of its accelerators, by the degrees that are open to it."""
         if name in self.choices:
             return tuple(each.tp for each in self.choices[name])
-        return (1,) if self.choices and name in self.planned and "parallel" not in self.components[name].spans else ()
+        follows = self.choices and name in self.planned
+        return (1,) if follows and "parallel" not in self.components[name].spans else ()
 
-    def relate(self, kind: str, *names: str, choice: str = "") -> None:
-        """The mode demands a relation of these components, as far as they are known and on accelerators; see Relation."""
-        known = [name for name in names if self.on_accelerators(name)]
+    def relate(self, kind: str, *names: str | None, choice: str = "") -> None:
+        """Demand a relation of components, if all of them are known and on accelerators."""
+        known = [each for name in names if name and (each := self.on_accelerators(name))]
         if len(known) == len(names):
-            spans = [span for name in names if (span := self.components[name].spans.get("placement"))]
-            self.relations.append(Relation(kind, names, max(spans, default=None), self.reason, choice))
+            spans = [span for each in known if (span := each.spans.get("placement"))]
+            group = tuple(each.name for each in known)
+            self.relations.append(Relation(kind, group, max(spans, default=None), self.reason, choice))
 
     def place(self, name: str) -> Span:
         """Where its ranks stand, or the name itself."""
         found = self.components.get(name)
-        return (found.span("placement") if found else None) or self.written.get(name) or self.owner
+        ranks = found.span("placement") if found else None
+        return ranks or self.written.get(name) or self.owner
 
 
-_TP, _PP, _CP = "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"
+_TP, _PP, _CP = (f"{name}_parallel_size" for name in ("tensor_model", "pipeline_model", "context"))
 _OF_ROLLOUT = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size"}
 SECTIONS = {
     "rollout": ("rollout", _OF_ROLLOUT),
@@ -179,23 +214,24 @@ SECTIONS = {
 """Component -> the section that says its degrees, and the key of each."""
 
 
-def own_of(settings: Settings, name: str, choices: Sequence[Parallel]) -> Parallel | None:
-    """The degrees that the section of a component says; one that this does not say is 1, and `ep` what all choices say of it.
+def own_of(settings: Settings, name: str) -> Parallel | None:
+    """Degrees that the section of a component says, others as 1; None where it says none.
 
-    None where it says nothing, or no numbers. Nothing is noted: not every program of RLinf reads these keys.
+    Nothing is noted: not every program of RLinf reads these keys.
     """
     path, keys = SECTIONS.get(name, ("", {}))
     written = {degree: settings.at(f"{path}.{key}") for degree, key in keys.items() if settings.has(f"{path}.{key}")}
-    said = {degree: value.value for degree, value in written.items() if isinstance(value, Scalar) and type(value.value) is int}
-    if not written or len(said) < len(written) or min(said.values()) < 1:
-        return None
-    experts = {each.ep for each in choices}
-    return Parallel(**said, ep=experts.pop() if len(experts) == 1 else 1)
+    sizes = {
+        degree: value.value
+        for degree, value in written.items()
+        if isinstance(value, Scalar) and type(value.value) is int and value.value > 0
+    }
+    return Parallel(**sizes) if sizes and len(sizes) == len(written) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Degrees:
-    """tp, pp and cp of one component; each None where it is not known here."""
+    """tp, pp and cp of one component; each None where it is unknown."""
 
     tp: Amount | None
     pp: Amount | None
@@ -203,97 +239,107 @@ class Degrees:
 
     @property
     def parallel(self) -> Parallel | None:
-        """All three together; None if one is not known."""
-        return Parallel(self.tp.value, self.pp.value, self.cp.value) if self.tp and self.pp and self.cp else None
+        """All three together; None if one is unknown."""
+        if self.tp and self.pp and self.cp:
+            return Parallel(self.tp.value, self.pp.value, self.cp.value)
+        return None
 
 
 _ONE = Amount(1, _CP)
 
 
 def trained(settings: Settings, role: str) -> Degrees:
-    """Those of `actor` or `critic`; fsdp knows neither pp nor cp, whatever is written."""
-    if settings.word(f"{role}.training_backend", DEGREE) == "fsdp":
-        return Degrees(settings.whole(f"{role}.model.{_TP}", DEGREE, 1), _ONE, _ONE)
-    tp, pp, cp = (settings.whole(f"{role}.model.{key}", DEGREE, 1) for key in (_TP, _PP, _CP))
-    return Degrees(tp, pp, cp)
+    """Degrees of `actor` or `critic`; fsdp reads neither pp nor cp."""
+    is_fsdp = settings.word(f"{role}.training_backend", DEGREE) == FSDP
+    keys = (_TP,) if is_fsdp else (_TP, _PP, _CP)
+    found = [settings.whole(f"{role}.model.{key}", DEGREE, 1) for key in keys]
+    return Degrees(found[0], _ONE, _ONE) if is_fsdp else Degrees(*found)
 
 
 def generating(settings: Settings) -> Degrees:
-    """Those of the rollout engine."""
+    """Degrees of the rollout engine."""
     tp, pp = (settings.whole(f"rollout.{key}", DEGREE, 1, exact=True) for key in _OF_ROLLOUT.values())
     return Degrees(tp, pp, _ONE)
 
 
-def generated_otherwise(its: Degrees) -> tuple[Parallel, Parallel] | None:
-    """(degrees of the rollout engine by itself, those that it has on the accelerators of the actor: tp alone); None where they are the same."""
-    own = its.parallel
+def generated_otherwise(rollout: Degrees) -> tuple[Parallel, Parallel] | None:
+    """Degrees of a staged engine by itself, and on the actor's accelerators: tp alone."""
+    own = rollout.parallel
     return (own, Parallel(own.tp)) if own is not None and own.pp > 1 else None
 
 
 def inferring(settings: Settings, role: str) -> Amount | None:
-    """The tp of the inference component of `actor` or `critic`: from its section; without one, or for a critic whose own says none, its role's."""
-    sections = [name for name in ("inference", "actor_inference") if settings.at(name) is not None]
+    """The tp that places the inference component of a role: of its section, else its role's."""
+    sections = [name for name in INFERRING if settings.at(name) is not None]
     if role == "critic":
-        sections = ["critic_inference"] if settings.at(f"critic_inference.model.{_TP}") is not None else []
+        sections = [CRITICS_INFERENCE] if settings.at(f"{CRITICS_INFERENCE}.model.{_TP}") else []
     return settings.whole(f"{(*sections, role)[0]}.model.{_TP}", DEGREE, 1)
 
 
 def inferred(settings: Settings, role: str) -> Degrees:
-    """Those with which the inference component of `actor` or `critic` is set up: tp and pp of its own section, cp of its role's.
+    """Degrees that set up the inference component of a role: tp and pp of its section, cp of the role.
 
-    Megatron's worker looks for `actor_inference` before `inference`. Without a section they are its role's.
+    Megatron's worker looks for `actor_inference` before `inference`.
     """
-    names = (f"{role}_inference", "inference") if role == "actor" else (f"{role}_inference",)
-    section, its = next((name for name in names if settings.at(f"{name}.model") is not None), None), trained(settings, role)
-    if section is None or settings.word(f"{role}.training_backend", DEGREE) == "fsdp":
-        return Degrees(inferring(settings, role), its.pp, its.cp)
-    tp = settings.whole(f"{section}.model.{_TP}", DEGREE, 1) if settings.at(f"{section}.model.{_TP}") else inferring(settings, role)
-    pp = settings.whole(f"{section}.model.{_PP}", DEGREE, 1) if settings.at(f"{section}.model.{_PP}") else its.pp
-    return Degrees(tp, pp, its.cp)
+    sections = (f"{role}_inference", *(("inference",) if role == "actor" else ()))
+    section = next((name for name in sections if settings.at(f"{name}.model") is not None), None)
+    worker = trained(settings, role)
+    if section is None or settings.word(f"{role}.training_backend", DEGREE) == FSDP:
+        return Degrees(inferring(settings, role), worker.pp, worker.cp)
+    tps, pps = (f"{section}.model.{key}" for key in (_TP, _PP))
+    tp = settings.whole(tps, DEGREE, 1) if settings.at(tps) else inferring(settings, role)
+    pp = settings.whole(pps, DEGREE, 1) if settings.at(pps) else worker.pp
+    return Degrees(tp, pp, worker.cp)
 
 
 def inferred_otherwise(settings: Settings, role: str) -> tuple[Parallel, Parallel] | None:
-    """(degrees of inference by itself, those of what trains); None where they are the same, or not known, or not Megatron's."""
-    own, its = inferred(settings, role).parallel, trained(settings, role).parallel
-    otherwise = own and its and own != its and settings.word(f"{role}.training_backend", DEGREE) == "megatron"
-    return (own, its) if own and its and otherwise else None
+    """Degrees of Megatron's inference by itself and of what trains, where these differ."""
+    own, worker = inferred(settings, role).parallel, trained(settings, role).parallel
+    differ = own and worker and own != worker
+    if differ and settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
+        return (own, worker) if own and worker else None
+    return None
+
+
+def megatron_inference(parts: Parts) -> list[tuple[str, str]]:
+    """(inference component, what trains) of those that exist and compute with Megatron."""
+    found = [(name, role) for name, role in INFERENCE.items() if parts.has(name) and parts.has(role)]
+    return [(name, role) for name, role in found if parts.backend(role) == MEGATRON]
 
 
 def sections_of_inference(parts: Parts) -> list[str]:
-    """The sections that the tp of the placed inference components is read from, besides those of the actor."""
-    found = []
-    section = next((name for name in ("inference", "actor_inference") if parts.settings.at(name) is not None), None)
-    if section and parts.first_of("inference", "actor_inference"):
-        found.append(f"{section}.model")
-    if parts.has("critic_inference") and parts.settings.at(f"critic_inference.model.{_TP}") is None:
+    """Sections that the tp of the placed inference components is read from, besides the actor's."""
+    section = next((name for name in INFERRING if parts.settings.at(name) is not None), None)
+    found = [f"{section}.model"] if section and parts.first_of(*INFERRING) else []
+    if parts.has(CRITICS_INFERENCE) and parts.settings.at(f"{CRITICS_INFERENCE}.model.{_TP}") is None:
         found.append("critic.model")
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """The resource ranks of a component: `first` to `last`, `count` of them named. It is solid if there are no holes."""
+    """Resource ranks of a component: `first` to `last`, of which `count` are named."""
 
     first: int
     last: int
     count: int
 
     @property
-    def solid(self) -> bool:
-        """Is every rank between the first and the last named?"""
-        return self.count == self.last - self.first + 1
+    def size(self) -> int:
+        """Number of ranks from the first to the last."""
+        return self.last - self.first + 1
 
     @property
-    def size(self) -> int:
-        """How many ranks there are from the first to the last."""
-        return self.last - self.first + 1
+    def solid(self) -> bool:
+        """True if every rank between the first and the last is named."""
+        return self.count == self.size
 
     def __str__(self) -> str:
         return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
 
 
 def extent_of(runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Extent:
-    """The extent of these runs in the numbering of their node groups. Several processes may share a resource."""
+    """Extent of runs in the numbering of their node groups; processes may share resources."""
     starts: dict[tuple[int, str], int] = {}
     total = 0
     for stretch in cluster.numbering(labels).stretches:
@@ -306,3 +352,9 @@ def extent_of(runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) ->
     first = min(starts[key] + (mask & -mask).bit_length() - 1 for key, mask in held.items())
     last = max(starts[key] + mask.bit_length() - 1 for key, mask in held.items())
     return Extent(first, last, sum(mask.bit_count() for mask in held.values()))
+
+
+def masks(component: Component | None) -> Mapping[tuple[int, str], int]:
+    """(node, kind) -> bits of what a component holds."""
+    runs = component.runs if component else None
+    return Assignment({component.name: runs}).masks(component.name) if component and runs else {}

@@ -1,103 +1,148 @@
-"""Arrangements and degrees that are left to a plan.
+"""Weights between components, arrangements and degrees that are left to a plan, and what FSDP makes of degrees.
 
 FSDP divides nothing by its tp: RLinf looks whether an actor has as many accelerators, and goes by it where weights are handed to
 rollout. In the hybrid placement of embodied tasks it reads no tp of what FSDP trains.
 
 Sources in RLinf:
 
-- rlinf/utils/placement.py (ModelParallelComponentPlacement.__init__), rlinf/workers/actor/fsdp_actor_worker.py
-  (_setup_rollout_weight_dst_ranks) and rlinf/workers/rollout/utils.py (CollocateRankMapper, DisaggRankMapper).
-- rlinf/utils/placement.py, ModelParallelComponentPlacement._generate_placements.
 - rlinf/utils/placement.py, ModelParallelComponentPlacement (_is_collocated, _is_disaggregated, _generate_placements).
+- rlinf/workers/actor/fsdp_actor_worker.py (_setup_rollout_weight_dst_ranks) and rlinf/workers/rollout/utils.py
+  (CollocateRankMapper, DisaggRankMapper); rlinf/hybrid_engines/{sglang/common/sgl_scheduler.py,vllm} (who looks for weights).
+- rlinf/utils/resharding/reshard_config.py; rlinf/workers/megatron_worker.py (sync_model_to_inference) and
+  rlinf/workers/inference/megatron_inference_worker.py (sync_model_from_actor).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import Iterable, Iterator
+from math import gcd
+from typing import Iterator
 
 from ....component import Parallel
-from ....configuration.settings import Settings
+from ....configuration.settings import Amount, Settings
+from ....findings.wording import with_noun
 from ....hints.said import timed_names
 from ....parallel import UNDIVIDED
 from ....planning.way import Multiple, Paired, Shape, Way
 from ....text.tree import Mapping, Value
-from ..known import COST, DEGREE, FSDP, INFERENCE, KEY, PLANS, SETTING, is_profiled, saying
-from .arrangement import inference_needed, refused_apart, unset_of_inference
-from .packing import Packing, other_degrees, pack
-from .parts import Degrees, Parts, Placer, generated_otherwise, inferred, inferred_otherwise, inferring, placer_of, sections_of_inference
-from .weights import engine_mismatch, has_weight_exchange, inference_mismatch, inference_pairs, least_for_inference, matching_counts
+from ..known import COST, DEGREE, FSDP, INFERENCE, KEY, LATE, MEGATRON, PLANS, is_profiled, saying
+from .arrangement import AGAIN, FIXED, inference_needed, refused_apart, unset_of_inference
+from .parts import (
+    CRITICS_INFERENCE,
+    INFERRING,
+    Degrees,
+    Parts,
+    Placer,
+    generated_otherwise,
+    inferred,
+    inferred_otherwise,
+    inferring,
+    megatron_inference,
+    placer_of,
+    sections_of_inference,
+    trained,
+)
 
-TRAINS = "actor"
-ROLES_OF_FSDP = {TRAINS: TRAINS, "critic": "critic", **INFERENCE}
+ENGINES = ("sglang", "vllm")
+
+
+def has_weight_exchange(parts: Parts) -> bool:
+    """True if engines are known to look for who sends them weights; unknown for files that are no whole job."""
+    settings = parts.settings
+    if parts.notes.partial or not settings.has("rollout.group_name"):
+        return False
+    return settings.word("rollout.rollout_backend", DEGREE) in ENGINES
+
+
+def engine_mismatch(parts: Parts, actor: Degrees, rollout: Degrees) -> str:
+    """Why no numbers of accelerators help; "" where some do. Each rank of the actor has the parts of whole ranks of rollout."""
+    if not has_weight_exchange(parts) or not actor.tp or not rollout.tp or actor.tp.value % rollout.tp.value == 0:
+        return ""
+    return f"the tp of actor, {actor.tp.value}, is no multiple of the tp of rollout, {rollout.tp.value}"
+
+
+def check_engine_weights(parts: Parts, actor: Degrees, rollout: Degrees) -> None:
+    """An error if the given accelerators of rollout and actor, or their degrees, leave engines without weights."""
+    mine, others = parts.count("rollout") or 0, parts.count("actor") or 0
+    if not actor.tp or not rollout.tp or mine < rollout.tp.value or others < actor.tp.value:
+        return
+    step, is_megatron = actor.tp.value, parts.backend("actor") == MEGATRON
+    if why := engine_mismatch(parts, actor, rollout):
+        if step < rollout.tp.value and is_megatron:
+            return  # told by check_engine_tp
+        message, help = f"{why}, and they are apart", f"set `{rollout.tp.name}` to a divisor of {step}"
+    elif not has_weight_exchange(parts) or not rollout.pp or rollout.pp.value > 1:
+        return  # of an engine in pipeline stages fewer ranks look for weights
+    elif is_megatron and actor.parallel and others % actor.parallel.replica:
+        return  # such an actor never starts, which is told elsewhere
+    elif Multiple("rollout", "actor", step).holds(mine, others):
+        return
+    else:
+        message = f"the weights of `actor` (tp {step}, {others} accelerators) do not come to all of the {mine} of `rollout`"
+        help = f"give `rollout` a multiple of {step} accelerators, at most {others} or whole times as many"
+    parts.error(DEGREE, "rollout", f"{message}; {LATE}", help)
+    parts.notes.findings[-1] = replace(parts.notes.findings[-1], premises=("actor", "rollout"))  # judged by the ranks of both
+
+
+def inference_mismatch(parts: Parts) -> tuple[str, str, Amount, int] | None:
+    """(component, why it gets no weights, its tp, a tp that fits) of the first one; None if all get theirs, or it is unknown."""
+    for name, role in megatron_inference(parts):
+        mine, own = trained(parts.settings, role).tp, inferred(parts.settings, role).tp
+        if mine and own and mine.value % own.value:
+            why = f"the tp of {role}, {mine.value}, is no multiple of the tp of {name}, {own.value}"
+            return name, why, own, gcd(mine.value, own.value)
+    return None
+
+
+def check_inference_weights(parts: Parts) -> None:
+    """An error where an inference component apart from what trains would stop it, or wait for weights."""
+    if found := inference_mismatch(parts):
+        name, why, tp, better = found
+        message, help = f"{why}, to which it hands its weights; {LATE}", f"set `{tp.name}: {better}`"
+        parts.error(DEGREE, name, message, help, at=tp.span, edit=tp.becomes(better))
+        return
+    for name, role in megatron_inference(parts):
+        needs, worker = least_for_inference(parts).get(role, 0), parts.placed(role)
+        count = max(run.ranks.stop for run in worker.runs) if worker and worker.runs else needs
+        if count < needs:
+            message = f"the first {needs} ranks of `{name}` (its tp x pp) get weights from as many of `{role}`, which has {count}; {LATE}"
+            help = f"give `{role}` at least {with_noun(needs, 'accelerator')}, or lower the degrees of `{name}`"
+            parts.error(DEGREE, name, message, help, f"{needs} needed")
+
+
+def least_for_inference(parts: Parts) -> dict[str, int]:
+    """What trains -> accelerators that it needs at least, so that inference apart from it gets its weights."""
+    every = {role: inferred(parts.settings, role) for _, role in megatron_inference(parts)}
+    return {role: degrees.tp.value * degrees.pp.value for role, degrees in every.items() if degrees.tp and degrees.pp}
+
+
+ROLES_OF_FSDP = {"actor": "actor", "critic": "critic", **INFERENCE}
 """Component -> the role of which FSDP computes the gradients, or the probabilities."""
 
 
 def trained_whole(settings: Settings, root: Mapping, hints: Value | None) -> frozenset[str]:
-    """The components that FSDP trains, or with which it infers: hints of their tp ask for no multiple.
+    """Components that FSDP trains, or with which it infers: hints of their tp ask for no multiple.
 
-    Of a file with times, of which ranks are planned by these, only what trains; without ranks none that has times.
+    Of a file with times only what trains; without ranks none that has times.
     """
     placer = placer_of(settings, settings.word("runner.task_type", DEGREE) or "")
     if placer not in (Placer.HYBRID, Placer.MODEL_PARALLEL):
         return frozenset()
     profiled = is_profiled(root, hints)
-    roles = {TRAINS: TRAINS} if placer is Placer.HYBRID or profiled else ROLES_OF_FSDP
+    roles = {"actor": "actor"} if placer is Placer.HYBRID or profiled else ROLES_OF_FSDP
     found = frozenset(name for name, role in roles.items() if settings.word(f"{role}.training_backend", DEGREE) == FSDP)
     return found if profiled else found - timed_names(hints)
 
 
-def pack_undivided(parts: Parts, name: str, its: Parallel) -> None:
-    """It is packed on whatever count it has; where that is planned, it keeps the name of the tp of its hints, among which a choice may be."""
-    component = parts.components.get(name)
-    if component is None:
-        return pack(parts, name, Packing())
-    said = parts.offered.get(name) or (component.parallel,)
-    if "parallel" in component.spans and all(each.tp != its.tp for each in said):
-        other_degrees(parts, component, (its,))
-    parts.components[name] = replace(component, parallel=UNDIVIDED)
-    pack(parts, name, Packing())
-    if component.timed and parts.is_open(name):
-        parts.components[name] = replace(parts.components[name], parallel=its if name in parts.choices else component.parallel)
-
-
-def undivide_untimed(parts: Parts, *names: str) -> None:
-    """Those of a file without times that FSDP trains, or with which it infers, have no degrees: whatever their hints say of tp divides nothing."""
+def undivide(parts: Parts, *names: str) -> None:
+    """Components that FSDP trains, or with which it infers, have no degrees, whatever their hints say of tp."""
     for name in names:
         component = parts.on_accelerators(name)
-        if component is None or component.parallel == UNDIVIDED or component.timed is not None or parts.profiled:
+        if component is None or (component.timed is not None and (not parts.profiled or parts.is_open(name))):
             continue
-        if parts.settings.word(f"{ROLES_OF_FSDP[name]}.training_backend", DEGREE) == FSDP:
+        if component.parallel != UNDIVIDED and parts.backend(ROLES_OF_FSDP[name]) == FSDP:
             parts.components[name] = replace(component, parallel=UNDIVIDED)
-
-
-def check_unread_tp(parts: Parts) -> None:
-    """Where RLinf reads no tp of what FSDP trains, that of its hints divides nothing; where it is planned it keeps the name of that."""
-    undivide_untimed(parts, TRAINS)
-    component = parts.on_accelerators(TRAINS)
-    if component is None or not parts.profiled or not _is_fsdp(parts):
-        return
-    if not (component.timed and parts.is_open(TRAINS)):
-        parts.components[TRAINS] = replace(component, parallel=UNDIVIDED)
-
-
-def of_undivided(parts: Parts) -> dict[str, dict[Parallel, Shape]]:
-    """The processes of what FSDP trains with each tp of its hints, where its ranks are planned.
-
-    It has as many accelerators as its tp at the least where RLinf reads that, and any number elsewhere.
-    """
-    component = parts.components.get(TRAINS)
-    if component is None or TRAINS not in parts.planned or not _is_fsdp(parts) or "parallel" not in component.spans:
-        return {}
-    choices = parts.choices.get(TRAINS) or (component.parallel,)
-    if parts.placer is not Placer.HYBRID:
-        return {TRAINS: {each: Shape(least=each.tp) for each in choices}}
-    return {TRAINS: {each: Shape(component.per_process, component.stride, least=1) for each in choices}}
-
-
-def _is_fsdp(parts: Parts) -> bool:
-    return parts.settings.word(f"{TRAINS}.training_backend", DEGREE) == FSDP
 
 
 def interleaved(actor: int, rollout: int, fsdp: bool) -> Shape | None:
@@ -115,181 +160,155 @@ def whole_engines(parallel: Parallel) -> Shape:
     return Shape(parallel.tp * parallel.pp, 1, parallel)
 
 
-def paired_degrees(parts: Parts, actor: Degrees, rollout: Degrees, together: bool) -> tuple[Paired, ...]:
-    """What becomes of rollout with every choice of degrees; nothing where neither it nor the actor has one, or the other's are not known.
+def shapes_of_choices(parts: Parts) -> dict[str, dict[Parallel, Shape]]:
+    """Processes of planned components by themselves with each choice of their degrees.
 
-    A megatron actor takes rollout of at most its own tp (see presence.py). Stages of rollout do nothing where it shares the actor's
-    accelerators: there it is as with one alone, where that is a choice too.
+    What FSDP trains has as many accelerators as its tp at the least where RLinf reads that, and any number elsewhere.
+    """
+    found: dict[str, dict[Parallel, Shape]] = {}
+    if parts.ways and "rollout" in parts.planned and "rollout" in parts.choices:
+        found["rollout"] = {parallel: whole_engines(parallel) for parallel in parts.choices["rollout"]}
+    actor = parts.components.get("actor")
+    if actor and "actor" in parts.planned and "parallel" in actor.spans and parts.backend("actor") == FSDP:
+        reads_tp = parts.placer is not Placer.HYBRID
+        every = parts.choices.get("actor") or (actor.parallel,)
+        found["actor"] = {each: Shape(actor.per_process, actor.stride, least=each.tp if reads_tp else 1) for each in every}
+        if reads_tp:
+            found["actor"] = {each: Shape(least=each.tp) for each in every}
+    return found
+
+
+def _choices(parts: Parts, name: str, own: Degrees) -> list[tuple[Parallel | None, Parallel]]:
+    """(choice, degrees) of a component; its own degrees, with no choice, where hints leave none open."""
+    choices = parts.choices.get(name, ())
+    return [(each, each) for each in choices] or ([(None, own.parallel)] if own.parallel else [])
+
+
+def _paired(parts: Parts, actor: Degrees, rollout: Degrees, together: bool) -> tuple[Paired, ...]:
+    """Shape of rollout with every choice of degrees; nothing where neither component has one.
+
+    A megatron actor takes rollout of at most its own tp. Stages of rollout do nothing where it shares the actor's accelerators.
     """
     found: dict[tuple[Parallel | None, Parallel | None], Shape] = {}
-    mine, its = parts.choices.get("rollout", ()), parts.choices.get("actor", ())
-    if not mine and not its:
+    engines, workers = _choices(parts, "rollout", rollout), _choices(parts, "actor", actor)
+    if not {"actor", "rollout"} & parts.choices.keys() or not engines or not workers:
         return ()
-    backend = parts.settings.word("actor.training_backend", DEGREE)
-    for one, other in product(mine or (None,), its or (None,)):
-        engine, trained = one or rollout.parallel, other or actor.parallel
-        if engine is None or trained is None:
-            return ()
-        if backend == "megatron" and engine.tp > trained.tp:
-            continue
-        if together and engine.pp > 1 and any((each.tp, each.pp) == (engine.tp, 1) for each in mine):
+    backend, plain = parts.backend("actor"), {engine.tp for _, engine in engines if engine.pp == 1}
+    for (one, engine), (other, worker) in product(engines, workers):
+        if (backend == MEGATRON and engine.tp > worker.tp) or (together and engine.pp > 1 and engine.tp in plain):
             continue
         if together:
-            shape = interleaved(trained.tp, engine.tp, backend == FSDP)
+            shape = interleaved(worker.tp, engine.tp, backend == FSDP)
         else:
-            shape = whole_engines(engine) if not has_weight_exchange(parts) or trained.tp % engine.tp == 0 else None
+            shape = whole_engines(engine) if not has_weight_exchange(parts) or worker.tp % engine.tp == 0 else None
         if shape is not None:
             found[one, other] = shape
     return (Paired("rollout", "actor", found),)
 
 
-def multiples(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[Multiple, ...]:
-    """What must hold of the numbers of accelerators apart, with each choice of degrees. Of pipeline stages of rollout nothing is known."""
-    mine, its = parts.choices.get("rollout", ()), parts.choices.get("actor", ())
-    if not mine and not its:
-        found = matching_counts(parts, actor, rollout)
-        return () if found is None else (found,)
-    engines = [each for each in mine or (rollout.parallel,) if each is not None and each.pp == 1]
-    whatever = not mine or len(engines) == len(mine)
-    if not has_weight_exchange(parts) or not engines:
+def _inference_pairs(parts: Parts) -> tuple[Paired, ...]:
+    """What trains with each choice of degrees of which the tp of inference, which keeps its own, is a divisor."""
+    found = []
+    for name, role in megatron_inference(parts):
+        mine, own, choices = trained(parts.settings, role).tp, inferred(parts.settings, role).tp, parts.choices.get(role, ())
+        if choices and mine and own and mine.value != own.value:  # equal ones may follow from each other
+            found.append(Paired(role, name, {(each, None): Shape(parallel=each) for each in choices if each.tp % own.value == 0}))
+    return tuple(found)
+
+
+def _multiples(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[Multiple, ...]:
+    """Numbers of accelerators that go together apart, with each choice of degrees; of pipeline stages nothing is known."""
+    if not has_weight_exchange(parts):
         return ()
-    steps: list[tuple[Parallel | None, int]] = [(each, each.tp) for each in its]
-    if not its and actor.parallel:
-        steps.append((None, actor.parallel.tp))
-    return tuple(
-        Multiple("rollout", "actor", step, engine, trains) for engine in ([None] if whatever else engines) for trains, step in steps
-    )
+    pairs = product(_choices(parts, "rollout", rollout), _choices(parts, "actor", actor))
+    return tuple(Multiple("rollout", "actor", worker.tp, one, other) for (one, engine), (other, worker) in pairs if engine.pp == 1)
 
 
-def equal_counts(parts: Parts, actor: Degrees) -> tuple[Multiple, ...]:
-    """What must hold of the number of accelerators that rollout shares with what FSDP trains, with each choice of its tp.
-
-    Engines interleave in whole groups of that tp. Megatron is on whole replicas anyway.
-    """
-    if parts.settings.word("actor.training_backend", DEGREE) != FSDP:
-        return ()
-    its = parts.choices.get("actor", ())
-    steps: list[tuple[Parallel | None, int]] = [(each, each.tp) for each in its] or ([(None, actor.tp.value)] if actor.tp else [])
-    return tuple(Multiple("rollout", "actor", step, None, trains, equal=True) for trains, step in steps if step > 1)
-
-
-def of_choices(parts: Parts) -> dict[str, dict[Parallel, Shape]]:
-    """The processes of rollout and of what trains by themselves, with each choice of their degrees, where their ranks are planned."""
-    mine = parts.choices.get("rollout", ()) if "rollout" in parts.planned else ()
-    found = {"rollout": {parallel: whole_engines(parallel) for parallel in mine}} if mine else {}
-    return {**found, **of_undivided(parts)}
-
-
-COLLOCATED, DISAGGREGATED = "collocated", "disaggregated"
+def _multiples_together(parts: Parts, actor: Degrees) -> tuple[Multiple, ...]:
+    """Rollout that shares accelerators with an fsdp actor interleaves in whole groups of its tp; megatron has whole replicas."""
+    steps = _choices(parts, "actor", actor) if parts.backend("actor") == FSDP else []
+    return tuple(Multiple("rollout", "actor", worker.tp, None, choice, equal=True) for choice, worker in steps if worker.tp > 1)
 
 
 def arrangements(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
-    """Those that RLinf would start, of components whose ranks are all to be found."""
-    inference, critics = parts.first_of("inference", "actor_inference"), parts.first_of("critic_inference")
+    """Arrangements that RLinf would start, of components whose ranks are all to be found."""
+    inference, critics = parts.first_of(*INFERRING), parts.first_of(CRITICS_INFERENCE)
     critic = parts.first_of("critic")
-    shape = _interleaved_way(parts, actor, rollout)
-    paired = paired_degrees(parts, actor, rollout, together=True)
+    idle = [name for name in (inference, critics) if name]
+    paired = _paired(parts, actor, rollout, together=True)
+    shape = None
+    if actor.tp and rollout.tp:
+        shape = interleaved(actor.tp.value, rollout.tp.value, parts.backend("actor", PLANS) == FSDP)
     shares = parts.task != "coding_online_rl" and (any(each.shapes for each in paired) if paired else shape is not None)
     if shares:
         pairs = [("actor", "rollout"), ("actor", inference), (critic or "actor", critics)]
+        shapes = {**({"rollout": shape} if shape else {}), **_shapes(parts, idle, together=True)}
         together = frozenset((one, other) for one, other in pairs if other)
-        idle = [name for name in (inference, critics) if name]
-        engines = _engines(parts, rollout, together=True) if paired else {}
-        shapes = {**({"rollout": shape} if shape else {}), **engines, **_shapes(parts, idle, together=True)}
-        alike = equal_counts(parts, actor)
-        yield Way(COLLOCATED, together, shapes=shapes, without=frozenset(idle), multiples=alike, paired=paired)
+        multiples = _multiples_together(parts, actor)
+        yield Way("collocated", together, shapes=shapes, without=frozenset(idle), multiples=multiples, paired=paired)
     why, help = _not_apart(parts, actor, rollout)
     if why and not shares:
         message = f"impossible: actor and rollout can neither share their accelerators nor be apart: {why}"
-        parts.notes.error("PW601", "rollout", message, parts.owner, "", help)
+        parts.error("PW601", "rollout", message, help, at=parts.owner)
     elif why:
         message = f"{why}: only plans are looked at in which actor and rollout share their accelerators"
         parts.notes.info(PLANS, "rollout", message, parts.owner, "", help)
     else:
-        pairs = [
+        every = [
             *product(("actor", "rollout"), (inference, critic)),
             ("actor", "rollout"),
             (critic or "rollout", critics),
             ("rollout", critics),
         ]
-        found = frozenset((one, other) for one, other in pairs if other and one != other)
-        alone = [name for name in (inference, critics) if name]
-        shapes = {**_engines(parts, rollout, together=False), **_shapes(parts, alone, together=False)}
-        yield Way(
-            DISAGGREGATED,
-            apart=found,
-            shapes=shapes,
-            multiples=multiples(parts, actor, rollout),
-            least={**least_for_inference(parts), **(_inferring(parts, alone) if shares else {})},
-            paired=(*paired_degrees(parts, actor, rollout, together=False), *inference_pairs(parts)),
-        )
+        apart = frozenset((one, other) for one, other in every if other and one != other)
+        shapes = _shapes(parts, idle, together=False)
+        if "rollout" not in parts.choices and (staged := generated_otherwise(rollout)):
+            shapes["rollout"] = whole_engines(staged[0])
+        least = {**least_for_inference(parts), **(_least_of_inference(parts, idle) if shares else {})}
+        paired = (*_paired(parts, actor, rollout, together=False), *_inference_pairs(parts))
+        multiples = _multiples(parts, actor, rollout)
+        yield Way("disaggregated", apart=apart, shapes=shapes, multiples=multiples, least=least, paired=paired)
 
 
 def _not_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[str, str]:
     """(why a plan in which they are apart would not be started, what helps); empty if it would."""
-    if needed := inference_needed(parts):
-        again, fixed = (f"algorithm.{key}" for key in ("recompute_logprobs", "importance_sampling_fix"))
-        if not (parts.settings.flag(again, SETTING) or parts.settings.flag(fixed, SETTING)):
-            return (
-                f"{needed.removesuffix(' it')} `inference`, which RLinf starts only with `{again}: true`",
-                f"set `{again}: true`, and {_saying(parts, 'inference')}",
-            )
-        return "nobody says how long `inference` takes", _saying(parts, "inference")
-    if parts.has("critic") and not parts.has("critic_inference") and parts.settings.flag("critic.use_critic_model", SETTING):
-        return "nobody says how long `critic_inference` takes", _saying(parts, "critic_inference")
-    if missing := unset_of_inference(parts) or [path for path in sections_of_inference(parts) if parts.settings.at(path) is None]:
-        listed = " and ".join(f"`{path}`" for path in missing)
+    needed = inference_needed(parts)
+    adds = {name: saying(name, f"{name}{COST}", parts.settings.has(KEY)) for name in ("inference", CRITICS_INFERENCE)}
+    if needed and not (parts.flag(AGAIN) or parts.flag(FIXED)):
+        why = f"{needed.removesuffix(' it')} `inference`, which RLinf starts only with `{AGAIN}: true`"
+        return why, f"set `{AGAIN}: true`, and {adds['inference']}"
+    if needed:
+        return "nobody says how long `inference` takes", adds["inference"]
+    if parts.has("critic") and not parts.has(CRITICS_INFERENCE) and parts.flag("critic.use_critic_model"):
+        return f"nobody says how long `{CRITICS_INFERENCE}` takes", adds[CRITICS_INFERENCE]
+    if unset := unset_of_inference(parts) or [path for path in sections_of_inference(parts) if parts.settings.at(path) is None]:
+        listed = " and ".join(f"`{path}`" for path in unset)
         return f"the file has no {listed}, which RLinf reads where rollout is apart", f"add {listed} with the settings of the job"
-    if wrong := refused_apart(parts):
-        listed = " and ".join(f"`{path}: true`" for path in wrong)
+    if refused := refused_apart(parts):
+        listed = " and ".join(f"`{path}: true`" for path in refused)
         return f"what trains refuses {listed} where rollout is apart", f"drop {listed}"
-    paired = paired_degrees(parts, actor, rollout, together=False)
-    if not any(each.shapes for each in paired) and (why := engine_mismatch(parts, actor, rollout)):
+    if not any(each.shapes for each in _paired(parts, actor, rollout, together=False)) and (why := engine_mismatch(parts, actor, rollout)):
         return f"{why}, so that its engines would get no weights", "choose degrees of which one divides the other"
-    if (wrong_inference := inference_mismatch(parts)) and not any(each.shapes for each in inference_pairs(parts)):
-        name, why, tp = wrong_inference
-        return f"{why}, so that `{name}` would get no weights", f"lower `{tp.name}`"
+    if (mismatch := inference_mismatch(parts)) and not any(each.shapes for each in _inference_pairs(parts)):
+        name, why, tp, better = mismatch
+        return f"{why}, so that `{name}` would get no weights", f"set `{tp.name}: {better}`"
     return "", ""
 
 
-def _saying(parts: Parts, name: str) -> str:
-    return saying(name, f"{name}{COST}", parts.settings.has(KEY))
+def _shapes(parts: Parts, names: list[str], together: bool) -> dict[str, Shape]:
+    """Components that infer with Megatron in other degrees than what trains, which does their work if `together`."""
+    every = {name: inferred_otherwise(parts.settings, INFERENCE[name]) for name in names}
+    return {name: Shape(parallel=degrees[together]) for name, degrees in every.items() if degrees}
 
 
-def _shapes(parts: Parts, names: Iterable[str], together: bool) -> dict[str, Shape]:
-    """Of components that compute with Megatron in other degrees by themselves than those of what trains, which does their work if `together`."""
-    found: dict[str, Shape] = {}
-    for name in names:
-        if degrees := inferred_otherwise(parts.settings, INFERENCE[name]):
-            own, its = degrees
-            found[name] = Shape(parallel=its if together else own)
-    return found
-
-
-def _inferring(parts: Parts, names: Iterable[str]) -> dict[str, int]:
-    """Components that infer -> how many accelerators they have at least where they are started: their tp, if their degrees do not say so."""
+def _least_of_inference(parts: Parts, names: list[str]) -> dict[str, int]:
+    """Components that infer -> accelerators that they need at least: their tp, if their degrees do not say so."""
     found: dict[str, int] = {}
     for name in names:
         role = INFERENCE[name]
-        tp, divided = inferring(parts.settings, role), parts.settings.word(f"{role}.training_backend", PLANS) == "megatron"
-        own = inferred(parts.settings, role).parallel if divided else None
-        if tp is None or not parts.has(role) or (own is not None and own.replica >= tp.value):
-            continue
-        least = min((each.tp for each in parts.choices.get(name, ())), default=tp.value)
-        found |= {name: least} if least > 1 else {}
+        tp, is_divided = inferring(parts.settings, role), parts.backend(role, PLANS) == MEGATRON
+        own = inferred(parts.settings, role).parallel if is_divided else None
+        if tp and parts.has(role) and not (own and own.replica >= tp.value):
+            least = min((each.tp for each in parts.choices.get(name, ())), default=tp.value)
+            found |= {name: least} if least > 1 else {}
     return found
-
-
-def _engines(parts: Parts, rollout: Degrees, together: bool) -> dict[str, Shape]:
-    """Rollout in stages, whose degrees nobody chooses: on the accelerators of the actor its engines are of tp alone."""
-    if "rollout" in parts.choices or (otherwise := generated_otherwise(rollout)) is None:
-        return {}
-    staged, by_tp = otherwise
-    return {"rollout": whole_engines(by_tp if together else staged)}
-
-
-def _interleaved_way(parts: Parts, actor: Degrees, rollout: Degrees) -> Shape | None:
-    """Rollout on the accelerators of the actor: engines of tp alone, which interleave; None if the degrees do not go together."""
-    if not actor.tp or not rollout.tp:
-        return None
-    return interleaved(actor.tp.value, rollout.tp.value, parts.settings.word("actor.training_backend", PLANS) == FSDP)

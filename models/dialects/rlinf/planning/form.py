@@ -12,7 +12,7 @@ from ....text.values import Count, Word
 
 
 class MeasuredOnForm(BaseModel):
-    """The key about a cost of a component; see measured_on.py."""
+    """The key about a cost of a component; see hints.py."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 

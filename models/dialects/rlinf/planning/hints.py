@@ -1,4 +1,4 @@
-"""Hints of a file with times: what RLinf starts of them, and what their costs were measured on.
+"""Hints of a file with times: what RLinf starts of them, and what its costs were measured on.
 
 RLinf's tool takes the ranks of the file for those of the run that was measured (toolkits/auto_placement/util.py); a plan that is written
 into the file changes them.
@@ -7,22 +7,23 @@ into the file changes them.
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Container, Iterable, Sequence
+from typing import Collection, Iterator, Sequence
 from typing import Mapping as MappingType
 
 from ....component import Component, Relation
-from ....configuration.notes import Notes, is_unknown
+from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Finding, UnusableInput
 from ....hints.said import timed_names
 from ....hints.without import without
 from ....machines.cluster import Cluster
-from ....placements.assignment import Assignment, Run
+from ....placements.assignment import Run
 from ....planning.measured import Measured
 from ....planning.workload import Timed
 from ....record import dataclass
-from ....text.tree import Entry, Mapping, Scalar, Value, find
+from ....text.tree import Entry, Mapping, Value
 from ..known import COST, INFERENCE, KEY, placed_in
+from ..modes.parts import masks
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Opened:
 
     Attributes
     ----------
-    components : all of the file, those that are planned without ranks and with times, and `inference` where it is a part of its own.
-    own : the ranks that the file itself gives to those without.
+    components : all of the file, the planned ones without ranks and with times, and `inference` where it is a component of its own.
+    own : ranks that the file itself gives to those without.
     relations : who goes along with whom.
     """
 
@@ -42,7 +43,7 @@ class Opened:
 
     @property
     def names(self) -> frozenset[str]:
-        """The components that are planned, and those that go along."""
+        """Components that are planned, and those that go along."""
         return frozenset(self.own)
 
 
@@ -54,118 +55,104 @@ def measured_on_of(notes: Notes, root: Mapping, block: Value | None) -> tuple[Va
 
     One that is no count, or that is about no cost of the file, is an error.
     """
-    inner = block.get("components") if isinstance(block, Mapping) else None
-    if not isinstance(block, Mapping) or not isinstance(inner, Mapping):
+    saying = [each for each in _hints(block) if isinstance(each.value, Mapping) and each.value.get(MEASURED_ON) is not None]
+    if not isinstance(block, Mapping) or not saying:
         return block, {}
-    costs, found, said = root.get(KEY), dict[str, int](), list[str]()
-    for each in inner:
-        name, its = each.key.text, each.value.entry(MEASURED_ON) if isinstance(each.value, Mapping) else None
-        if its is None:
-            continue
-        said.append(name)
-        if (count := _count(notes, name, its)) is None:
-            continue
-        if isinstance(costs, Mapping) and costs.get(f"{name}{COST}") is not None:
-            found[name] = count
-        else:
-            message = f"`{MEASURED_ON}` of `{name}` is about a cost of it in RLinf's `{KEY}`, and this file has none"
-            notes.error("PW121", name, message, its.value.span, "of what?", "write `seconds` by count, such as `{8: 120}`")
-    if not said:
-        return block, {}
-    left = tuple(
-        replace(each, value=replace(each.value, entries=tuple(key for key in each.value if key.key.text != MEASURED_ON)))
-        if each.key.text in said and isinstance(each.value, Mapping)
-        else each
-        for each in inner
-    )
-    kept = tuple(replace(each, value=replace(inner, entries=left)) if each.value is inner else each for each in block)
-    empty = [each for each in left if each.key.text in said and isinstance(each.value, Mapping) and not each.value.entries]
-    return without(replace(block, entries=kept), empty), found
-
-
-def _count(notes: Notes, name: str, entry: Entry) -> int | None:
-    """The count; None, and a finding, where it is none. One that is not known here is none either."""
     from ....text.forms import fill
     from .form import MeasuredOnForm
 
-    if isinstance(entry.value, Scalar) and is_unknown(entry.value):
-        message = f"the hints of `{name}` need a value that is not known here: `{entry.value.text}`"
-        notes.error("PW120", name, message, entry.value.span, "", "write the value")
-        return None
-    try:
-        return fill(MeasuredOnForm, Mapping((entry,), entry.value.span), name, f"the hints of `{name}`").measured_on
-    except UnusableInput as problem:
-        notes.findings += problem.findings
-        return None
+    costs, found, left = root.get(KEY), dict[str, int](), list[Entry]()
+    for each in saying:
+        name, hints = each.key.text, each.value
+        own = [entry for entry in hints if entry.key.text == MEASURED_ON] if isinstance(hints, Mapping) else []
+        others = [entry for entry in hints if entry not in own] if isinstance(hints, Mapping) else []
+        left += [replace(each, value=Mapping(tuple(others), hints.span))] if others else []
+        try:
+            count = fill(MeasuredOnForm, Mapping(tuple(own), hints.span), name, f"the hints of `{name}`").measured_on
+        except UnusableInput as problem:
+            notes.findings += problem.findings
+            continue
+        if isinstance(costs, Mapping) and costs.get(f"{name}{COST}") is not None:
+            found |= {name: count} if count is not None else {}
+        else:
+            message = f"`{MEASURED_ON}` of `{name}` is about a cost of it in RLinf's `{KEY}`, and this file has none"
+            notes.error("PW121", name, message, own[0].value.span, "of what?", "write `seconds` by count, such as `{8: 120}`")
+    kept, inner = {each.key.text: each for each in left}, block.get("components")
+    changed = tuple(kept.get(each.key.text, each) for each in _hints(block))
+    whole = tuple(replace(each, value=Mapping(changed, inner.span)) if inner and each.value is inner else each for each in block)
+    return without(replace(block, entries=whole), [each for each in saying if each.key.text not in kept]), found
+
+
+def _hints(block: Value | None) -> Sequence[Entry]:
+    """Entries of the components of a block."""
+    inner = block.get("components") if isinstance(block, Mapping) else None
+    return inner.entries if isinstance(inner, Mapping) else ()
+
+
+def _without(block: Value | None, names: Collection[str]) -> Value | None:
+    """The block without the hints of these components; None where nothing else is in it."""
+    entries = [each for each in _hints(block) if each.key.text in names]
+    return without(block, entries) if entries else block
 
 
 def of_what_runs(
     notes: Notes, settings: Settings, root: Mapping, block: Value, components: tuple[Component, ...], planned: Opened
-) -> Value | None:  # fmt: skip
-    """The hints of a file with times without those of what RLinf does not start; None where nothing else is in them."""
+) -> Value | None:
+    """Hints of a file with times without those of what RLinf does not start; None where nothing else is in them.
+
+    Where actor and rollout share their accelerators, inference without ranks is not started; elsewhere it is left to solve.
+    """
     known = planned.names | placed_in(root)
+    idle = [name for name in INFERENCE if name not in known]
     if planned.own:
-        return _without(block, [name for name in INFERENCE if name not in known])
+        return _without(block, idle)
     from .times import unstarted
 
-    left = _started(_without(block, unstarted(settings, known, timed_names(block))), known, components)
+    held = {each.name: masks(each) for each in components}
+    shares = held.get("actor") and held.get("actor") == held.get("rollout")
+    left = _without(block, idle if shares else unstarted(settings, known, timed_names(block)))
     return _judged_plan(left, components, notes.findings)
 
 
 def with_phases_of_idle(
-    settings: Settings, cluster: Cluster, block: Value | None, left: Value | None, components: tuple[Component, ...], judged: tuple[Component, ...]
-) -> tuple[Component, ...]:  # fmt: skip
-    """What trains also has its memory in the phases of what it does the work of, whose hints are in the `block` and not in what is `left`.
+    settings: Settings, cluster: Cluster, whole: Value | None, left: Value | None, names: Collection[str], judged: tuple[Component, ...]
+) -> tuple[Component, ...]:
+    """What trains also has its memory in the phases of what it does the work of, whose hints are in `whole` and not in what is `left`.
 
-    The planner counts it so too (see Question.turns_beside). `components` are those of the file, `judged` the same with their hints.
+    The planner counts it so too (see Question.turns_beside). `names` are the components of the file, `judged` the same with their hints.
     """
-    inner = block.get("components") if isinstance(block, Mapping) else None
-    hints = [each for each in inner if each.key.text in INFERENCE] if isinstance(inner, Mapping) else []
-    hints = [each for each in hints if find(left, f"components.{each.key.text}") is None]
-    if inner is None or not hints:
+    kept = dict(hinted_entries(left))
+    idle = [entry for name, entry in hinted_entries(whole) if name in INFERENCE and name not in kept]
+    if not idle:
         return judged
     from ....hints.add import add_hints
-    from .times import besides
+    from .times import is_besides
 
-    names, found = {each.name for each in components}, {each.name: each for each in judged}
-    for its in add_hints(Mapping(tuple(hints), inner.span), cluster, judged, []).components:
-        worker = found.get(INFERENCE.get(its.name, "")) if its.name not in found else None
+    found, started = {each.name: each for each in judged}, set(names)
+    for hinted in add_hints(Mapping(tuple(idle), idle[0].key.span), cluster, judged, []).components:
+        worker = found.get(INFERENCE.get(hinted.name, "")) if hinted.name not in found else None
         # Without phases what trains has its memory all the time.
-        if worker and worker.phases and its.phases and besides(settings, its.name, names, ()):
-            names.add(its.name)
-            found[worker.name] = replace(worker, phases=tuple(dict.fromkeys((*worker.phases, *its.phases))))
+        if worker and worker.phases and hinted.phases and is_besides(settings, hinted.name, started, ()):
+            started.add(hinted.name)
+            found[worker.name] = replace(worker, phases=tuple(dict.fromkeys((*worker.phases, *hinted.phases))))
     return tuple(found.values())
 
 
-def _started(block: Value | None, names: Container[str], components: Iterable[Component]) -> Value | None:
-    """The block without the hints of components that infer and are none of `names`, which start with their ranks as they are written.
-
-    So it is where actor and rollout share their accelerators. Elsewhere those without ranks are left to solve.
-    """
-    held = Assignment({each.name: each.runs or () for each in components})
-    if not held.masks("actor") or held.masks("actor") != held.masks("rollout"):
-        return block
-    return _without(block, [name for name in INFERENCE if name not in names])
-
-
-def _without(block: Value | None, names: Container[str]) -> Value | None:
-    """The block without the hints of these components; None where nothing else is in it."""
-    inner = block.get("components") if isinstance(block, Mapping) else None
-    left_out = [each for each in inner if each.key.text in names] if isinstance(inner, Mapping) else []
-    return without(block, left_out) if left_out else block
-
-
-def _judged_plan(block: Value | None, components: Iterable[Component], findings: list[Finding]) -> Value | None:
-    """The block without its `plan`, None if nothing else is in it; `plan` is judged here as if all components had times: their ranks are looked at as they are written."""
+def _judged_plan(block: Value | None, components: Sequence[Component], findings: list[Finding]) -> Value | None:
+    """The block without its `plan`, which is judged here as if all components had times; None if nothing else is in the block."""
     plan = block.get("plan") if isinstance(block, Mapping) else None
     if plan is None or not isinstance(block, Mapping):
         return block
     from ....hints.plan import read_plan
     from ....hints.times.usual_phases import stages_of
 
-    some = Timed((Measured(1, 1, next(iter(stages_of(plan)), "")),))  # their phases are looked at as they are planned
-    known = {each.name: each for each in components}
-    known |= {name: Component(name) for name in ("inference",) if name not in known}
+    some = Timed((Measured(1, 1, next(iter(stages_of(plan)), "")),))
+    known = {"inference": Component("inference"), **{each.name: each for each in components}}
     read_plan(plan, [replace(each, timed=each.timed or some) for each in known.values()], findings, "placewright.plan")
     others = tuple(entry for entry in block if entry.key.text != "plan")
     return Mapping(others, block.span, block.flow) if others else None
+
+
+def hinted_entries(block: Value | None) -> Iterator[tuple[str, Entry]]:
+    """(component, its entry) of the hints in a block."""
+    yield from ((each.key.text, each) for each in _hints(block))

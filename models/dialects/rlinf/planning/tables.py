@@ -2,12 +2,10 @@
 
 Sources in RLinf:
 
-- docs (guides/auto_placement) and toolkits/auto_placement/util.py. Any `<component>_cost` is read, not only those of
-  RLinf's tool.
-- toolkits/auto_placement/fitter.py, which fits by scipy. A fit there begins at a guess and may end at a poor one;
-  here every family has its best, which is as good or better.
-- toolkits/auto_placement/node.py and util.py (get_valid_gpu_num_list). The tables hold the time of an iteration; the
-  tool divides it by the number of batches where it needs that of one.
+- docs (guides/auto_placement) and toolkits/auto_placement/{util,node}.py (get_valid_gpu_num_list). Any `<component>_cost` is read.
+- toolkits/auto_placement/fitter.py, which fits by scipy; here every family has its best curve.
+
+The tables hold the time of an iteration; the tool divides it by the number of batches where it needs that of one.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from functools import lru_cache
 from typing import Callable, Iterator, NamedTuple, Sequence
 from typing import Mapping as MappingType
 
-from ....configuration.notes import Notes, is_unknown
+from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.span import Span
 from ....hints.seconds.duration import duration
@@ -26,70 +24,64 @@ from ....planning.measured import SECOND
 from ....quantity import Advised
 from ....record import dataclass
 from ....text.tree import Mapping, Scalar
-from ..known import COST, KEY
+from ..known import COST, KEY, MEGATRON
+from ..section import is_absent
 
 BY_ENVIRONMENTS = {"env": "env_profile_data", "rollout": "rollout_profile_data"}
 """Component -> where its seconds stand by the number of environments on one accelerator."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Nanoseconds of an iteration, and where they stand."""
-
-    nanoseconds: int
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """Seconds of an iteration by the number of environments on one accelerator, and where they stand."""
-
-    seconds: MappingType[int, Fraction]
-    span: Span
-
-
 @dataclass(frozen=True)
 class Profile:
-    """What the section says; `costs` by component."""
+    """Times of the section `profile_data`.
 
-    costs: MappingType[str, Cost]
-    shares: MappingType[str, Shares]
+    Attributes
+    ----------
+    costs : component -> nanoseconds of an iteration.
+    shares : component -> seconds of an iteration by the number of environments on one accelerator.
+    spans : component -> where its time stands.
+    """
+
+    costs: MappingType[str, int]
+    shares: MappingType[str, MappingType[int, Fraction]]
+    spans: MappingType[str, Span]
+
+    def span(self, name: str = "") -> Span | None:
+        """Where the time of a component stands, by default that of the first cost."""
+        return self.spans.get(name or next(iter(self.costs), ""))
 
 
 def read_profile(notes: Notes, settings: Settings) -> Profile:
     """The section, empty where there is none; a finding for each value that is no number of seconds."""
     section = settings.at(KEY)
-    costs: dict[str, Cost] = {}
-    shares: dict[str, Shares] = {}
+    costs, shares, spans = dict[str, int](), dict[str, MappingType[int, Fraction]](), dict[str, Span]()
     for entry in section if isinstance(section, Mapping) else ():
-        key = entry.key.text
-        if key.endswith(COST) and (found := _seconds(notes, settings, f"{KEY}.{key}")) is not None:
-            costs[key.removesuffix(COST)] = found
+        name = entry.key.text.removesuffix(COST)
+        if name != entry.key.text and (cost := _seconds(notes, settings, f"{KEY}.{entry.key.text}")) is not None:
+            costs[name], spans[name] = cost, entry.value.span
     for name, key in BY_ENVIRONMENTS.items():
         table = settings.at(f"{KEY}.{key}")
-        if isinstance(table, Mapping) and (rows := _rows(notes, settings, key, table)):
-            shares[name] = Shares(rows, table.span)
-    return Profile(costs, shares)
+        if isinstance(table, Mapping) and (rows := dict(_rows(notes, settings, key, table))):
+            shares[name], spans[name] = rows, table.span
+    return Profile(costs, shares, spans)
 
 
-def _rows(notes: Notes, settings: Settings, key: str, table: Mapping) -> dict[int, Fraction]:
-    rows: dict[int, Fraction] = {}
+def _rows(notes: Notes, settings: Settings, key: str, table: Mapping) -> Iterator[tuple[int, Fraction]]:
     for entry in table:
         count = entry.key.text
         if not (count.isascii() and count.isdecimal() and len(count) < 10 and int(count)):
-            message = f"`{key}` has seconds by how many environments there are on one accelerator, and `{count[:40]}` is no such number"
+            message = f"`{key}` has seconds by the number of environments on one accelerator, and `{count[:40]}` is no such number"
             notes.error("PW105", KEY, message, entry.key, "no number", "write whole numbers such as `16: 2.46`")
         elif (found := _seconds(notes, settings, f"{KEY}.{key}.{count}")) is not None:
-            rows[int(count)] = Fraction(found.nanoseconds, SECOND)
-    return rows
+            yield int(count), Fraction(found, SECOND)
 
 
-def _seconds(notes: Notes, settings: Settings, path: str) -> Cost | None:
+def _seconds(notes: Notes, settings: Settings, path: str) -> int | None:
     value = settings.at(path)
-    if value is None or is_unknown(value) or (isinstance(value, Scalar) and value.is_null):
+    if value is None or is_absent(value):
         return None
     try:
-        return Cost(duration(value.value if isinstance(value, Scalar) else value), value.span)
+        return duration(value.value if isinstance(value, Scalar) else value)
     except ValueError as wrong:
         advice = wrong.advice if isinstance(wrong, Advised) else "write the seconds of an iteration, such as `59.9`"
         notes.error("PW105", path, f"`{path}`: {wrong}", value, "no seconds", advice)
@@ -97,7 +89,6 @@ def _seconds(notes: Notes, settings: Settings, path: str) -> Cost | None:
 
 
 Curve = Callable[[int], float]
-Shape = Callable[[float, float], float]
 STEPS = 400
 """How finely the exponent is looked for before it is narrowed down."""
 
@@ -111,23 +102,26 @@ class Fitted(NamedTuple):
 
 
 def fitted(points: MappingType[int, Fraction]) -> Fitted | None:
-    """The curve that explains most, the first of equals in the order power, exponential, logarithm, parabola; None for a single point."""
+    """Curve that explains most, the first of equals: power, exponential, logarithm, parabola; None for a single point."""
     return _fitted(tuple(points.items()))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=64)  # a file is read many times while it is planned, each time with the same points
 def _fitted(pairs: tuple[tuple[int, Fraction], ...]) -> Fitted | None:
-    """The same; a file is read many times while it is planned, each time with the same points."""
-    points = dict(pairs)
+    points, curves = dict(pairs), dict[str, Curve]()
     xs, ys = list(points), [float(value) for value in points.values()]
-    found: list[Fitted] = []
-    if len(xs) > 1:
-        found += [_scaled(xs, ys, family, shape, reach) for family, shape, reach in _exponents(xs)]
-        if min(xs) > 0:
-            found.append(_logarithm(xs, ys))
+    if len(xs) < 2:
+        return None
+    if min(xs) > 0:
+        centre = math.exp(math.fsum(map(math.log, xs)) / len(xs))
+        curves["a x^b"] = _scaled(xs, ys, lambda x, b: (x / centre) ** b, 10.0)
+    middle = sum(xs) / len(xs)
+    curves["a e^(b x)"] = _scaled(xs, ys, lambda x, b: math.exp(b * (x - middle)), 20.0 / (max(xs) - min(xs)))
+    if min(xs) > 0:
+        curves["a + b ln x"] = _logarithm(xs, ys)
     if len(xs) > 2:
-        found.append(_parabola(points))
-    return max(found, key=lambda each: each.explained, default=None)
+        curves["a x^2 + b x + c"] = _parabola(points)
+    return max((Fitted(curve, family, _explained(xs, ys, curve)) for family, curve in curves.items()), key=lambda each: each.explained)
 
 
 def _explained(xs: Sequence[int], ys: Sequence[float], curve: Curve) -> float:
@@ -137,18 +131,8 @@ def _explained(xs: Sequence[int], ys: Sequence[float], curve: Curve) -> float:
     return 1 - left / whole if whole else 1.0
 
 
-def _exponents(xs: Sequence[int]) -> list[tuple[str, Shape, float]]:
-    """The families a f(x, b): name, f, and how far b is looked for."""
-    middle, width = sum(xs) / len(xs), max(xs) - min(xs)
-    found: list[tuple[str, Shape, float]] = []
-    if min(xs) > 0:
-        centre = math.exp(math.fsum(map(math.log, xs)) / len(xs))
-        found.append(("a x^b", lambda x, b: (x / centre) ** b, 10.0))
-    return [*found, ("a e^(b x)", lambda x, b: math.exp(b * (x - middle)), 20.0 / width)]
-
-
-def _scaled(xs: Sequence[int], ys: Sequence[float], family: str, shape: Shape, reach: float) -> Fitted:
-    """The least squares of a f(x, b): for each b the best a is a quotient, so that b alone is looked for."""
+def _scaled(xs: Sequence[int], ys: Sequence[float], shape: Callable[[float, float], float], reach: float) -> Curve:
+    """Least squares of a f(x, b): for each b the best a is a quotient, so that b alone is looked for, up to `reach`."""
 
     def factor(b: float) -> float:
         values = [shape(x, b) for x in xs]
@@ -162,30 +146,22 @@ def _scaled(xs: Sequence[int], ys: Sequence[float], family: str, shape: Shape, r
     place = min(range(len(grid)), key=lambda index: left(grid[index]))
     low, high = grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)]
     for _ in range(100):  # thirds, until the two cannot be told apart
-        one, other = low + (high - low) / 3, high - (high - low) / 3
-        low, high = (low, other) if left(one) <= left(other) else (one, high)
+        lower, upper = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, upper) if left(lower) <= left(upper) else (lower, high)
     b = (low + high) / 2
     a = factor(b)
-
-    def curve(x: int) -> float:
-        return a * shape(x, b)
-
-    return Fitted(curve, family, _explained(xs, ys, curve))
+    return lambda x: a * shape(x, b)
 
 
-def _logarithm(xs: Sequence[int], ys: Sequence[float]) -> Fitted:
+def _logarithm(xs: Sequence[int], ys: Sequence[float]) -> Curve:
     logs = [math.log(x) for x in xs]
     mean, height = math.fsum(logs) / len(logs), math.fsum(ys) / len(ys)
     slope = math.fsum((log - mean) * (y - height) for log, y in zip(logs, ys)) / math.fsum((log - mean) ** 2 for log in logs)
-
-    def curve(x: int) -> float:
-        return height + slope * (math.log(x) - mean)
-
-    return Fitted(curve, "a + b ln x", _explained(xs, ys, curve))
+    return lambda x: height + slope * (math.log(x) - mean)
 
 
-def _parabola(points: MappingType[int, Fraction]) -> Fitted:
-    """Solved exactly: the equations of least squares in whole fractions."""
+def _parabola(points: MappingType[int, Fraction]) -> Curve:
+    """Equations of least squares, solved exactly in fractions."""
     powers = [sum(Fraction(x) ** power for x in points) for power in range(5)]
     sums = [sum((value * x**power for x, value in points.items()), Fraction()) for power in range(3)]
     rows = [[powers[row + column] for column in range(3)] + [sums[row]] for row in range(3)]
@@ -195,23 +171,18 @@ def _parabola(points: MappingType[int, Fraction]) -> Fitted:
         for row in range(3):
             if row != pivot:
                 times = rows[row][pivot] / rows[pivot][pivot]
-                rows[row] = [mine - times * its for mine, its in zip(rows[row], rows[pivot])]
+                rows[row] = [mine - times * other for mine, other in zip(rows[row], rows[pivot])]
     factors = [rows[row][3] / rows[row][row] for row in range(3)]
-
-    def curve(x: int) -> float:
-        return float(sum((factor * x**power for power, factor in enumerate(factors)), Fraction()))
-
-    xs, ys = list(points), [float(value) for value in points.values()]
-    return Fitted(curve, "a x^2 + b x + c", _explained(xs, ys, curve))
+    return lambda x: float(sum((factor * x**power for power, factor in enumerate(factors)), Fraction()))
 
 
 MEASURED = ""
 MEGATRON_FORMULA = "RLinf's formula for Megatron"
-"""By name, as RLinf's tool has it; it takes the same for whatever else trains or computes probabilities (see `formula_of`)."""
+"""RLinf's tool takes the same for whatever else trains or computes probabilities (see `formula_of`)."""
 
 
 class Row(NamedTuple):
-    """The time of an iteration in ns, and by which formula it follows from what was measured; `MEASURED` if it was measured itself."""
+    """Time of an iteration in ns, and by which formula it follows from what was measured; `MEASURED` if it was measured itself."""
 
     nanoseconds: int
     formula: str = MEASURED
@@ -235,21 +206,20 @@ class Batch(NamedTuple):
 
 
 def formula_of(backend: str | None) -> str:
-    """How it is told that a time follows by `trained` of what `backend` trains: it is no formula for that, unless that is Megatron."""
-    return MEGATRON_FORMULA if backend == "megatron" else f"{MEGATRON_FORMULA}, taken for {'FSDP' if backend == 'fsdp' else 'this'} too"
+    """Name of the formula for what `backend` trains: it is no formula for that, unless that is Megatron."""
+    return MEGATRON_FORMULA if backend == MEGATRON else f"{MEGATRON_FORMULA}, taken for {'FSDP' if backend == 'fsdp' else 'this'} too"
 
 
 def trained_table(nanoseconds: int, measured: int, replica: int, total: int, batch: Batch, formula: str = MEGATRON_FORMULA) -> Table:
-    """What trains or computes probabilities, in replicas of so many accelerators, measured on `measured` of `total`.
+    """Table of what trains or computes probabilities, in replicas of so many accelerators, measured on `measured` of `total`.
 
-    As many replicas as divide the groups of an update. A fewer accelerators take s times as long, divided by 1 + s / 10 (at least
+    As many replicas as divide the groups of an update. s times fewer accelerators take s times as long, divided by 1 + s / 10 (at least
     1.1, at most 1.9): what they lose less by talking less.
     """
     update = batch.samples // batch.updates
     replicas = [count for count in range(1, total // replica + 1) if update % (count * batch.group) == 0]
-    counts = [count * replica for count in replicas] or list(range(replica, total + 1, replica))
     found = {}
-    for count in counts:
+    for count in [count * replica for count in replicas] or range(replica, total + 1, replica):
         if count < measured:
             slower = Fraction(measured, count)
             gain = 1 + min(Fraction(9, 10), max(slower / 10, Fraction(1, 10)))
@@ -258,7 +228,7 @@ def trained_table(nanoseconds: int, measured: int, replica: int, total: int, bat
 
 
 def generated_table(nanoseconds: int, measured: int, engine: int, running: int, batch: Batch) -> Table:
-    """Rollout in engines of so many accelerators, each with at most `running` requests at once.
+    """Table of rollout in engines of so many accelerators, each with at most `running` requests at once.
 
     As fast as measured while its engines hold all samples at once, nine tenths of 128 requests or more counting as full; else the
     time grows as the accelerators become fewer.
@@ -266,30 +236,25 @@ def generated_table(nanoseconds: int, measured: int, engine: int, running: int, 
     held = -(-running * 9 // 10) if running >= 128 else running
     found = {}
     for count in range(engine, measured, engine):
-        all_at_once = count // engine * held >= batch.samples
-        formula = "RLinf's formula for rollout"
-        found[count] = Row(nanoseconds if all_at_once else round(Fraction(nanoseconds * measured, count)), formula)
+        slower = 1 if count // engine * held >= batch.samples else Fraction(measured, count)
+        found[count] = Row(round(nanoseconds * slower), "RLinf's formula for rollout")
     return {**found, measured: Row(nanoseconds)}
 
 
 def simulated_table(profile: MappingType[int, Fraction], environments: int, total: int, even: bool) -> Table:
-    """Environments dealt out to so many processes, an accelerator each, where the time for a number of them on one was measured.
+    """Table of environments dealt out to so many processes, an accelerator each, by the measured seconds of a number of them on one.
 
-    `profile` is in seconds. `even`: every process must have as many; else the time of the smaller share is taken. More on one
-    accelerator than were ever measured are not possible; between measurements a curve is taken (see curves.py).
+    `even`: every process must have as many; else the time of the smaller share is taken. More on one accelerator than were ever
+    measured are not possible; between measurements a curve is taken.
     """
-    return dict(_simulated(profile, environments, total, even))
-
-
-def _simulated(profile: MappingType[int, Fraction], environments: int, total: int, even: bool) -> Iterator[tuple[int, Row]]:
-    most, curve = max(profile), None
+    found, curve = dict[int, Row](), None
     for count in range(1, min(total, environments) + 1):
         share = environments // count
-        if (even and environments % count) or share > most:
+        if (even and environments % count) or share > max(profile):
             continue
         if share in profile:
-            yield count, Row(round(profile[share] * SECOND))
-            continue
-        curve = curve or fitted(profile)
-        if curve is not None and (seconds := curve.curve(share)) > 0:
-            yield count, Row(max(1, round(seconds * SECOND)), f"a curve {curve.family} through the measured ones, as RLinf fits it")
+            found[count] = Row(round(profile[share] * SECOND))
+        elif (curve := curve or fitted(profile)) is not None and (seconds := curve.curve(share)) > 0:
+            formula = f"a curve {curve.family} through the measured ones, as RLinf fits it"
+            found[count] = Row(max(1, round(seconds * SECOND)), formula)
+    return found

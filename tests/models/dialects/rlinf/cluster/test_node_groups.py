@@ -97,7 +97,7 @@ def test_the_hardware_of_a_group_is_numbered_on_its_nodes(read) -> None:
         (
             "- {label: a, node_ranks: 0, hardware: {type: GimArm, configs: [{node_rank: 0, arm_variant: x}]}}",
             "PW116",
-            "`arm_variant` must be",
+            "must be `gim_arm`",
         ),
         (
             "- {label: a, node_ranks: 0, hardware: {type: Turtle2, configs: [{node_rank: 0}]}}\n"
@@ -138,7 +138,7 @@ def test_what_rlinf_refuses_is_an_error(read, text: str, code: str, message: str
         (
             "- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: 0, camera_type: kodak}]}}",
             "PW116",
-            "RLinf knows `realsense`",
+            "must be `realsense`",
         ),
         (
             "- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: 0, controller_node_rank: 9}]}}",

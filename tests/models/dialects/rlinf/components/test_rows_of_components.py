@@ -97,12 +97,6 @@ def test_components(codes, row: str, components: str, expected: str) -> None:
     assert f"{codes(text, MACHINES)} ".removeprefix(own).rstrip() == expected
 
 
-def test_vendors_are_told_apart(codes) -> None:
-    text = "cluster: {num_nodes: 2, component_placement: {actor: all, rollout: 0-7}}"
-    assert codes(text, "2x8xH100") == OK
-    assert codes(text, "1x8xH100+1x8xNPU:910B") == "(PW302)"
-
-
 def test_nodes_without_accelerators_are_passed_over_in_the_numbering(judged) -> None:
     report = judged(
         "cluster: {num_nodes: 4, component_placement: {actor: all, agent: {node_group: node, placement: all}}}", "1x2+1x0+1x3+1x0"

@@ -92,8 +92,6 @@ def test_a_tp_of_what_fsdp_trains_divides_nothing(job: Job, name: str, tp: int |
     assert reading.problem[name].step == 1 and name not in reading.problem.job.choices
     hints["actor"] = {"accelerators": 1}
     assert "PW208" in {each.code for each in hinted(job, hints, **settings).findings}
-    hints["actor"] = {"accelerators": 3, "parallel": {"tp": [1, 4]}}
-    assert "PW121" in {each.code for each in hinted(job, hints, **settings).findings}
 
 
 def test_of_an_embodied_actor_no_tp_is_read(job: Job) -> None:

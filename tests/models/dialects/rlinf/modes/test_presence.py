@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Callable
 
 import pytest
-from placewright.models.findings.finding import Severity
 from placewright.models.reading import Reading
 
 from .conftest import Job, codes, found
@@ -152,13 +151,3 @@ def test_the_tp_of_an_engine_divides_that_of_the_actor_it_gets_its_weights_from(
     megatron = {**settings, **SECTION, "actor__training_backend": "megatron", "actor__model__tensor_model_parallel_size": 1}
     del megatron["inference"]
     assert codes(job(placed, **megatron)) == {"PW123"}
-
-
-@pytest.mark.parametrize("critic", [None, {}, {"use_critic_model": False}])
-def test_a_critic_that_no_program_starts_is_told(job: Job, critic: object) -> None:
-    settings = {} if critic is None else {"critic": critic}
-    reading = job({"actor,rollout,reward,critic": "all"}, **settings)
-    told = [(finding.severity, finding.subject) for finding in found(reading) if finding.code == "PW803"]
-    assert told == [(Severity.INFO, "critic")]
-    started = job({"actor,rollout,reward,critic": "all"}, critic={"use_critic_model": True, "model": {}})
-    assert not [finding for finding in found(started) if finding.code == "PW803"]

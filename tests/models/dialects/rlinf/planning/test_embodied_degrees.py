@@ -106,7 +106,6 @@ def test_in_which_order_hints_offer_degrees_is_no_matter_where_the_file_says_its
         ("{tp: [4, 2, 1]}", ", tensor_parallel_size: 2", Parallel(2)),
         ("{tp: [2, 1], pp: [2, 1]}", ", tensor_parallel_size: 1", Parallel(1)),
         ("{tp: [2, 1], pp: [1, 2]}", ", pipeline_parallel_size: 2", Parallel(1, 2)),
-        ("{tp: [2, 1], ep: 2}", ", tensor_parallel_size: 1", Parallel(1, ep=2)),
         ("{tp: [2, 1]}", "", Parallel(2)),
         ("{tp: [2, 1]}", ", tensor_parallel_size: null", Parallel(2)),
         ("{tp: [2, 1]}", ", tensor_parallel_size: 0", Parallel(2)),
@@ -128,7 +127,6 @@ def test_the_degrees_of_the_file_come_before_those_that_hints_prefer(read: Read,
         ("{tp: [2, 4]}", ", tensor_parallel_size: 1", Parallel(1)),
         ("{tp: [2, 1]}", ", tensor_parallel_size: 3", Parallel(3)),
         ("{tp: [2, 1]}", ", pipeline_parallel_size: 2", Parallel(1, 2)),
-        ("{tp: [2, 1], ep: 2}", ", tensor_parallel_size: 4", Parallel(4, ep=2)),
     ],
 )
 def test_degrees_of_the_file_that_hints_do_not_offer_are_those_of_its_ranks_and_of_no_plan(

@@ -45,22 +45,6 @@ def test_inference_of_rlinf_has_as_many_accelerators_as_the_tp_that_is_chosen_fo
     assert max(min(each.amount for each in found.question.options["inference"]), apart.least.get("inference", 0)) == 4
 
 
-def test_a_tp_with_which_fsdp_does_nothing_is_told(tmp_path: Path) -> None:
-    file = tmp_path / "run.yaml"
-    its = RLINF.format(
-        backend="fsdp", own=1, offered="[1]", inference="inference: {model: {tensor_model_parallel_size: 2}}\n",
-        actor="{accelerators: 2, seconds: 90}", inferred="{accelerators: 2, seconds: 9}",
-    )  # fmt: skip
-    file.write_text(its)
-    problem = pw.load(file, "1x8").to_solve.problem
-    assert problem is not None and problem.job.workload is not None
-    told = [each for each in problem.job.workload.assumed if each.startswith("inference")]
-    assert told == [
-        "inference: tp 1, as FSDP divides no layer; by its tp (`inference.model.tensor_model_parallel_size`) RLinf only wants at least as many "
-        "accelerators"
-    ]
-
-
 def test_what_follows_needs_what_it_follows_to(tmp_path: Path) -> None:
     """Of an actor of tp 1, pp 4 inference has the tp alone: it is on 1, and they need 5 where they are apart, not twice 4."""
     file = tmp_path / "run.yaml"

@@ -54,12 +54,6 @@ def test_one_slip_is_one_finding(read: Read) -> None:
     assert finding.message == "`rolout` is no component of this job"
 
 
-def test_programs_of_other_people_may_have_a_component_of_nearly_the_same_name(read: Read) -> None:
-    (finding,) = told(read, text().replace("runner: {task_type: reasoning}\n", "") + BLOCK)
-    assert finding.message == "`rolout` is no component that the file places: it is searched as one of its own"
-    assert finding.severity.value == "warning"
-
-
 @pytest.mark.parametrize(
     ("written", "message"),
     [

@@ -6,7 +6,7 @@ import pytest
 from placewright.models.findings.finding import Severity
 from placewright.models.planning.workload import After
 
-from .opened import EMBODIED, Read, problem, said
+from .opened import EMBODIED, Read, problem
 
 
 def test_an_embodied_job_is_a_pipeline_of_its_stages_and_training_after_it(read: Read) -> None:
@@ -50,11 +50,6 @@ def test_simulators_that_hold_no_accelerators_stay_where_they_are(read: Read) ->
     anew = problem(read(text).to_solve)
     assert anew["env"].runs is not None and anew["env"].timed is None
     assert anew["rollout"].runs is None and anew["actor"].runs is None
-
-
-def test_several_processes_on_an_accelerator_are_planned_as_one(read: Read) -> None:
-    reading = read(EMBODIED.replace('{"actor,env,rollout": all}', '{"actor,rollout": all, env: "0-7:0-15"}')).to_solve
-    assert any("16 processes on 8 accelerators" in message for message in said(reading))
 
 
 @pytest.mark.parametrize("rows", ["{1: 1, 2: 2, 4: 4}", "{16: 2}"])

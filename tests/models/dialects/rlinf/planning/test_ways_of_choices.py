@@ -91,7 +91,7 @@ def test_of_degrees_that_all_need_more_the_least_is_told(read: Read) -> None:
     short = job(2, 1, "tp: [4, 8]", "tp: [1, 2]").replace("actor: {parallel", "actor: {accelerators: 3, parallel")
     told = [each for each in read(short).to_solve.findings if "fewer than" in each.message]
     assert [(each.message, each.help) for each in told] == [
-        ("`actor` asks for 3 accelerators, fewer than the least tp 4", "ask for 4 accelerators, or offer a smaller tp")
+        ("`actor` asks for 3 accelerators, fewer than its tp 4", "ask for 4 accelerators, or a smaller tp")
     ]
 
 
