@@ -30,7 +30,6 @@ from .recognise import DOTTED_SETTING
 from .state import State, TooMuch
 from .syntax import Script, Unreadable
 
-_ALL_ARGUMENTS = re.compile(r"\$\{?[@*]")
 _MAIN = re.compile(r"(.*[./])?(main|main_\w+|\w+_main)(\.py)?")
 _BETWEEN = re.compile(r"(?:\s|\\\n|#[^\n]*)*")
 _PLAIN_SETTING = re.compile(r"[+~]{0,2}[A-Za-z_][A-Za-z0-9_.@/-]*=", re.ASCII)
@@ -170,7 +169,6 @@ def _document(script: Followed, start: _Start, composer: Composer, number: int, 
     command = script.lines.span(launch.started.place)
     lost = _lost_after(launch, script)
     failed = any(finding.severity is Severity.ERROR for finding in words.findings)
-    open_ = _ALL_ARGUMENTS.search(script.source.text, *launch.started.place)
     program = Program(
         name=begins.name,
         span=mapped.span(0, len(launch.program.plain)),
@@ -182,7 +180,7 @@ def _document(script: Followed, start: _Start, composer: Composer, number: int, 
         number=number,
         count=count,
         found=main is not None,
-        complete=not (lost or open_ or words.unchecked or failed),
+        complete=not (lost or words.unchecked or failed),
         is_hydra=begins.is_hydra,
         machine=machine_of(launch, script.started, script.lines) or script.machine,
         missing=begins.missing,

@@ -287,7 +287,7 @@ class Follower(Flow):
             state.unsure(names, place, f"`{name}` sets it when the script runs")
             return Truth(None, f"it depends on how `{name}` ends")
         if name == "shift" and first.isdecimal() and len(first) < 6:
-            number = int(first)
+            number, state.shifted = int(first), True
             state.arguments = state.arguments[number if number <= len(state.arguments) else 0 :]
         plain = [word.plain for word in words]
         if name == "set" and "--" in plain:

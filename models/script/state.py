@@ -51,6 +51,7 @@ class State:
     script : the path of the script itself.
     environment : the variables of the environment that may be read.
     arguments, open_arguments : `$1` and so on; why all are unknown, "" if they are not.
+    shifted : True if unknown arguments were shifted: none are taken to be left then.
     removed, exported : variables that were unset, and those that programs see.
     outer : what the local variables of the function were before its call.
     folder : the folder that the script went to; "" if unknown.
@@ -64,6 +65,7 @@ class State:
     functions: dict[str, tuple[Script, Node]] = field(default_factory=dict)
     arguments: tuple[Text, ...] = ()
     open_arguments: str = ""
+    shifted: bool = False
     removed: set[str] = field(default_factory=set)
     exported: set[str] = field(default_factory=set)
     outer: dict[str, Held | None] = field(default_factory=dict)
@@ -115,7 +117,9 @@ class State:
     def elements(self, name: str, place: Place) -> list[Text]:
         """The elements of an array where it is named, or all arguments."""
         if name in "@*":
-            return [] if self.open_arguments else [text.used_at(place) for text in self.arguments]
+            if self.open_arguments and not self.shifted:
+                return [Text.unknown(f"${name}", place, self.open_arguments)]
+            return [text.used_at(place) for text in self.arguments]
         held = self.variables.get(name)
         if isinstance(held, list):
             return [text.used_at(place) for text in held]

@@ -38,7 +38,7 @@ class Program:
     command : the whole command; another setting can be added where it ends.
     number, count : which program of its script it is, from 1, and of how many.
     found : True if the configuration that it begins with was found, so that the settings are made in it.
-    complete : True if these are all of its settings. False where it takes the arguments of its script, or some are lost or refused.
+    complete : True if these are all of its settings. False where some are unknown, lost or refused; a script is taken to be run without arguments.
     is_hydra : True if it is known to read its configuration with Hydra: a framework's own program, or ``hydra.main`` is in its file.
     machine : what its script tells Ray of the machine; None if nothing.
     missing : what is missing of its configuration, and what helps; ("", "") if nothing is.

@@ -1,0 +1,39 @@
+"""Scripts whose verdict was once wrong: arguments, what is taken in from elsewhere, what Ray is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from placewright.models.composition import Composer
+from placewright.models.dialects.load import load_all
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.solver.verify import verify
+
+START = "python3 -m verl.trainer.main_ppo"
+MODES = (
+    "algorithm.adv_estimator=grpo data.train_files=a actor_rollout_ref.model.path=m actor_rollout_ref.rollout.name=vllm "
+    "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2 actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=2"
+)
+RUN = f"{START} {MODES} trainer.nnodes=1"
+
+
+def verdict(folder: Path, script: str, machine: str = "1x8xH100") -> str:
+    """The verdict of the one program of a script."""
+    (folder / "run.sh").write_text(script)
+    (reading,) = load_all(folder / "run.sh", read_shorthand(machine), "auto", "training", Composer())
+    return verify(reading).verdict
+
+
+@pytest.mark.parametrize("arguments", ['"$@"', "$@", '"${@:1}"', '"${@:2}"', "$*"])
+def test_a_script_is_judged_as_run_without_arguments(tmp_path: Path, arguments: str) -> None:
+    batch = "data.train_batch_size=100 actor_rollout_ref.actor.ppo_mini_batch_size=100"
+    assert verdict(tmp_path, f"{RUN} {batch} {arguments}") == "faulty"
+    assert verdict(tmp_path, f"{START} algorithm.adv_estimator=grpo trainer.nnodes=1 {arguments}") == "faulty"
+    assert verdict(tmp_path, f"{RUN} {arguments}") == "ok"
+
+
+def test_a_script_that_demands_arguments_has_unknown_ones_until_they_are_shifted(tmp_path: Path) -> None:
+    demands = "if [ $# -lt 1 ]; then exit 1; fi\n"
+    assert verdict(tmp_path, f'{demands}{RUN} "$@"') == "incomplete"
+    assert verdict(tmp_path, f'{demands}shift\n{RUN} "$@"') == "ok"
