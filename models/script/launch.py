@@ -142,6 +142,11 @@ def _interpreter(words: Sequence[Text]) -> int | None:
     return python
 
 
+def is_shell(word: Text) -> bool:
+    """True if a word names a shell."""
+    return word.known and _SHELL.fullmatch(word.plain) is not None
+
+
 def _is_interpreter(text: str) -> bool:
     return bool(_PYTHON.fullmatch(text) or _TORCHRUN.fullmatch(text))
 
@@ -182,7 +187,7 @@ def _of_torchrun(words: Sequence[Text], start: int) -> int | None:
 def nested_text(words: Sequence[Text], stdin: Text | None, files: Mapping[str, Text]) -> tuple[Text, Sequence[Text]] | None:
     """The text and arguments of a shell: `bash -c TEXT`, `bash FILE` that the script wrote."""
     first = _base(words[0].plain)
-    shells = (at for at, word in enumerate(words) if word.known and _SHELL.fullmatch(word.plain))
+    shells = (at for at, word in enumerate(words) if is_shell(word))
     position = next(shells, None)
     if position is not None and (position == 0 or first in _STARTERS):
         for at in range(position + 1, len(words)):
