@@ -42,6 +42,11 @@ _WORDS = (
     "heredoc_redirect", "extglob_pattern", "regex",
 )  # fmt: skip
 """Nodes that are read letter by letter: what the tree has wrong in them does not count."""
+_OF_MACHINE = re.compile(
+    r"(^|/)(activate|(set_?env|setup|setvars|conda|modules?|env-?vars)(\.(sh|bash))?|\.?(bash|z)?(rc|_?profile)|switch_env)$"
+    r"|^/(etc|opt|usr)/|/etc/profile"
+)
+"""Files that set up a machine: what they set belongs to the environment, as what a login sets."""
 _CUT = re.compile(r"(?:[ \t]|\\\n)*\\\n(?:[ \t]|\\\n)*(#[^\n]*)")
 _BLANK_ARGUMENT = re.compile(r"[ \t]*(?:\\\n[ \t]*)*(\\[ \t])")
 
@@ -363,6 +368,9 @@ class Follower(Flow):
             text = self.state.files.get(words[1].plain)
         if text is None or all(piece.unknown or not piece.text.strip() for piece in text.pieces):
             self.unread.append(place)
+            if name != "eval" and not _OF_MACHINE.search("".join(word.plain for word in words[1:2])):
+                shown = " ".join(word.plain for word in words[:2])[:60]
+                self.state.elsewhere = f"`{shown}` is not followed, which may set it"
             return Truth(None, f"it depends on how `{name}` ends")
         return self._inner(text)
 

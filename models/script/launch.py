@@ -107,7 +107,11 @@ def launch_of(started: Started) -> Launch | None:
     if program.secret or not (program.known or program.path.endswith(".py")):
         return None
     options = tuple(word for word in words[start:position] if word.plain != "-m")
-    return Launch(started, program, launcher, options, words[position + 1 :])
+    arguments = words[position + 1 :]
+    if "xargs" in before:
+        place = started.place[1] - 1, started.place[1]
+        arguments = (*arguments, Text.unknown("xargs", place, "`xargs` reads it when the script runs"))
+    return Launch(started, program, launcher, options, arguments)
 
 
 def _base(path: str) -> str:

@@ -55,6 +55,7 @@ class State:
     removed, exported : variables that were unset, and those that programs see.
     outer : what the local variables of the function were before its call.
     folder : the folder that the script went to; "" if unknown.
+    elsewhere : why variables that the script does not set may be set; "" if they are not.
     files : the texts that the script itself writes into files, by their names.
     ended : ``exit``, ``return``, ``break``, ``continue`` if what follows is not reached; else "".
     """
@@ -70,6 +71,7 @@ class State:
     exported: set[str] = field(default_factory=set)
     outer: dict[str, Held | None] = field(default_factory=dict)
     folder: str = ""
+    elsewhere: str = ""
     files: dict[str, Text] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     calls: int = 0
@@ -98,7 +100,9 @@ class State:
         if name in _ALWAYS_SET or name.startswith("BASH"):
             path = self.folder if name == "PWD" else ""
             return Text.unknown(f"${name}", place, f"`{name}` is what it is where the script runs", path)
-        return Text((Piece(" \t\n", (place,)),)) if name == "IFS" else None
+        if name == "IFS":
+            return Text((Piece(" \t\n", (place,)),))
+        return Text.unknown(f"${name}", place, self.elsewhere) if self.elsewhere else None
 
     def _special(self, name: str, place: Place) -> Text | None:
         """`$0`, `$1`, `$#` and their kin."""
@@ -172,6 +176,7 @@ class State:
         self.exported &= other.exported
         self.outer = {**other.outer, **self.outer}
         self.functions = {**other.functions, **self.functions}
+        self.elsewhere = self.elsewhere or other.elsewhere
         self.folder = self.folder if self.folder == other.folder else ""
         if (self.arguments, self.open_arguments) != (other.arguments, other.open_arguments):
             self.open_arguments = self.open_arguments or other.open_arguments or why

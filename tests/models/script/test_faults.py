@@ -47,3 +47,22 @@ def test_a_script_that_begins_itself_again_reaches_no_program(tmp_path: Path, ca
 @pytest.mark.parametrize("call", ["IN=1 bash $0", "[ -z $IN ] && IN=1 bash $0", "cd $X; bash run.sh", "bash $0 inner", "bash other.sh"])
 def test_a_script_that_may_begin_itself_in_another_way_is_read_on(tmp_path: Path, call: str) -> None:
     assert verdict(tmp_path, f"{call}\n{RUN}") == "ok"
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("source ./common.sh", "incomplete"),
+        ("[ -f .env ] && . .env", "incomplete"),
+        ("source $VENV/bin/activate", "faulty"),
+        ("source ~/.bashrc", "faulty"),
+        ("ARGS=(); GPUS=3; source common.sh", "faulty"),
+    ],
+)
+def test_what_another_script_may_set_is_unknown(tmp_path: Path, before: str, expected: str) -> None:
+    assert verdict(tmp_path, f"{before}\n{RUN} trainer.n_gpus_per_node=${{GPUS:-3}}") == expected
+    assert verdict(tmp_path, f'{before}\n{START} algorithm.adv_estimator=grpo trainer.nnodes=1 "${{ARGS[@]}}"') == expected
+
+
+def test_what_xargs_adds_is_unknown(tmp_path: Path) -> None:
+    assert verdict(tmp_path, f"xargs -a args.txt {START} algorithm.adv_estimator=grpo trainer.nnodes=1") == "incomplete"
