@@ -164,7 +164,8 @@ def _document(script: Followed, start: _Start, composer: Composer, number: int, 
     launch, begins, words = start.launch, start.program, start.arguments
     words.refuse_positional(begins.name)
     main = composer.library.source(begins.found.path, begins.found.name) if begins.found else None
-    document = composer.started(script.source, main, words.settings, words.environment)
+    added = begins.added(words.options.get("config-dir"))
+    document = composer.started(script.source, main, words.settings, words.environment, added)
     mapped = Mapped(launch.program, len(launch.program.plain), script.lines, script.source.text)
     command = script.lines.span(launch.started.place)
     lost = _lost_after(launch, script)

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Mapping, Sequence
 
 from ..composition.search_path import Folder, Located, SearchPath
+from ..composition.searched import Added
 from ..findings.finding import UnusableInput
 from ..record import dataclass
 from ..text.source import Source
@@ -73,6 +74,14 @@ class StartedProgram:
         names = dict.fromkeys((own, "" if shown == "." else shown, *self.roots))
         real = tuple(dict.fromkeys(os.path.realpath(name or ".") for name in names))
         return SearchPath(tuple(Folder(name, name) for name in names), real)
+
+    def added(self, option: Text | None) -> Added:
+        """The folders of configurations that `--config-dir` adds, and where relative ones may lie."""
+        folders = tuple(folder.path for folder in self._search.folders)
+        below = tuple(dict.fromkeys((*([self.launch.started.folder] if self.launch.started.folder else ()), *folders)))
+        if option is None:
+            return Added((), below)
+        return Added((Folder(option.path, option.path) if option.path else f"`{option.plain[:80]}` is not known",), below)
 
     @cached_property
     def name(self) -> str:

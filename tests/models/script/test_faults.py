@@ -66,3 +66,15 @@ def test_what_another_script_may_set_is_unknown(tmp_path: Path, before: str, exp
 
 def test_what_xargs_adds_is_unknown(tmp_path: Path) -> None:
     assert verdict(tmp_path, f"xargs -a args.txt {START} algorithm.adv_estimator=grpo trainer.nnodes=1") == "incomplete"
+
+
+@pytest.mark.parametrize("option", ["--config-dir={}", "-cd {}", "hydra.searchpath=[file://{}]", "'hydra.searchpath=[file://{}]'"])
+def test_folders_that_a_command_line_adds_are_read(tmp_path: Path, option: str) -> None:
+    (tmp_path / "conf/experiment").mkdir(parents=True)
+    big = "# @package _global_\nactor_rollout_ref: {rollout: {tensor_model_parallel_size: 3}}\n"
+    (tmp_path / "conf/experiment/big.yaml").write_text(big)
+    assert verdict(tmp_path, f"{RUN} {option.format('conf')} +experiment=big") == "faulty"
+    assert verdict(tmp_path, f"{RUN} {option.format('conf')} +experiment=other") == "incomplete"
+    assert verdict(tmp_path, f"{RUN} {option.format('other')} +experiment=big") == "incomplete"
+    assert verdict(tmp_path, f"{RUN} {option.format('$OTHER')} +experiment=big") == "incomplete"
+    assert verdict(tmp_path, f"{RUN} {option.format('conf')}") == "ok"
