@@ -73,14 +73,16 @@ class _Start:
         return bool(words.settings or words.findings) or "config-name" in words.options
 
 
-def read_script(source: Source, environment: Variables[str, str] | None = None) -> Followed:
+def read_script(source: Source, environment: Variables[str, str] | None = None, doubting: bool = False) -> Followed:
     """A script, followed with these variables of the environment. Nothing is executed.
+
+    If `doubting`, conditions on other variables of the environment are unknown.
 
     As bash does, statements are carried out one by one: what stands before a place that cannot be
     read was reached.
     """
     lines, (script, variables, machine) = Lines(source), _task(source)
-    state = State(os.path.abspath(source.name), environment or {}, variables)
+    state = State(os.path.abspath(source.name), environment or {}, variables, doubting=doubting)
     follower, findings = Follower(script, state), []
     try:
         follower.whole()
@@ -108,19 +110,28 @@ def read_script(source: Source, environment: Variables[str, str] | None = None) 
 
 def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
     """A Document for each program started with settings. Raises UnusableInput if there is none."""
-    script = read_script(source, Environment.of(composer.allowed).values)
-    starts = [_start(launch, script, composer) for each in script.started if (launch := launch_of(each))]
-    chosen = (
-        [start for start in starts if start.is_configured]
-        or [start for start in starts if start.program.found is not None]
-        or [start for start in starts if _MAIN.fullmatch(start.launch.program.plain)]
-    )
+    values = Environment.of(composer.allowed).values
+    script = read_script(source, values)
+    if not (chosen := _chosen(script, composer)) and not script.findings:
+        # such as a program that only the first node starts
+        script = read_script(source, values, doubting=True)
+        chosen = _chosen(script, composer)
     if not chosen:
         raise UnusableInput(script.findings or [_nothing(script)])
     weak, notes = Severity.WARNING, (_UNREACHED,)
     findings = (replace(each, severity=weak, notes=notes) for each in script.findings)
     script, count = replace(script, findings=tuple(findings)), len(chosen)
     return tuple(_document(script, start, composer, number, count) for number, start in enumerate(chosen, 1))
+
+
+def _chosen(script: Followed, composer: Composer) -> list[_Start]:
+    """The programs of a script that are judged."""
+    starts = [_start(launch, script, composer) for each in script.started if (launch := launch_of(each))]
+    return (
+        [start for start in starts if start.is_configured]
+        or [start for start in starts if start.program.found is not None]
+        or [start for start in starts if _MAIN.fullmatch(start.launch.program.plain)]
+    )
 
 
 def _nothing(script: Followed) -> Finding:

@@ -56,6 +56,7 @@ class State:
     outer : what the local variables of the function were before its call.
     folder : the folder that the script went to; "" if unknown.
     elsewhere : why variables that the script does not set may be set; "" if they are not.
+    doubting : True if a condition on what is not set is unknown.
     files : the texts that the script itself writes into files, by their names.
     ended : ``exit``, ``return``, ``break``, ``continue`` if what follows is not reached; else "".
     """
@@ -72,6 +73,7 @@ class State:
     outer: dict[str, Held | None] = field(default_factory=dict)
     folder: str = ""
     elsewhere: str = ""
+    doubting: bool = False
     files: dict[str, Text] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     calls: int = 0

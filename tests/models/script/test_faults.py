@@ -78,3 +78,18 @@ def test_folders_that_a_command_line_adds_are_read(tmp_path: Path, option: str) 
     assert verdict(tmp_path, f"{RUN} {option.format('other')} +experiment=big") == "incomplete"
     assert verdict(tmp_path, f"{RUN} {option.format('$OTHER')} +experiment=big") == "incomplete"
     assert verdict(tmp_path, f"{RUN} {option.format('conf')}") == "ok"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "if [[ $RANK == 0 ]]; then {}; fi",
+        'if [ "$NODE_RANK" == "0" ]; then ray start --head; {}; else ray start --address=h:1; fi',
+        'if false; then {}; fi\n[ "$RANK" = 0 ] && {}',
+        'case "$RANK" in 0) {} ;; *) ray start --address=h:1 ;; esac',
+        'if [ "$RANK" != 0 ]; then ray start --address=h:1; else {}; fi',
+    ],
+)
+def test_a_program_that_only_some_nodes_start_is_judged(tmp_path: Path, script: str) -> None:
+    assert verdict(tmp_path, script.replace("{}", RUN)) == "ok"
+    assert verdict(tmp_path, script.replace("{}", f"{RUN} trainer.n_gpus_per_node=3")) == "faulty"
