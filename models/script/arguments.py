@@ -27,6 +27,7 @@ _WITH_VALUE = {
     "--config-dir": "config-dir", "-cd": "config-dir", "--cfg": "cfg", "-c": "cfg",
     "--package": "package", "-p": "package", "--experimental-rerun": "experimental-rerun",
 }  # fmt: skip
+_MULTIRUN = ("--multirun", "-m", "hydra.mode=MULTIRUN")
 _KEY = re.compile(r"[+~]{0,2}[A-Za-z0-9_.$@/-]*(?==)", re.ASCII)
 _QUOTES = "bash takes quotes away: put the value in quotes within quotes, as in `\"key='a b'\"`"
 MAX_LENGTH = 8_192
@@ -46,6 +47,7 @@ class Arguments:
     assumed : which variables were taken as not set for a value, by its place.
     shell : True if they stand in a script.
     hydra : True if Hydra is known to read them; nothing is refused otherwise.
+    multirun : True if Hydra starts a job for each value of a sweep.
     """
 
     source: Source
@@ -60,10 +62,11 @@ class Arguments:
     assumed: dict[Span, frozenset[str]] = field(default_factory=dict)
     shell: bool = True
     hydra: bool = True
+    multirun: bool = False
 
     def read(self, words: Sequence[Text]) -> None:
         """Reads all words."""
-        rest = iter(words)
+        rest, self.multirun = iter(words), any(word.plain in _MULTIRUN for word in words)
         for word in rest:
             plain = word.plain
             if plain.startswith("-") and len(plain) > 1:
@@ -117,6 +120,8 @@ class Arguments:
         if value.secret:
             message = "a value from the environment, which is not shown, is refused by Hydra"
             self.findings.append(error("PW012", "", message, mapped.span(0, start)))
+        elif self.multirun and any("--multirun" in each.message for each in findings):
+            self._unread(key, value, mapped, f"`--multirun` starts a job for each value of `{written}`")
         elif not self.hydra and value.pieces:
             why = "its program may read it in another way than Hydra does"
             self._unread(key, value, mapped, why)

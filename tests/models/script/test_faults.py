@@ -93,3 +93,12 @@ def test_folders_that_a_command_line_adds_are_read(tmp_path: Path, option: str) 
 def test_a_program_that_only_some_nodes_start_is_judged(tmp_path: Path, script: str) -> None:
     assert verdict(tmp_path, script.replace("{}", RUN)) == "ok"
     assert verdict(tmp_path, script.replace("{}", f"{RUN} trainer.n_gpus_per_node=3")) == "faulty"
+
+
+@pytest.mark.parametrize("option", ["--multirun", "-m", "hydra.mode=MULTIRUN"])
+def test_a_value_that_is_swept_over_is_unknown(tmp_path: Path, option: str) -> None:
+    tp = "actor_rollout_ref.rollout.tensor_model_parallel_size"
+    assert verdict(tmp_path, f"{RUN} {option} {tp}=2,3") == "incomplete"
+    assert verdict(tmp_path, f"{RUN} {tp}=choice(2,3) {option}".replace("(", "\\(").replace(")", "\\)")) == "incomplete"
+    assert verdict(tmp_path, f"{RUN} {option} actor_rollout_ref.actor.optim.lr=1e-6,1e-5") == "ok"
+    assert verdict(tmp_path, f"{RUN} {tp}=2,3") == "unusable"
