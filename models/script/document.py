@@ -31,9 +31,14 @@ from .state import State, TooMuch
 from .syntax import Script, Unreadable
 
 _MAIN = re.compile(r"(.*[./])?(main|main_\w+|\w+_main)(\.py)?")
+_COUNT = re.compile(r"(\d{1,4})")
 _BETWEEN = re.compile(r"(?:\s|\\\n|#[^\n]*)*")
 _PLAIN_SETTING = re.compile(r"[+~]{0,2}[A-Za-z_][A-Za-z0-9_.@/-]*=", re.ASCII)
 _ACCELERATORS = re.compile(r"\s*[\w.-]+(?:\s*:\s*(\d{1,4}))?\s*")
+_SLURM = re.compile(
+    r"^#SBATCH[ \t]+(?:--gpus-per-node|--gres)[= \t]+(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})\b", re.MULTILINE
+)
+_KEPT = re.compile(r"^[^#\n]*?(--entrypoint-num-gpus[= \t]+(?!0\b)[^\s\\]+)", re.MULTILINE)
 _UNREACHED = "what the script does after this is not known; bash carries out what stands before it"
 _LOST = "bash takes them for a command of its own, which it does not find once the program has ended"
 
@@ -179,7 +184,7 @@ def _document(script: Followed, start: _Start, composer: Composer, number: int, 
     document = composer.started(script.source, main, words.settings, words.environment, added)
     mapped = Mapped(launch.program, len(launch.program.plain), script.lines, script.source.text)
     command = script.lines.span(launch.started.place)
-    lost = _lost_after(launch, script)
+    lost, (machine, why) = _lost_after(launch, script), machine_of(launch, script.started, script.lines)
     failed = any(finding.severity is Severity.ERROR for finding in words.findings)
     program = Program(
         name=begins.name,
@@ -194,10 +199,14 @@ def _document(script: Followed, start: _Start, composer: Composer, number: int, 
         found=main is not None,
         complete=not (lost or words.unchecked or failed),
         is_hydra=begins.is_hydra,
-        machine=machine_of(launch, script.started, script.lines) or script.machine,
+        machine=machine or script.machine,
         missing=begins.missing,
     )
     unchecked = [*script.unchecked, *words.unchecked, *document.unchecked]
+    if match := _KEPT.search(script.source.text):
+        why = f"`{match[1]}` keeps accelerators for the command itself, which are not subtracted"
+    if why:
+        unchecked.append(Unchecked("PW122", "", why, True, "Show the program all accelerators of its nodes"))
     if condition := launch.started.condition:
         why = f"whether `{begins.name}` in line {command.line} is started is not known: {condition}"
         unchecked.append(Unchecked("PW122", "", why))
@@ -273,7 +282,9 @@ def _task(source: Source) -> tuple[Script, dict[str, Held], Machine | None]:
     """The script of a source, what its file sets for it, and what the file says of the nodes."""
     run = find(source.root, "run") if source.name.endswith((".yaml", ".yml")) else None
     if not isinstance(run, Scalar) or not isinstance(run.value, str):
-        return Script.of(source.text), {}, None
+        match = _SLURM.search(source.text)
+        number = Machine(int(match[1]), Lines(source).span(match.span(1))) if match else None
+        return Script.of(source.text), {}, number
     variables: dict[str, Held] = {"SKYPILOT_NODE_RANK": _text(run, "0")}  # the head starts the program
     for section in ("envs", "secrets"):
         values = find(source.root, section)
@@ -283,8 +294,11 @@ def _task(source: Source) -> tuple[Script, dict[str, Held], Machine | None]:
     nodes, machine = find(source.root, "num_nodes"), None
     if nodes is None or isinstance(nodes, Scalar):
         variables["SKYPILOT_NUM_NODES"] = _text(nodes or run, nodes.text if nodes else "1")
-    accelerators = find(source.root, "resources.accelerators")
-    match = _ACCELERATORS.fullmatch(accelerators.text) if isinstance(accelerators, Scalar) else None
+    accelerators, pattern = find(source.root, "resources.accelerators"), _ACCELERATORS
+    if isinstance(accelerators, Mapping) and len(accelerators.entries) == 1:
+        accelerators = accelerators.entries[0].value  # `{H100: 8}`
+        pattern = _COUNT
+    match = pattern.fullmatch(accelerators.text) if isinstance(accelerators, Scalar) else None
     if match is not None and isinstance(accelerators, Scalar):
         number = match[1] or "1"
         machine = Machine(int(number), accelerators.span)

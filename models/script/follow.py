@@ -349,15 +349,15 @@ class Follower(Flow):
             self.state.ended = "exit"
         return HOLDS if name in _SURE else unknown
 
-    def _visible(self, node: Node) -> Text | None:
-        """What names the accelerators that a program sees: an assignment or an exported variable."""
+    def _visible(self, node: Node) -> tuple[str, Text] | None:
+        """What names the accelerators that a program sees: an assigned or an exported variable."""
         assigned = [child for child in node.children if child.type == "variable_assignment"]
         aside = self._aside() if assigned else self
         for child in assigned:
             aside._assign(child)
             aside.state.exported.add(self.script.written(child.children[0]))
-        held = [aside.state.variables.get(name) for name in VISIBLE if name in aside.state.exported]
-        return next((text for text in held if isinstance(text, Text)), None)
+        held = ((name, aside.state.variables.get(name)) for name in VISIBLE if name in aside.state.exported)
+        return next(((name, text) for name, text in held if isinstance(text, Text)), None)
 
     # -- texts, functions, exits
 

@@ -16,12 +16,14 @@ class Machine:
     accelerators_span : where that is written, such as ``--num-gpus=2`` or ``CUDA_VISIBLE_DEVICES=0,1``.
     cpus : how many CPUs Ray counts, as ``ray start --num-cpus`` says; None if unknown.
     cpus_span : where that is written.
+    variable : the variable that names the accelerators, such as ``ASCEND_RT_VISIBLE_DEVICES``; "" if none does.
     """
 
     accelerators: int | None = None
     accelerators_span: Span | None = None
     cpus: int | None = None
     cpus_span: Span | None = None
+    variable: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,3 +102,26 @@ def test_a_value_that_is_swept_over_is_unknown(tmp_path: Path, option: str) -> N
     assert verdict(tmp_path, f"{RUN} {tp}=choice(2,3) {option}".replace("(", "\\(").replace(")", "\\)")) == "incomplete"
     assert verdict(tmp_path, f"{RUN} {option} actor_rollout_ref.actor.optim.lr=1e-6,1e-5") == "ok"
     assert verdict(tmp_path, f"{RUN} {tp}=2,3") == "unusable"
+
+
+@pytest.mark.parametrize(
+    ("before", "machine", "expected"),
+    [
+        ('export CUDA_VISIBLE_DEVICES=""\n', "1x8xH100", "faulty"),
+        ("export CUDA_VISIBLE_DEVICES=-1\n", "1x8xH100", "faulty"),
+        ("CUDA_VISIBLE_DEVICES=0,1,-1,2 ", "1x8xH100", "faulty"),
+        ("export CUDA_VISIBLE_DEVICES=$(seq -s, 0 3)\n", "1x8xH100", "incomplete"),
+        ('export CUDA_VISIBLE_DEVICES=""\nray start --head\n', "1x8xH100", "incomplete"),
+        ("ray start --head --num-gpus=8\nssh w1 ray start --address=h:1 --num-gpus=4\n", "2x8xH100", "incomplete"),
+        ("ray start --head --num-gpus=8\nssh w1 ray start --address=h:1 --num-gpus=8\n", "2x8xH100", "ok"),
+        ("ray job submit --entrypoint-num-gpus 4 -- ", "1x8xH100", "incomplete"),
+        ("ray job submit --entrypoint-num-gpus=0 -- ", "1x8xH100", "ok"),
+        ("#SBATCH --gpus-per-node=4\nsrun ", "1x8xH100", "faulty"),
+        ("#SBATCH --gres=gpu:h100:8\nsrun ", "1x8xH100", "ok"),
+        ("export ASCEND_RT_VISIBLE_DEVICES=0,1\n", "3x8xH100", "ok"),
+        ("export ASCEND_RT_VISIBLE_DEVICES=0,1\n", "1x8x910B", "faulty"),
+        ("export CUDA_VISIBLE_DEVICES=0,1\n", "1x8x910B", "ok"),
+    ],
+)
+def test_what_a_script_shows_ray_of_its_node(tmp_path: Path, before: str, machine: str, expected: str) -> None:
+    assert verdict(tmp_path, f"{before}{RUN}", machine) == expected

@@ -275,13 +275,15 @@ run: |
 """
 
 
-def test_the_run_block_of_a_skypilot_task_is_a_script(tmp_path: Path) -> None:
-    write(tmp_path, {"task.yaml": TASK})
+@pytest.mark.parametrize("accelerators", ["H100:4", "{H100: 4}", "\n    H100: 4"])
+def test_the_run_block_of_a_skypilot_task_is_a_script(tmp_path: Path, accelerators: str) -> None:
+    text = TASK.replace("H100:4", accelerators)
+    write(tmp_path, {"task.yaml": text})
     reading = load(tmp_path / "task.yaml", AsDeclared(4), level="placement")
     codes = [finding.code for finding in errors(reading)]
     assert codes and set(codes) <= {"PW208", "PW214"}
     span = errors(reading)[0].span
-    assert span is not None and TASK.split("\n")[span.line - 1].strip().startswith(("trainer.n_gpus", "actor_rollout_ref"))
+    assert span is not None and text.split("\n")[span.line - 1].strip().startswith(("trainer.n_gpus", "actor_rollout_ref"))
     found = reading.document.program
     assert found is not None and found.machine is not None and found.machine.accelerators == 4
     sizes = {path: find(reading.document.root, path) for path in ("trainer.nnodes", "trainer.n_gpus_per_node")}
