@@ -158,6 +158,25 @@ class Arguments:
     def _written(self, span: Span) -> str:
         return self.source.text[span.start : span.end][:80]
 
+    def refuse_all_but(self, options: Sequence[str], words: Sequence[Text], program: str) -> None:
+        """Drop the settings; an error for words that argparse, which knows these options alone, refuses."""
+        self.settings, rest, refused = [], iter(words), list[Text]()
+        for word in rest:
+            name, equals, _ = word.plain.partition("=")
+            if any(option.startswith(name) for option in options) and name not in ("", "-", "--", "--config_"):
+                _ = equals or next(rest, None)
+            elif word.known and not word.unset:
+                refused.append(word)
+        self.positional = [word for word in self.positional if not word.known or word.unset]
+        if refused:
+            span = Mapped(refused[0], len(refused[0].plain), self.lines, self.source.text).span(0, len(refused[0].plain))
+            message = f"`{program}` takes {' and '.join(f'`{each}`' for each in options)} alone, so it refuses this argument"
+            message += f" and {len(refused) - 1} more" if len(refused) > 1 else ""
+            meant = "--" + refused[0].plain.partition("=")[0][2:].replace("-", "_")
+            help_ = f"write `{meant}`" if meant in options else "write it into the configuration itself"
+            note = "argparse ends the program with exit status 2, unless a fork takes more"
+            self.findings.append(error("PW012", "", message, span, label="refused", help=help_, notes=(note,)))
+
     def refuse_positional(self, program: str) -> None:
         """Words that Hydra refuses: neither settings nor options."""
         line_end = -1

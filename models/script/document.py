@@ -25,7 +25,7 @@ from .arguments import Arguments, Mapped, shown
 from .follow import Follower
 from .launch import Launch, Started, launch_of, machine_of
 from .pieces import Held, Lines, Piece, Place, Text
-from .program import StartedProgram
+from .program import TWO_OPTIONS, StartedProgram
 from .recognise import DOTTED_SETTING
 from .state import State, TooMuch
 from .syntax import Script, Unreadable
@@ -172,6 +172,8 @@ def _start(launch: Launch, script: Followed, composer: Composer) -> _Start:
     program = StartedProgram(script.source.name, launch, composer.roots)
     words = Arguments(script.source, script.lines, Environment.of(composer.allowed), hydra=program.is_hydra)
     words.read(launch.arguments)
+    if program.takes_two_options:
+        words.refuse_all_but(TWO_OPTIONS, launch.arguments, program.name)
     path, config = words.options.get("config-path"), words.options.get("config-name")
     return _Start(launch, replace(program, path=path, config=config), words)
 

@@ -24,6 +24,13 @@ _ARGUMENT = re.compile(r"""\b(config_path|config_name)\s*=\s*(?:"([^"\n]*)"|'([^
 _MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _PACKAGES = ("verl", "roll", "rlinf", "recipe")
 MAX_UP = 6
+TWO_OPTIONS = ("--config_path", "--config_name")
+_OPTION = re.compile(r"""\badd_argument\(\s*["']([\w-]+)""")
+_OF_ROLL = re.compile(
+    r"(?:.*/)?start_(?:agentic|agentic_rollout|distill|distill_vl|dpo|onpolicy_distill|reward_fl|rlvr|rlvr_rollout"
+    r"|rlvr_vl|rlvr_vlmath|sft)_pipeline\.py"
+)
+"""ROLL's launchers, all of which read two options with argparse. Source: ROLL, examples/."""
 _OF_VERL = re.compile(
     r"(?:.*\.)?verl\.(?:trainer|experimental|workers|recipe)\.[\w.]+"
     r"|verl|verl\..*|main_ppo\w*|\w*sft_trainer\w*|main_generation\w*"
@@ -123,6 +130,12 @@ class StartedProgram:
         module = self.name.removesuffix(".py").replace("/", ".").strip(".")
         known = _OF_VERL.fullmatch(module) or _RECIPES.fullmatch(module)
         return bool(known) or _DECORATED.search(self._text) is not None
+
+    @cached_property
+    def takes_two_options(self) -> bool:
+        """True for ROLL's launchers, which take a folder and a name, and refuse all else; those of forks may not."""
+        own = set(_OPTION.findall(self._text)) == set(TWO_OPTIONS) and "parse_known_args" not in self._text
+        return (own or not self._text) and _OF_ROLL.fullmatch(self.name) is not None
 
     @cached_property
     def _of_program(self) -> Mapping[str, str]:
