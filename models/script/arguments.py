@@ -158,8 +158,11 @@ class Arguments:
     def _written(self, span: Span) -> str:
         return self.source.text[span.start : span.end][:80]
 
-    def refuse_all_but(self, options: Sequence[str], words: Sequence[Text], program: str) -> None:
-        """Drop the settings; an error for words that argparse, which knows these options alone, refuses."""
+    def refuse_all_but(self, options: Sequence[str], words: Sequence[Text], program: str, certain: bool) -> None:
+        """Drop the settings; an error for words that argparse, which knows these options alone, refuses.
+
+        If not `certain`, the program may be of a fork that takes more: that is unknown.
+        """
         self.settings, rest, refused = [], iter(words), list[Text]()
         for word in rest:
             name, equals, _ = word.plain.partition("=")
@@ -168,14 +171,20 @@ class Arguments:
             elif word.known and not word.unset:
                 refused.append(word)
         self.positional = [word for word in self.positional if not word.known or word.unset]
-        if refused:
-            span = Mapped(refused[0], len(refused[0].plain), self.lines, self.source.text).span(0, len(refused[0].plain))
-            message = f"`{program}` takes {' and '.join(f'`{each}`' for each in options)} alone, so it refuses this argument"
-            message += f" and {len(refused) - 1} more" if len(refused) > 1 else ""
-            meant = "--" + refused[0].plain.partition("=")[0][2:].replace("-", "_")
-            help_ = f"write `{meant}`" if meant in options else "write it into the configuration itself"
-            note = "argparse ends the program with exit status 2, unless a fork takes more"
+        if not refused:
+            return
+        span = Mapped(refused[0], len(refused[0].plain), self.lines, self.source.text).span(0, len(refused[0].plain))
+        message = f"`{program}` takes {' and '.join(f'`{each}`' for each in options)} alone, so it refuses "
+        meant = "--" + refused[0].plain.partition("=")[0][2:].replace("-", "_")
+        help_ = f"write `{meant}`" if meant in options else "write it into the configuration itself"
+        if certain:
+            message += f"this argument and {len(refused) - 1} more" if len(refused) > 1 else "this argument"
+            note = "argparse ends the program with exit status 2"
             self.findings.append(error("PW012", "", message, span, label="refused", help=help_, notes=(note,)))
+        else:
+            why = f"{message}`{self._written(span)}`; a fork may take it"
+            add = f"{help_[0].upper()}{help_[1:]}, or name the folder of a fork with `--config-root DIR`"
+            self.unchecked.append(Unchecked("PW122", "", why, True, add))
 
     def refuse_positional(self, program: str) -> None:
         """Words that Hydra refuses: neither settings nor options."""

@@ -173,7 +173,8 @@ def _start(launch: Launch, script: Followed, composer: Composer) -> _Start:
     words = Arguments(script.source, script.lines, Environment.of(composer.allowed), hydra=program.is_hydra)
     words.read(launch.arguments)
     if program.takes_two_options:
-        words.refuse_all_but(TWO_OPTIONS, launch.arguments, program.name)
+        certain = program.is_seen or any(name.startswith("roll") for name in composer.frameworks)
+        words.refuse_all_but(TWO_OPTIONS, launch.arguments, program.name, certain)
     path, config = words.options.get("config-path"), words.options.get("config-name")
     return _Start(launch, replace(program, path=path, config=config), words)
 

@@ -135,7 +135,12 @@ class StartedProgram:
     def takes_two_options(self) -> bool:
         """True for ROLL's launchers, which take a folder and a name, and refuse all else; those of forks may not."""
         own = set(_OPTION.findall(self._text)) == set(TWO_OPTIONS) and "parse_known_args" not in self._text
-        return (own or not self._text) and _OF_ROLL.fullmatch(self.name) is not None
+        return (own or not self.is_seen) and _OF_ROLL.fullmatch(self.name) is not None
+
+    @property
+    def is_seen(self) -> bool:
+        """True if the program lies in a folder that may be read."""
+        return bool(self._text)
 
     @cached_property
     def _of_program(self) -> Mapping[str, str]:

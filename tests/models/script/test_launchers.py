@@ -85,8 +85,13 @@ def test_a_program_of_roll_is_judged_by_its_file(tmp_path: Path, command: str) -
 )
 def test_a_launcher_of_roll_takes_two_options(tmp_path: Path, arguments: str, help_: str) -> None:
     write(tmp_path, {"run.sh": f"python start_rlvr_pipeline.py {arguments}", "jobs/small.yaml": ROLL})
-    first, second = errors(load(tmp_path / "run.sh", AsDeclared(8)))
+    first, second = errors(load(tmp_path / "run.sh", AsDeclared(8), composer=Composer(frameworks=("roll==0.3.0",))))
     assert (first.code, first.help, second.code) == ("PW012", help_, "PW111")
+    unstated = load(tmp_path / "run.sh", AsDeclared(8))  # the launcher may be one of a fork
+    assert [finding.code for finding in errors(unstated)] == ["PW111"]
+    assert any(item.decides and "refuses" in item.why for item in unstated.unchecked)
+    write(tmp_path, {"start_rlvr_pipeline.py": 'p.add_argument("--config_path")\np.add_argument("--config_name")\np.parse_args()\n'})
+    assert [finding.code for finding in errors(load(tmp_path / "run.sh", AsDeclared(8)))] == ["PW012", "PW111"]
 
 
 def test_a_launcher_of_a_fork_may_take_settings(tmp_path: Path) -> None:
