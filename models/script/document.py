@@ -35,9 +35,7 @@ _COUNT = re.compile(r"(\d{1,4})")
 _BETWEEN = re.compile(r"(?:\s|\\\n|#[^\n]*)*")
 _PLAIN_SETTING = re.compile(r"[+~]{0,2}[A-Za-z_][A-Za-z0-9_.@/-]*=", re.ASCII)
 _ACCELERATORS = re.compile(r"\s*[\w.-]+(?:\s*:\s*(\d{1,4}))?\s*")
-_SLURM = re.compile(
-    r"^#SBATCH[ \t]+(?:--gpus-per-node|--gres)[= \t]+(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})\b", re.MULTILINE
-)
+_SLURM = re.compile(r"^#SBATCH[ \t]+(?:--gpus-per-node|--gres)[= \t]+(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})\b", re.MULTILINE)
 _KEPT = re.compile(r"^[^#\n]*?(--entrypoint-num-gpus[= \t]+(?!0\b)[^\s\\]+)", re.MULTILINE)
 _UNREACHED = "what the script does after this is not known; bash carries out what stands before it"
 _LOST = "bash takes them for a command of its own, which it does not find once the program has ended"
@@ -160,6 +158,10 @@ def _nothing(script: Followed) -> Finding:
                 "verify that script",
             )
             break
+        if re.fullmatch(r"python[0-9.]*", name) and plain[1:2] in (["-"], ["-c"]):
+            message, place = f"{message} in a file, but a text of Python", each.place
+            help_ = "write the text into a file, or verify its settings: `placewright verify key=value ...`"
+            break
         if re.fullmatch(r"python[0-9.]*|torchrun", name) and not each.words[-1].known:
             message, place = f"{message} that are known: {each.words[-1].why_unknown}", each.place
             help_ = "verify the configuration that it is given"
@@ -175,16 +177,15 @@ def _start(launch: Launch, script: Followed, composer: Composer) -> _Start:
     if program.takes_two_options:
         certain = program.is_seen or any(name.startswith("roll") for name in composer.frameworks)
         words.refuse_all_but(TWO_OPTIONS, launch.arguments, program.name, certain)
-    path, config = words.options.get("config-path"), words.options.get("config-name")
-    return _Start(launch, replace(program, path=path, config=config), words)
+    path, config, folder = (words.options.get(f"config-{name}") for name in ("path", "name", "dir"))
+    return _Start(launch, replace(program, path=path, config=config, folder=folder), words)
 
 
 def _document(script: Followed, start: _Start, composer: Composer, number: int, count: int) -> Document:
     launch, begins, words = start.launch, start.program, start.arguments
     words.refuse_positional(begins.name)
     main = composer.library.source(begins.found.path, begins.found.name) if begins.found else None
-    added = begins.added(words.options.get("config-dir"))
-    document = composer.started(script.source, main, words.settings, words.environment, added)
+    document = composer.started(script.source, main, words.settings, words.environment, begins.added)
     mapped = Mapped(launch.program, len(launch.program.plain), script.lines, script.source.text)
     command = script.lines.span(launch.started.place)
     lost, (machine, why) = _lost_after(launch, script), machine_of(launch, script.started, script.lines)
@@ -286,8 +287,8 @@ def _task(source: Source) -> tuple[Script, dict[str, Held], Machine | None]:
     run = find(source.root, "run") if source.name.endswith((".yaml", ".yml")) else None
     if not isinstance(run, Scalar) or not isinstance(run.value, str):
         match = _SLURM.search(source.text)
-        number = Machine(int(match[1]), Lines(source).span(match.span(1))) if match else None
-        return Script.of(source.text), {}, number
+        slurm = Machine(int(match[1]), Lines(source).span(match.span(1))) if match else None
+        return Script.of(source.text), {}, slurm
     variables: dict[str, Held] = {"SKYPILOT_NODE_RANK": _text(run, "0")}  # the head starts the program
     for section in ("envs", "secrets"):
         values = find(source.root, section)

@@ -171,8 +171,8 @@ def _module_or_file(words: Sequence[Text], position: int) -> int | None:
         plain = words[position].plain
         if plain == "-m":
             return position + 1 if position + 1 < len(words) else None
-        if plain == "-c" or not plain.startswith("-"):
-            return None if plain == "-c" else position
+        if plain in ("-", "-c") or not plain.startswith("-"):  # a text of its own, not a file
+            return None if plain[:1] == "-" else position
         position += 2 if plain in _WITH_VALUE else 1
     return None
 

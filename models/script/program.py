@@ -52,7 +52,7 @@ class StartedProgram:
     ----------
     script : the name of the script, as the command line has it.
     roots : folders of `--config-root`.
-    path, config : what `--config-path` and `--config-name` say; None if they are not given.
+    path, config, folder : what `--config-path`, `--config-name` and `--config-dir` say; None if they are not given.
     """
 
     script: str
@@ -60,6 +60,7 @@ class StartedProgram:
     roots: Sequence[str]
     path: Text | None = None
     config: Text | None = None
+    folder: Text | None = None
 
     @cached_property
     def repository(self) -> str:
@@ -82,13 +83,15 @@ class StartedProgram:
         real = tuple(dict.fromkeys(os.path.realpath(name or ".") for name in names))
         return SearchPath(tuple(Folder(name, name) for name in names), real)
 
-    def added(self, option: Text | None) -> Added:
+    @cached_property
+    def added(self) -> Added:
         """The folders of configurations that `--config-dir` adds, and where relative ones may lie."""
-        folders = tuple(folder.path for folder in self._search.folders)
-        below = tuple(dict.fromkeys((*([self.launch.started.folder] if self.launch.started.folder else ()), *folders)))
-        if option is None:
+        folder, folders = self.launch.started.folder, [each.path for each in self._search.folders]
+        below = tuple(dict.fromkeys([folder, *folders] if folder else folders))
+        if self.folder is None:
             return Added((), below)
-        return Added((Folder(option.path, option.path) if option.path else f"`{option.plain[:80]}` is not known",), below)
+        path = self.folder.path
+        return Added((Folder(path, path) if path else "what `--config-dir` names is not known",), below)
 
     @cached_property
     def name(self) -> str:
@@ -181,7 +184,9 @@ class StartedProgram:
             searched = self._search.find(os.path.normpath(os.path.join(below, name)))
             if isinstance(searched, Located):
                 return searched
-        return None
+        added = self.folder.path if self.folder is not None else ""
+        places = (self._in_folder(os.path.join(place, added), name) for place in self.added.below if added)
+        return next(filter(None, places), None)
 
     def _in_folder(self, folder: str, name: str) -> Located | None:
         """The file in a folder, if that lies in one that may be read; named as the script is."""

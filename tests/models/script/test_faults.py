@@ -125,3 +125,19 @@ def test_a_value_that_is_swept_over_is_unknown(tmp_path: Path, option: str) -> N
 )
 def test_what_a_script_shows_ray_of_its_node(tmp_path: Path, before: str, machine: str, expected: str) -> None:
     assert verdict(tmp_path, f"{before}{RUN}", machine) == expected
+
+
+def test_a_configuration_may_lie_in_a_folder_that_is_added(tmp_path: Path) -> None:
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf/mine.yaml").write_text("cluster:\n  num_nodes: 1\n  component_placement: {actor: 0-11, rollout: 0-7}\n")
+    (tmp_path / "train.py").write_text("@hydra.main(version_base='1.1')\ndef main(c): ...\n")
+    assert verdict(tmp_path, "python train.py --config-dir conf --config-name mine") == "faulty"
+
+
+@pytest.mark.parametrize("script", ["python3 - a.b=1 <<PY\nmain()\nPY", "python3 -c 'main()' a.b=1"])
+def test_a_text_of_python_is_no_program(tmp_path: Path, script: str) -> None:
+    (tmp_path / "run.sh").write_text(script)
+    (reading,) = load_all(tmp_path / "run.sh")
+    assert [(finding.code, finding.message) for finding in reading.findings] == [
+        ("PW010", f"`{tmp_path}/run.sh` starts no program with settings in a file, but a text of Python")
+    ]
