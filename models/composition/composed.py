@@ -13,13 +13,15 @@ from ..text.interpolation import Interpolator
 from ..text.source import Source
 from ..text.tree import Mapping, Scalar, Value, find, kind_of
 from .group_settings import GroupSettings
-from .library import Library, part_of
+from .library import Library, Part, part_of
 from .merge import Path, Unmergeable, doubted, embedded, merged
 from .search_path import SearchPath
-from .searched import searched
-from .setting_text import Setting
+from .searched import Added, searched
+from .setting_text import Kind, Setting
 from .settings import Refused, Settings, applied
 from .walk import Gap, Step, Walk
+
+_ADD = "Name the folder that holds it with `--config-root DIR`"
 
 
 def composed(
@@ -30,25 +32,40 @@ def composed(
     environment: Environment,
     roots: tuple[str, ...],
     library: Library,
+    added: Added | None = None,
 ) -> Document:
     """See `Composer.started`; `said` are the settings of the command."""
     findings, settings = list(said.findings), (*given, *said.settings)
+    where = next((each.value for each in reversed(settings) if each.key == "hydra.searchpath"), None)
+    added, unfound, walk = added or Added(), list[Unchecked](), None
+    folders = [*searched(where, environment, findings), *added.folders]
+    if folders:
+        own, unfound = added.search(folders, roots)
     if main is None:
-        walk, root = None, Mapping((), source.whole())
+        root = Mapping((), source.whole())
+        appended = [each for each in settings if each.kind is Kind.ADD and own.is_group(each.key)] if folders else []
         others = [
-            setting for setting in settings if "/" not in setting.key and setting.package is None and not _is_choice(setting, settings)
+            setting
+            for setting in settings
+            if "/" not in setting.key and setting.package is None and setting not in appended and not _is_choice(setting, settings)
         ]
+        if appended:
+            chosen = GroupSettings.of(appended, own, findings)
+            walk = Walk(own, library, chosen.choices, findings)
+            root = _merged(source, root, walk.from_(Part(source, root), chosen.appended), environment, findings)
     else:
-        part, where = part_of(main), next((each.value for each in reversed(settings) if each.key == "hydra.searchpath"), None)
-        folders = searched(where or find(main.root, "hydra.searchpath"), environment, findings)
-        search = SearchPath.of(os.path.dirname(main.name), folders, roots)
+        part = part_of(main)
+        if where is None:
+            folders = [*searched(find(main.root, "hydra.searchpath"), environment, findings), *folders]
+        search = SearchPath.of(os.path.dirname(main.name), folders, (*roots, *added.below) if added.folders else roots)
         chosen = GroupSettings.of(settings, search, findings)
         walk = Walk(search, library, chosen.choices, findings)
-        root = _merged(main, walk.from_(part, chosen.appended), environment, findings)
+        empty = Mapping((), main.root.span, main.root.flow)
+        root = _merged(main, empty, walk.from_(part, chosen.appended), environment, findings)
         others = chosen.others
     for setting in others:
         try:
-            root = applied(root, setting, walk is None or walk.partial, _Follow(root, environment))
+            root = applied(root, setting, main is None or walk is None or walk.partial, _Follow(root, environment))
         except Refused as problem:
             findings.append(problem.finding)
     span = main.root.span if main else root.span
@@ -57,13 +74,15 @@ def composed(
     if said.source.text:
         texts[said.source.name] = said.source
     texts.pop(source.name, None)
-    unchecked = walk.unchecked if walk else [_not_chosen(setting) for setting in settings if setting not in others]
+    unchecked = [*unfound, *(walk.unchecked if walk else ())]
+    if main is None:
+        unchecked = [replace(each, decides=True, add=each.add or _ADD) for each in unchecked]
+        unchecked += [_not_chosen(setting) for setting in settings if setting not in (*others, *appended)]
     found = Document(source, root, texts, walk is not None and walk.partial, tuple(findings), tuple(unchecked), environment)
     return replace(found, settings=settings)
 
 
-def _merged(source: Source, steps: Sequence[Step], environment: Environment, findings: list[Finding]) -> Mapping:
-    root = Mapping((), source.root.span, source.root.flow)
+def _merged(source: Source, root: Mapping, steps: Sequence[Step], environment: Environment, findings: list[Finding]) -> Mapping:
     for step in steps:
         if isinstance(step, Gap):
             root = doubted(root)

@@ -12,6 +12,7 @@ from ..text.environment import Environment
 from ..text.source import Source
 from ..text.tree import Mapping
 from .library import Library
+from .searched import Added
 
 if TYPE_CHECKING:
     from .setting_text import Setting
@@ -56,14 +57,17 @@ class Composer:
             return Document(source, source.root, environment=environment, compose=self.compose)
         return replace(self.started(source, source, (), environment), compose=self.compose)
 
-    def started(self, source: Source, main: Source | None, given: Sequence[Setting], environment: Environment) -> Document:
+    def started(
+        self, source: Source, main: Source | None, given: Sequence[Setting], environment: Environment, added: Added | None = None
+    ) -> Document:
         """What a program gets that is started with the settings of a `source`: a main file with these settings made, then those of `--set`.
 
-        Where there is no main file, what they set is all there is. Raises UnusableInput if the main file is not one YAML map within the limits.
+        Where there is no main file, what they set is all there is, with what they choose from `added` folders.
+        Raises UnusableInput if the main file is not one YAML map within the limits.
         """
         from .composed import composed
 
-        return composed(source, main, given, self._settings, environment, self.roots, self.library)
+        return composed(source, main, given, self._settings, environment, self.roots, self.library, added)
 
 
 def _stands_alone(source: Source) -> bool:

@@ -2,15 +2,46 @@
 
 from __future__ import annotations
 
+import os
 import re
+from dataclasses import replace
+from typing import Sequence as SequenceType
 
-from ..findings.finding import Finding, error
+from ..findings.finding import Finding, Unchecked, error
+from ..record import dataclass
 from ..text.environment import Environment
 from ..text.tree import Scalar, Sequence, Value, kind_of
-from .search_path import Folder
+from ..text.unresolved import UNRESOLVED
+from .search_path import Folder, SearchPath
 
 _VARIABLE = re.compile(r"\$\{oc\.env:\s*([^,{}]+?)\s*\}")
 _FILE, _MODULE = "file://", "pkg://"
+_OF_FRAMEWORK = "pkg://verl."
+
+
+@dataclass(frozen=True)
+class Added:
+    """Folders of configurations that a command line adds.
+
+    Attributes
+    ----------
+    folders : what `--config-dir` names, or why it is unknown.
+    below : folders that a relative one may lie in: the script's own, its repository.
+    """
+
+    folders: tuple[Folder | str, ...] = ()
+    below: tuple[str, ...] = ()
+
+    def search(self, folders: SequenceType[Folder | str], roots: tuple[str, ...]) -> tuple[SearchPath, list[Unchecked]]:
+        """The folders that a command line adds, alone, and what of them is not found."""
+        every = (*self.below, *roots)
+        whole = SearchPath.of(every[0] if every else "", folders, every)
+        own = {Folder(root, root) for root in every}
+        there = [folder for folder in whole.folders if folder not in own]
+        gone = [f"`{folder.name}` is not found" for folder in there if not os.path.isdir(folder.path) and _OF_FRAMEWORK not in folder.name]
+        whys = [f"the command line adds configurations: {why}" for why in (*whole.unseen, *gone)]
+        unchecked = [Unchecked("PW122", "", why, True, "Name the folder that holds it with `--config-root DIR`") for why in whys]
+        return replace(whole, folders=tuple(folder for folder in there if os.path.isdir(folder.path))), unchecked
 
 
 def searched(value: Value | None, environment: Environment, findings: list[Finding]) -> list[Folder | str]:
@@ -20,6 +51,8 @@ def searched(value: Value | None, environment: Environment, findings: list[Findi
     """
     if value is None or (isinstance(value, Scalar) and value.is_null):
         return []
+    if isinstance(value, Scalar) and value.tag == UNRESOLVED:
+        return [f"`{value.text[:80]}` is not known"]
     if not isinstance(value, Sequence) or not all(isinstance(item, Scalar) and isinstance(item.value, str) for item in value.items):
         message = f"`hydra.searchpath` must be a list of texts, but it is {kind_of(value)}"
         findings.append(error("PW013", "", message, value.span, label=kind_of(value), help="write `searchpath: [file://FOLDER]`"))

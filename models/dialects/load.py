@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 from ..composition import Composer
 from ..findings.finding import Finding, Unchecked, UnusableInput, warning
 from ..level import DEFAULT_LEVEL
+from ..machines.accelerators import GENERIC, accelerators
 from ..machines.cluster import Cluster
+from ..machines.shorthand import AsDeclared
 from ..reading import Reading
 from ..record import dataclass
 from ..resolving.resolve import with_models
@@ -29,6 +31,11 @@ __all__ = ["DIALECTS", "AsRead", "dialect_named", "is_meant_for", "load", "load_
 
 _ABOUT_THE_SCRIPT = ("PW012", "PW014", "PW125")
 """Codes whose edits are text of a shell as it is to stand in the script."""
+_MAKERS = {
+    "CUDA_VISIBLE_DEVICES": ("NV_GPU", "AMD_GPU"), "HIP_VISIBLE_DEVICES": ("AMD_GPU",), "ROCR_VISIBLE_DEVICES": ("AMD_GPU",),
+    "ASCEND_RT_VISIBLE_DEVICES": ("NPU",),
+}  # fmt: skip
+"""Whose accelerators a variable names. Source: Ray, python/ray/_private/accelerators."""
 _FIRST_ADVICE = re.compile(r"write `[^`]*`")
 
 
@@ -149,7 +156,7 @@ def _documents(source: Source, composer: Composer) -> Sequence[Document]:
 def _read(source: Source, compose: Callable[[], Document], machines: Machines, dialect: str, level: str, composer: Composer) -> Reading:
     document = _empty(source)
     try:
-        document = compose()
+        document = _on(machines, compose())
         found, strays, unsure = choose(document) if dialect == "auto" else (dialect_named(dialect), (), ())
         document = _released(document, release_for(found, document, composer.frameworks, composer.roots))
         reading = with_models(found.read(document, machines, level))
@@ -162,6 +169,22 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
         reading = Reading(document, "unknown" if dialect == "auto" else dialect, None, findings, document.unchecked)
     findings = document.environment.concealed(_naming_files(reading))
     return replace(reading, findings=tuple(map(_quoted_in(source), findings)) if document.program else findings)
+
+
+def _on(machines: Machines, document: Document) -> Document:
+    """The document; a variable for accelerators of another maker than those of the machines says nothing."""
+    program = document.program
+    of = _MAKERS.get(program.machine.variable) if program is not None and program.machine is not None else None
+    if program is None or program.machine is None or of is None:
+        return document
+    if isinstance(machines, Cluster):
+        models = [each for stretch in machines.alike for each in stretch.node.accelerators]
+    else:
+        models = list(accelerators(1, machines.model)) if isinstance(machines, AsDeclared) else []
+    if not models or any(each.model == GENERIC or each.vendor in of for each in models):
+        return document
+    machine = replace(program.machine, accelerators=None, accelerators_span=None)
+    return replace(document, program=replace(program, machine=machine))
 
 
 def _decides(item: Unchecked, places: Sequence[str]) -> Unchecked:

@@ -27,6 +27,7 @@ _WITH_VALUE = {
     "--config-dir": "config-dir", "-cd": "config-dir", "--cfg": "cfg", "-c": "cfg",
     "--package": "package", "-p": "package", "--experimental-rerun": "experimental-rerun",
 }  # fmt: skip
+_MULTIRUN = ("--multirun", "-m", "hydra.mode=MULTIRUN")
 _KEY = re.compile(r"[+~]{0,2}[A-Za-z0-9_.$@/-]*(?==)", re.ASCII)
 _QUOTES = "bash takes quotes away: put the value in quotes within quotes, as in `\"key='a b'\"`"
 MAX_LENGTH = 8_192
@@ -46,6 +47,7 @@ class Arguments:
     assumed : which variables were taken as not set for a value, by its place.
     shell : True if they stand in a script.
     hydra : True if Hydra is known to read them; nothing is refused otherwise.
+    multirun : True if Hydra starts a job for each value of a sweep.
     """
 
     source: Source
@@ -60,10 +62,11 @@ class Arguments:
     assumed: dict[Span, frozenset[str]] = field(default_factory=dict)
     shell: bool = True
     hydra: bool = True
+    multirun: bool = False
 
     def read(self, words: Sequence[Text]) -> None:
         """Reads all words."""
-        rest = iter(words)
+        rest, self.multirun = iter(words), any(word.plain in _MULTIRUN for word in words)
         for word in rest:
             plain = word.plain
             if plain.startswith("-") and len(plain) > 1:
@@ -117,6 +120,8 @@ class Arguments:
         if value.secret:
             message = "a value from the environment, which is not shown, is refused by Hydra"
             self.findings.append(error("PW012", "", message, mapped.span(0, start)))
+        elif self.multirun and any("--multirun" in each.message for each in findings):
+            self._unread(key, value, mapped, f"`--multirun` starts a job for each value of `{written}`")
         elif not self.hydra and value.pieces:
             why = "its program may read it in another way than Hydra does"
             self._unread(key, value, mapped, why)
@@ -152,6 +157,34 @@ class Arguments:
 
     def _written(self, span: Span) -> str:
         return self.source.text[span.start : span.end][:80]
+
+    def refuse_all_but(self, options: Sequence[str], words: Sequence[Text], program: str, certain: bool) -> None:
+        """Drop the settings; an error for words that argparse, which knows these options alone, refuses.
+
+        If not `certain`, the program may be of a fork that takes more: that is unknown.
+        """
+        self.settings, rest, refused = [], iter(words), list[Text]()
+        for word in rest:
+            name, equals, _ = word.plain.partition("=")
+            if any(option.startswith(name) for option in options) and name not in ("", "-", "--", "--config_"):
+                _ = equals or next(rest, None)
+            elif word.known and not word.unset:
+                refused.append(word)
+        self.positional = [word for word in self.positional if not word.known or word.unset]
+        if not refused:
+            return
+        span = Mapped(refused[0], len(refused[0].plain), self.lines, self.source.text).span(0, len(refused[0].plain))
+        message = f"`{program}` takes {' and '.join(f'`{each}`' for each in options)} alone, so it refuses "
+        meant = "--" + refused[0].plain.partition("=")[0][2:].replace("-", "_")
+        help_ = f"write `{meant}`" if meant in options else "write it into the configuration itself"
+        if certain:
+            message += f"this argument and {len(refused) - 1} more" if len(refused) > 1 else "this argument"
+            note = "argparse ends the program with exit status 2"
+            self.findings.append(error("PW012", "", message, span, label="refused", help=help_, notes=(note,)))
+        else:
+            why = f"{message}`{self._written(span)}`; a fork may take it"
+            add = f"{help_[0].upper()}{help_[1:]}, or name the folder of a fork with `--config-root DIR`"
+            self.unchecked.append(Unchecked("PW122", "", why, True, add))
 
     def refuse_positional(self, program: str) -> None:
         """Words that Hydra refuses: neither settings nor options."""

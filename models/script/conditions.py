@@ -152,15 +152,17 @@ class _Condition:
         same = first.plain == second.plain
         if isinstance(right, Word):
             same = self.expander.pattern(right.parts).matches(first.plain)
+        if self.expander.state.doubting:
+            return _known(same == (sign != "!="), first, second)
         return Truth(same == (sign != "!="), depends=taken)
 
 
-def _known(value: bool, *numbers: Text) -> Truth:
-    """What numbers say; unknown if the environment may give one: nothing is no number."""
-    names = sorted(name for text in numbers for name in text.unset if name[0] != "$")
+def _known(value: bool, *texts: Text) -> Truth:
+    """What texts say; unknown if the environment may give one, as nothing is no number."""
+    names = sorted(name for text in texts for name in text.unset if name[0] != "$")
     if names:
-        return Truth(None, f"`{names[0]}` is not set in the script", depends(*numbers))
-    return Truth(value, depends=depends(*numbers))
+        return Truth(None, f"`{names[0]}` is not set in the script", depends(*texts))
+    return Truth(value, depends=depends(*texts))
 
 
 def _nonempty(text: Text) -> Truth:

@@ -25,16 +25,18 @@ from .arguments import Arguments, Mapped, shown
 from .follow import Follower
 from .launch import Launch, Started, launch_of, machine_of
 from .pieces import Held, Lines, Piece, Place, Text
-from .program import StartedProgram
+from .program import TWO_OPTIONS, StartedProgram
 from .recognise import DOTTED_SETTING
 from .state import State, TooMuch
 from .syntax import Script, Unreadable
 
-_ALL_ARGUMENTS = re.compile(r"\$\{?[@*]")
 _MAIN = re.compile(r"(.*[./])?(main|main_\w+|\w+_main)(\.py)?")
+_COUNT = re.compile(r"(\d{1,4})")
 _BETWEEN = re.compile(r"(?:\s|\\\n|#[^\n]*)*")
 _PLAIN_SETTING = re.compile(r"[+~]{0,2}[A-Za-z_][A-Za-z0-9_.@/-]*=", re.ASCII)
 _ACCELERATORS = re.compile(r"\s*[\w.-]+(?:\s*:\s*(\d{1,4}))?\s*")
+_SLURM = re.compile(r"^#SBATCH[ \t]+(?:--gpus-per-node|--gres)[= \t]+(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})\b", re.MULTILINE)
+_KEPT = re.compile(r"^[^#\n]*?(--entrypoint-num-gpus[= \t]+(?!0\b)[^\s\\]+)", re.MULTILINE)
 _UNREACHED = "what the script does after this is not known; bash carries out what stands before it"
 _LOST = "bash takes them for a command of its own, which it does not find once the program has ended"
 
@@ -74,14 +76,16 @@ class _Start:
         return bool(words.settings or words.findings) or "config-name" in words.options
 
 
-def read_script(source: Source, environment: Variables[str, str] | None = None) -> Followed:
+def read_script(source: Source, environment: Variables[str, str] | None = None, doubting: bool = False) -> Followed:
     """A script, followed with these variables of the environment. Nothing is executed.
+
+    If `doubting`, conditions on other variables of the environment are unknown.
 
     As bash does, statements are carried out one by one: what stands before a place that cannot be
     read was reached.
     """
     lines, (script, variables, machine) = Lines(source), _task(source)
-    state = State(os.path.abspath(source.name), environment or {}, variables)
+    state = State(os.path.abspath(source.name), environment or {}, variables, doubting=doubting)
     follower, findings = Follower(script, state), []
     try:
         follower.whole()
@@ -109,19 +113,28 @@ def read_script(source: Source, environment: Variables[str, str] | None = None) 
 
 def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
     """A Document for each program started with settings. Raises UnusableInput if there is none."""
-    script = read_script(source, Environment.of(composer.allowed).values)
-    starts = [_start(launch, script, composer) for each in script.started if (launch := launch_of(each))]
-    chosen = (
-        [start for start in starts if start.is_configured]
-        or [start for start in starts if start.program.found is not None]
-        or [start for start in starts if _MAIN.fullmatch(start.launch.program.plain)]
-    )
+    values = Environment.of(composer.allowed).values
+    script = read_script(source, values)
+    if not (chosen := _chosen(script, composer)) and not script.findings:
+        # such as a program that only the first node starts
+        script = read_script(source, values, doubting=True)
+        chosen = _chosen(script, composer)
     if not chosen:
         raise UnusableInput(script.findings or [_nothing(script)])
     weak, notes = Severity.WARNING, (_UNREACHED,)
     findings = (replace(each, severity=weak, notes=notes) for each in script.findings)
     script, count = replace(script, findings=tuple(findings)), len(chosen)
     return tuple(_document(script, start, composer, number, count) for number, start in enumerate(chosen, 1))
+
+
+def _chosen(script: Followed, composer: Composer) -> list[_Start]:
+    """The programs of a script that are judged."""
+    starts = [_start(launch, script, composer) for each in script.started if (launch := launch_of(each))]
+    return (
+        [start for start in starts if start.is_configured]
+        or [start for start in starts if start.program.found is not None]
+        or [start for start in starts if _MAIN.fullmatch(start.launch.program.plain)]
+    )
 
 
 def _nothing(script: Followed) -> Finding:
@@ -145,6 +158,10 @@ def _nothing(script: Followed) -> Finding:
                 "verify that script",
             )
             break
+        if re.fullmatch(r"python[0-9.]*", name) and plain[1:2] in (["-"], ["-c"]):
+            message, place = f"{message} in a file, but a text of Python", each.place
+            help_ = "write the text into a file, or verify its settings: `placewright verify key=value ...`"
+            break
         if re.fullmatch(r"python[0-9.]*|torchrun", name) and not each.words[-1].known:
             message, place = f"{message} that are known: {each.words[-1].why_unknown}", each.place
             help_ = "verify the configuration that it is given"
@@ -157,20 +174,22 @@ def _start(launch: Launch, script: Followed, composer: Composer) -> _Start:
     program = StartedProgram(script.source.name, launch, composer.roots)
     words = Arguments(script.source, script.lines, Environment.of(composer.allowed), hydra=program.is_hydra)
     words.read(launch.arguments)
-    path, config = words.options.get("config-path"), words.options.get("config-name")
-    return _Start(launch, replace(program, path=path, config=config), words)
+    if program.takes_two_options:
+        certain = program.is_seen or any(name.startswith("roll") for name in composer.frameworks)
+        words.refuse_all_but(TWO_OPTIONS, launch.arguments, program.name, certain)
+    path, config, folder = (words.options.get(f"config-{name}") for name in ("path", "name", "dir"))
+    return _Start(launch, replace(program, path=path, config=config, folder=folder), words)
 
 
 def _document(script: Followed, start: _Start, composer: Composer, number: int, count: int) -> Document:
     launch, begins, words = start.launch, start.program, start.arguments
     words.refuse_positional(begins.name)
     main = composer.library.source(begins.found.path, begins.found.name) if begins.found else None
-    document = composer.started(script.source, main, words.settings, words.environment)
+    document = composer.started(script.source, main, words.settings, words.environment, begins.added)
     mapped = Mapped(launch.program, len(launch.program.plain), script.lines, script.source.text)
     command = script.lines.span(launch.started.place)
-    lost = _lost_after(launch, script)
+    lost, (machine, why) = _lost_after(launch, script), machine_of(launch, script.started, script.lines)
     failed = any(finding.severity is Severity.ERROR for finding in words.findings)
-    open_ = _ALL_ARGUMENTS.search(script.source.text, *launch.started.place)
     program = Program(
         name=begins.name,
         span=mapped.span(0, len(launch.program.plain)),
@@ -182,12 +201,16 @@ def _document(script: Followed, start: _Start, composer: Composer, number: int, 
         number=number,
         count=count,
         found=main is not None,
-        complete=not (lost or open_ or words.unchecked or failed),
+        complete=not (lost or words.unchecked or failed),
         is_hydra=begins.is_hydra,
-        machine=machine_of(launch, script.started, script.lines) or script.machine,
+        machine=machine or script.machine,
         missing=begins.missing,
     )
     unchecked = [*script.unchecked, *words.unchecked, *document.unchecked]
+    if match := _KEPT.search(script.source.text):
+        why = f"`{match[1]}` keeps accelerators for the command itself, which are not subtracted"
+    if why:
+        unchecked.append(Unchecked("PW122", "", why, True, "Show the program all accelerators of its nodes"))
     if condition := launch.started.condition:
         why = f"whether `{begins.name}` in line {command.line} is started is not known: {condition}"
         unchecked.append(Unchecked("PW122", "", why))
@@ -263,7 +286,9 @@ def _task(source: Source) -> tuple[Script, dict[str, Held], Machine | None]:
     """The script of a source, what its file sets for it, and what the file says of the nodes."""
     run = find(source.root, "run") if source.name.endswith((".yaml", ".yml")) else None
     if not isinstance(run, Scalar) or not isinstance(run.value, str):
-        return Script.of(source.text), {}, None
+        match = _SLURM.search(source.text)
+        slurm = Machine(int(match[1]), Lines(source).span(match.span(1))) if match else None
+        return Script.of(source.text), {}, slurm
     variables: dict[str, Held] = {"SKYPILOT_NODE_RANK": _text(run, "0")}  # the head starts the program
     for section in ("envs", "secrets"):
         values = find(source.root, section)
@@ -273,8 +298,11 @@ def _task(source: Source) -> tuple[Script, dict[str, Held], Machine | None]:
     nodes, machine = find(source.root, "num_nodes"), None
     if nodes is None or isinstance(nodes, Scalar):
         variables["SKYPILOT_NUM_NODES"] = _text(nodes or run, nodes.text if nodes else "1")
-    accelerators = find(source.root, "resources.accelerators")
-    match = _ACCELERATORS.fullmatch(accelerators.text) if isinstance(accelerators, Scalar) else None
+    accelerators, pattern = find(source.root, "resources.accelerators"), _ACCELERATORS
+    if isinstance(accelerators, Mapping) and len(accelerators.entries) == 1:
+        accelerators = accelerators.entries[0].value  # `{H100: 8}`
+        pattern = _COUNT
+    match = pattern.fullmatch(accelerators.text) if isinstance(accelerators, Scalar) else None
     if match is not None and isinstance(accelerators, Scalar):
         number = match[1] or "1"
         machine = Machine(int(number), accelerators.span)

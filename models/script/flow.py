@@ -172,7 +172,7 @@ class Flow(ABC):
         subject = expander.one(self.script.parts(*place))
         items = [child for child in node.children if child.type == "case_item"]
         try:
-            if not subject.known:
+            if not subject.known or (self.state.doubting and subject.unset):
                 shown = self.script.shown(place)
                 why = f"it depends on `{shown}`, which is not known: {subject.why_unknown}"
                 raise NotComputed(why)

@@ -6,12 +6,13 @@ Source: the Bash Reference Manual, 4 (Shell Builtin Commands).
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Sequence
 
 from .conditions import HOLDS, Truth, computed, tested
 from .flow import UNKNOWN, Flow
-from .launch import Started, nested_text
+from .launch import Started, is_shell, launch_of, nested_text
 from .pieces import Held, Place, Text, joined
 from .state import MAX_CALLS, TooMuch
 from .syntax import MAX_DEPTH, NAME, Script, Unreadable
@@ -41,6 +42,11 @@ _WORDS = (
     "heredoc_redirect", "extglob_pattern", "regex",
 )  # fmt: skip
 """Nodes that are read letter by letter: what the tree has wrong in them does not count."""
+_OF_MACHINE = re.compile(
+    r"(^|/)(activate|(set_?env|setup|setvars|conda|modules?|env-?vars)(\.(sh|bash))?|\.?(bash|z)?(rc|_?profile)|switch_env)$"
+    r"|^/(etc|opt|usr)/|/etc/profile"
+)
+"""Files that set up a machine: what they set belongs to the environment, as what a login sets."""
 _CUT = re.compile(r"(?:[ \t]|\\\n)*\\\n(?:[ \t]|\\\n)*(#[^\n]*)")
 _BLANK_ARGUMENT = re.compile(r"[ \t]*(?:\\\n[ \t]*)*(\\[ \t])")
 
@@ -272,6 +278,9 @@ class Follower(Flow):
             return self._leave(name, place)
         if name in _BUILTINS:
             return self._builtin(name, words[1:], place)
+        if self._is_called_again(node, words):
+            shown = self.script.shown(self.script.range(node))
+            raise TooMuch(f"`{shown}` begins the script itself again, without an end")
         if name in ("eval", "source", "."):
             return self._taken_in(name, words, place)
         if name in _CLOSERS:
@@ -287,12 +296,26 @@ class Follower(Flow):
             state.unsure(names, place, f"`{name}` sets it when the script runs")
             return Truth(None, f"it depends on how `{name}` ends")
         if name == "shift" and first.isdecimal() and len(first) < 6:
-            number = int(first)
+            number, state.shifted = int(first), True
             state.arguments = state.arguments[number if number <= len(state.arguments) else 0 :]
         plain = [word.plain for word in words]
         if name == "set" and "--" in plain:
             state.arguments, state.open_arguments = tuple(words[plain.index("--") + 1 :]), ""
         return Truth(name != "false")
+
+    def _is_called_again(self, node: Node, words: Sequence[Text]) -> bool:
+        """True if a command begins this script again before it starts a program, with nothing changed."""
+        own = words[0].plain in ("source", ".")
+        file = next((word for word in words[1:] if word.plain[:1] != "-"), Text())
+        file = file if own or is_shell(words[0]) else words[0]
+        path = os.path.join(self.state.folder or os.path.dirname(self.state.script), file.path)
+        if not file.path or os.path.normpath(path) != self.state.script or words[-1] is not file:
+            return False
+        changed = self.state.variables if own else self.state.exported
+        moved = not self.state.folder and any(each.words[0].plain in ("cd", "pushd") for each in self.started)
+        assigned = any(child.type == "variable_assignment" for child in node.children)
+        unsure = any(self.unsure) or any(self.depends)
+        return not (changed or moved or assigned or unsure or any(map(launch_of, self.started)))
 
     def _start(self, node: Node, words: list[Text], stdin: Text | None, end: int) -> Truth:
         """A program: noted, or followed if it is a shell whose text is known."""
@@ -326,15 +349,15 @@ class Follower(Flow):
             self.state.ended = "exit"
         return HOLDS if name in _SURE else unknown
 
-    def _visible(self, node: Node) -> Text | None:
-        """What names the accelerators that a program sees: an assignment or an exported variable."""
+    def _visible(self, node: Node) -> tuple[str, Text] | None:
+        """What names the accelerators that a program sees: an assigned or an exported variable."""
         assigned = [child for child in node.children if child.type == "variable_assignment"]
         aside = self._aside() if assigned else self
         for child in assigned:
             aside._assign(child)
             aside.state.exported.add(self.script.written(child.children[0]))
-        held = [aside.state.variables.get(name) for name in VISIBLE if name in aside.state.exported]
-        return next((text for text in held if isinstance(text, Text)), None)
+        held = ((name, aside.state.variables.get(name)) for name in VISIBLE if name in aside.state.exported)
+        return next(((name, text) for name, text in held if isinstance(text, Text)), None)
 
     # -- texts, functions, exits
 
@@ -345,6 +368,9 @@ class Follower(Flow):
             text = self.state.files.get(words[1].plain)
         if text is None or all(piece.unknown or not piece.text.strip() for piece in text.pieces):
             self.unread.append(place)
+            if name != "eval" and not _OF_MACHINE.search("".join(word.plain for word in words[1:2])):
+                shown = " ".join(word.plain for word in words[:2])[:60]
+                self.state.elsewhere = f"`{shown}` is not followed, which may set it"
             return Truth(None, f"it depends on how `{name}` ends")
         return self._inner(text)
 

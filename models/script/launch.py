@@ -44,7 +44,7 @@ class Started:
     place : where it stands.
     cut : the comment that ends it although the line before goes on.
     condition : why it is unknown whether it is reached; "" if it is reached.
-    visible : which accelerators a program sees, as a variable says.
+    visible : the variable that says which accelerators a program sees, and its text.
     folder : the folder that it is started in; "" if unknown.
     """
 
@@ -52,7 +52,7 @@ class Started:
     place: Place
     cut: Place | None = None
     condition: str = ""
-    visible: Text | None = None
+    visible: tuple[str, Text] | None = None
     folder: str = ""
 
 
@@ -107,7 +107,11 @@ def launch_of(started: Started) -> Launch | None:
     if program.secret or not (program.known or program.path.endswith(".py")):
         return None
     options = tuple(word for word in words[start:position] if word.plain != "-m")
-    return Launch(started, program, launcher, options, words[position + 1 :])
+    arguments = words[position + 1 :]
+    if "xargs" in before:
+        place = started.place[1] - 1, started.place[1]
+        arguments = (*arguments, Text.unknown("xargs", place, "`xargs` reads it when the script runs"))
+    return Launch(started, program, launcher, options, arguments)
 
 
 def _base(path: str) -> str:
@@ -142,6 +146,11 @@ def _interpreter(words: Sequence[Text]) -> int | None:
     return python
 
 
+def is_shell(word: Text) -> bool:
+    """True if a word names a shell."""
+    return word.known and _SHELL.fullmatch(word.plain) is not None
+
+
 def _is_interpreter(text: str) -> bool:
     return bool(_PYTHON.fullmatch(text) or _TORCHRUN.fullmatch(text))
 
@@ -162,8 +171,8 @@ def _module_or_file(words: Sequence[Text], position: int) -> int | None:
         plain = words[position].plain
         if plain == "-m":
             return position + 1 if position + 1 < len(words) else None
-        if plain == "-c" or not plain.startswith("-"):
-            return None if plain == "-c" else position
+        if plain in ("-", "-c") or not plain.startswith("-"):  # a text of its own, not a file
+            return None if plain[:1] == "-" else position
         position += 2 if plain in _WITH_VALUE else 1
     return None
 
@@ -182,7 +191,7 @@ def _of_torchrun(words: Sequence[Text], start: int) -> int | None:
 def nested_text(words: Sequence[Text], stdin: Text | None, files: Mapping[str, Text]) -> tuple[Text, Sequence[Text]] | None:
     """The text and arguments of a shell: `bash -c TEXT`, `bash FILE` that the script wrote."""
     first = _base(words[0].plain)
-    shells = (at for at, word in enumerate(words) if word.known and _SHELL.fullmatch(word.plain))
+    shells = (at for at, word in enumerate(words) if is_shell(word))
     position = next(shells, None)
     if position is not None and (position == 0 or first in _STARTERS):
         for at in range(position + 1, len(words)):
@@ -201,25 +210,35 @@ def nested_text(words: Sequence[Text], stdin: Text | None, files: Mapping[str, T
 # -- what Ray is told of the machine
 
 
-def machine_of(launch: Launch, commands: Sequence[Started], lines: Lines) -> Machine | None:
-    """What Ray knows of this node when a program starts; None if the script does not say.
+def machine_of(launch: Launch, commands: Sequence[Started], lines: Lines) -> tuple[Machine | None, str]:
+    """What Ray knows of this node when a program starts, None if the script does not say; what is unknown.
 
     `ray start` before it says so, else the accelerators that are visible.
     """
     earlier = [each for each in commands if each.place[0] < launch.started.place[0]]
     before = [each for each in earlier if not each.condition and _is_ray_start(each)]
     heads = [each for each in before if any(word.plain == "--head" for word in each.words)]
-    cpus = accelerators = None
+    start, cpus, why = (heads or before or [launch.started])[-1], None, ""
+    accelerators = _option(start, "--num-gpus") if before else None
+    seen = _visible_in(start) if before or launch.launcher.partition(" ")[0] not in _ELSEWHERE else None
+    variable, text = seen or ("", Text())
     if before:
-        start = (heads or before)[-1]
-        accelerators, cpus = _option(start, "--num-gpus"), _option(start, "--num-cpus")
-        accelerators = accelerators if accelerators is not None else _visible(start)
-    elif launch.launcher.partition(" ")[0] not in _ELSEWHERE:
-        accelerators = _visible(launch.started)
+        cpus = _option(start, "--num-cpus")
+        others = [pair[0] for each in before if (pair := _option(each, "--num-gpus")) and pair[0] is not None]
+        if accelerators and accelerators[0] is not None and min(others) < accelerators[0]:
+            why = f"`ray start` shows nodes different numbers of accelerators: {min(others)} and {accelerators[0]}"
+    if accelerators is None and seen is not None:
+        accelerators = _visible(text)
+        if accelerators is None and not text.known:
+            why = f"which accelerators `{variable}` shows is not known: {text.why_unknown}"
+        elif accelerators is not None and before and not accelerators[0]:
+            accelerators, why = None, f"`{variable}` shows no accelerators of this node, and other nodes are not known"
+    else:
+        variable = ""
     numbers = [(None, None) if pair is None or pair[0] is None else pair for pair in (accelerators, cpus)]
     spans = [lines.span(place) if place is not None else None for _, place in numbers]
     known = any(number is not None for number, _ in numbers)
-    return Machine(numbers[0][0], spans[0], numbers[1][0], spans[1]) if known else None
+    return Machine(numbers[0][0], spans[0], numbers[1][0], spans[1], variable) if known else None, why
 
 
 def _is_ray_start(started: Started) -> bool:
@@ -242,17 +261,23 @@ def _option(started: Started, name: str) -> _Number | None:
     return None
 
 
-def _visible(started: Started) -> _Number | None:
-    """Number of accelerators that a command sees, as a variable says, and where."""
-    text = started.visible
+def _visible_in(started: Started) -> tuple[str, Text] | None:
+    """The variable that names the accelerators that a command sees, and its text."""
+    seen = started.visible
     for word in started.words:
         name, equals, _ = word.plain.partition("=")
         if equals and name.endswith("_VISIBLE_DEVICES"):
-            text = word.cut(len(name) + 1)
-    if text is None or not text.known or text.secret or text.unset or text.assumed:
+            seen = name, word.cut(len(name) + 1)
+    return seen
+
+
+def _visible(text: Text) -> _Number | None:
+    """Number of accelerators that a text names, up to `-1`, and where it stands."""
+    if not text.known or text.secret or text.unset or text.assumed:
         return None
-    items = text.plain.split(",")
-    if not all(_DEVICE.fullmatch(item.strip()) for item in items):
+    items = [item.strip() for item in text.plain.split(",")] if text.plain.strip() else []
+    items = items[: items.index("-1")] if "-1" in items else items
+    if not all(_DEVICE.fullmatch(item) for item in items):
         return None
     return len(items), _place(text.pieces)
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Mapping, Sequence
 
 from ..composition.search_path import Folder, Located, SearchPath
+from ..composition.searched import Added
 from ..findings.finding import UnusableInput
 from ..record import dataclass
 from ..text.source import Source
@@ -23,6 +24,13 @@ _ARGUMENT = re.compile(r"""\b(config_path|config_name)\s*=\s*(?:"([^"\n]*)"|'([^
 _MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _PACKAGES = ("verl", "roll", "rlinf", "recipe")
 MAX_UP = 6
+TWO_OPTIONS = ("--config_path", "--config_name")
+_OPTION = re.compile(r"""\badd_argument\(\s*["']([\w-]+)""")
+_OF_ROLL = re.compile(
+    r"(?:.*/)?start_(?:agentic|agentic_rollout|distill|distill_vl|dpo|onpolicy_distill|reward_fl|rlvr|rlvr_rollout"
+    r"|rlvr_vl|rlvr_vlmath|sft)_pipeline\.py"
+)
+"""ROLL's launchers, all of which read two options with argparse. Source: ROLL, examples/."""
 _OF_VERL = re.compile(
     r"(?:.*\.)?verl\.(?:trainer|experimental|workers|recipe)\.[\w.]+"
     r"|verl|verl\..*|main_ppo\w*|\w*sft_trainer\w*|main_generation\w*"
@@ -44,7 +52,7 @@ class StartedProgram:
     ----------
     script : the name of the script, as the command line has it.
     roots : folders of `--config-root`.
-    path, config : what `--config-path` and `--config-name` say; None if they are not given.
+    path, config, folder : what `--config-path`, `--config-name` and `--config-dir` say; None if they are not given.
     """
 
     script: str
@@ -52,6 +60,7 @@ class StartedProgram:
     roots: Sequence[str]
     path: Text | None = None
     config: Text | None = None
+    folder: Text | None = None
 
     @cached_property
     def repository(self) -> str:
@@ -73,6 +82,16 @@ class StartedProgram:
         names = dict.fromkeys((own, "" if shown == "." else shown, *self.roots))
         real = tuple(dict.fromkeys(os.path.realpath(name or ".") for name in names))
         return SearchPath(tuple(Folder(name, name) for name in names), real)
+
+    @cached_property
+    def added(self) -> Added:
+        """The folders of configurations that `--config-dir` adds, and where relative ones may lie."""
+        folder, folders = self.launch.started.folder, [each.path for each in self._search.folders]
+        below = tuple(dict.fromkeys([folder, *folders] if folder else folders))
+        if self.folder is None:
+            return Added((), below)
+        path = self.folder.path
+        return Added((Folder(path, path) if path else "what `--config-dir` names is not known",), below)
 
     @cached_property
     def name(self) -> str:
@@ -116,6 +135,17 @@ class StartedProgram:
         return bool(known) or _DECORATED.search(self._text) is not None
 
     @cached_property
+    def takes_two_options(self) -> bool:
+        """True for ROLL's launchers, which take a folder and a name, and refuse all else; those of forks may not."""
+        own = set(_OPTION.findall(self._text)) == set(TWO_OPTIONS) and "parse_known_args" not in self._text
+        return (own or not self.is_seen) and _OF_ROLL.fullmatch(self.name) is not None
+
+    @property
+    def is_seen(self) -> bool:
+        """True if the program lies in a folder that may be read."""
+        return bool(self._text)
+
+    @cached_property
     def _of_program(self) -> Mapping[str, str]:
         """What `@hydra.main(...)` says in the text of the program, in plain words."""
         match = _DECORATED.search(self._text)
@@ -154,7 +184,9 @@ class StartedProgram:
             searched = self._search.find(os.path.normpath(os.path.join(below, name)))
             if isinstance(searched, Located):
                 return searched
-        return None
+        added = self.folder.path if self.folder is not None else ""
+        places = (self._in_folder(os.path.join(place, added), name) for place in self.added.below if added)
+        return next(filter(None, places), None)
 
     def _in_folder(self, folder: str, name: str) -> Located | None:
         """The file in a folder, if that lies in one that may be read; named as the script is."""

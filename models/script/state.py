@@ -51,9 +51,12 @@ class State:
     script : the path of the script itself.
     environment : the variables of the environment that may be read.
     arguments, open_arguments : `$1` and so on; why all are unknown, "" if they are not.
+    shifted : True if unknown arguments were shifted: none are taken to be left then.
     removed, exported : variables that were unset, and those that programs see.
     outer : what the local variables of the function were before its call.
     folder : the folder that the script went to; "" if unknown.
+    elsewhere : why variables that the script does not set may be set; "" if they are not.
+    doubting : True if a condition on what is not set is unknown.
     files : the texts that the script itself writes into files, by their names.
     ended : ``exit``, ``return``, ``break``, ``continue`` if what follows is not reached; else "".
     """
@@ -64,10 +67,13 @@ class State:
     functions: dict[str, tuple[Script, Node]] = field(default_factory=dict)
     arguments: tuple[Text, ...] = ()
     open_arguments: str = ""
+    shifted: bool = False
     removed: set[str] = field(default_factory=set)
     exported: set[str] = field(default_factory=set)
     outer: dict[str, Held | None] = field(default_factory=dict)
     folder: str = ""
+    elsewhere: str = ""
+    doubting: bool = False
     files: dict[str, Text] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     calls: int = 0
@@ -96,7 +102,9 @@ class State:
         if name in _ALWAYS_SET or name.startswith("BASH"):
             path = self.folder if name == "PWD" else ""
             return Text.unknown(f"${name}", place, f"`{name}` is what it is where the script runs", path)
-        return Text((Piece(" \t\n", (place,)),)) if name == "IFS" else None
+        if name == "IFS":
+            return Text((Piece(" \t\n", (place,)),))
+        return Text.unknown(f"${name}", place, self.elsewhere) if self.elsewhere else None
 
     def _special(self, name: str, place: Place) -> Text | None:
         """`$0`, `$1`, `$#` and their kin."""
@@ -115,7 +123,9 @@ class State:
     def elements(self, name: str, place: Place) -> list[Text]:
         """The elements of an array where it is named, or all arguments."""
         if name in "@*":
-            return [] if self.open_arguments else [text.used_at(place) for text in self.arguments]
+            if self.open_arguments and not self.shifted:
+                return [Text.unknown(f"${name}", place, self.open_arguments)]
+            return [text.used_at(place) for text in self.arguments]
         held = self.variables.get(name)
         if isinstance(held, list):
             return [text.used_at(place) for text in held]
@@ -168,6 +178,7 @@ class State:
         self.exported &= other.exported
         self.outer = {**other.outer, **self.outer}
         self.functions = {**other.functions, **self.functions}
+        self.elsewhere = self.elsewhere or other.elsewhere
         self.folder = self.folder if self.folder == other.folder else ""
         if (self.arguments, self.open_arguments) != (other.arguments, other.open_arguments):
             self.open_arguments = self.open_arguments or other.open_arguments or why

@@ -16,12 +16,14 @@ class Machine:
     accelerators_span : where that is written, such as ``--num-gpus=2`` or ``CUDA_VISIBLE_DEVICES=0,1``.
     cpus : how many CPUs Ray counts, as ``ray start --num-cpus`` says; None if unknown.
     cpus_span : where that is written.
+    variable : the variable that names the accelerators, such as ``ASCEND_RT_VISIBLE_DEVICES``; "" if none does.
     """
 
     accelerators: int | None = None
     accelerators_span: Span | None = None
     cpus: int | None = None
     cpus_span: Span | None = None
+    variable: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Program:
     command : the whole command; another setting can be added where it ends.
     number, count : which program of its script it is, from 1, and of how many.
     found : True if the configuration that it begins with was found, so that the settings are made in it.
-    complete : True if these are all of its settings. False where it takes the arguments of its script, or some are lost or refused.
+    complete : True if these are all of its settings. False where some are unknown, lost or refused; a script is taken to be run without arguments.
     is_hydra : True if it is known to read its configuration with Hydra: a framework's own program, or ``hydra.main`` is in its file.
     machine : what its script tells Ray of the machine; None if nothing.
     missing : what is missing of its configuration, and what helps; ("", "") if nothing is.

@@ -56,7 +56,6 @@ def program(script: str) -> Program:
     "command",
     [
         "python start_rlvr_pipeline.py --config_path jobs --config_name small",
-        "python start_rlvr_pipeline.py --config_path jobs --config_name small rollout_batch_size=32 own.key=1",
         "python3 start_rlvr_pipeline.py --config_path=jobs --config_name=small.yaml",
         'NAME=${1:-small}\npython start_rlvr_pipeline.py --config_path jobs --config_name $NAME "$@"',
         'bash -c "python start_rlvr_pipeline.py --config_path jobs --config_name small"',
@@ -74,6 +73,32 @@ def test_a_program_of_roll_is_judged_by_its_file(tmp_path: Path, command: str) -
     (finding,) = errors(load(tmp_path / "run.sh", AsDeclared(8)))
     assert finding.code == "PW111" and "actor_infer" in finding.message
     assert finding.span is not None and finding.span.file.endswith("jobs/small.yaml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "help_"),
+    [
+        ("--config_path jobs --config_name small rollout_batch_size=32 own.key=1", "write it into the configuration itself"),
+        ("--config_path jobs --config_name small -v", "write it into the configuration itself"),
+        ("--config-path jobs --config-name small", "write `--config_path`"),
+    ],
+)
+def test_a_launcher_of_roll_takes_two_options(tmp_path: Path, arguments: str, help_: str) -> None:
+    write(tmp_path, {"run.sh": f"python start_rlvr_pipeline.py {arguments}", "jobs/small.yaml": ROLL})
+    first, second = errors(load(tmp_path / "run.sh", AsDeclared(8), composer=Composer(frameworks=("roll==0.3.0",))))
+    assert (first.code, first.help, second.code) == ("PW012", help_, "PW111")
+    unstated = load(tmp_path / "run.sh", AsDeclared(8))  # the launcher may be one of a fork
+    assert [finding.code for finding in errors(unstated)] == ["PW111"]
+    assert any(item.decides and "refuses" in item.why for item in unstated.unchecked)
+    write(tmp_path, {"start_rlvr_pipeline.py": 'p.add_argument("--config_path")\np.add_argument("--config_name")\np.parse_args()\n'})
+    assert [finding.code for finding in errors(load(tmp_path / "run.sh", AsDeclared(8)))] == ["PW012", "PW111"]
+
+
+def test_a_launcher_of_a_fork_may_take_settings(tmp_path: Path) -> None:
+    command = "python start_rlvr_pipeline.py --config_path jobs --config_name small rollout_batch_size=32"
+    fork = 'parser.add_argument("--config_path")\nparser.add_argument("--config_name")\nargs, rest = parser.parse_known_args()\n'
+    write(tmp_path, {"run.sh": command, "jobs/small.yaml": ROLL, "start_rlvr_pipeline.py": fork})
+    assert [finding.code for finding in errors(load(tmp_path / "run.sh", AsDeclared(8)))] == ["PW111"]
 
 
 def test_a_script_of_roll_lies_beside_its_file_and_starts_a_program_above(tmp_path: Path) -> None:
@@ -275,13 +300,15 @@ run: |
 """
 
 
-def test_the_run_block_of_a_skypilot_task_is_a_script(tmp_path: Path) -> None:
-    write(tmp_path, {"task.yaml": TASK})
+@pytest.mark.parametrize("accelerators", ["H100:4", "{H100: 4}", "\n    H100: 4"])
+def test_the_run_block_of_a_skypilot_task_is_a_script(tmp_path: Path, accelerators: str) -> None:
+    text = TASK.replace("H100:4", accelerators)
+    write(tmp_path, {"task.yaml": text})
     reading = load(tmp_path / "task.yaml", AsDeclared(4), level="placement")
     codes = [finding.code for finding in errors(reading)]
     assert codes and set(codes) <= {"PW208", "PW214"}
     span = errors(reading)[0].span
-    assert span is not None and TASK.split("\n")[span.line - 1].strip().startswith(("trainer.n_gpus", "actor_rollout_ref"))
+    assert span is not None and text.split("\n")[span.line - 1].strip().startswith(("trainer.n_gpus", "actor_rollout_ref"))
     found = reading.document.program
     assert found is not None and found.machine is not None and found.machine.accelerators == 4
     sizes = {path: find(reading.document.root, path) for path in ("trainer.nnodes", "trainer.n_gpus_per_node")}

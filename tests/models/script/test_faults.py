@@ -1,0 +1,143 @@
+"""Scripts whose verdict was once wrong: arguments, what is taken in from elsewhere, what Ray is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from placewright.models.composition import Composer
+from placewright.models.dialects.load import load_all
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.solver.verify import verify
+
+START = "python3 -m verl.trainer.main_ppo"
+MODES = (
+    "algorithm.adv_estimator=grpo data.train_files=a actor_rollout_ref.model.path=m actor_rollout_ref.rollout.name=vllm "
+    "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2 actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=2"
+)
+RUN = f"{START} {MODES} trainer.nnodes=1"
+
+
+def verdict(folder: Path, script: str, machine: str = "1x8xH100") -> str:
+    """The verdict of the one program of a script."""
+    (folder / "run.sh").write_text(script)
+    (reading,) = load_all(folder / "run.sh", read_shorthand(machine), "auto", "training", Composer())
+    return verify(reading).verdict
+
+
+@pytest.mark.parametrize("arguments", ['"$@"', "$@", '"${@:1}"', '"${@:2}"', "$*"])
+def test_a_script_is_judged_as_run_without_arguments(tmp_path: Path, arguments: str) -> None:
+    batch = "data.train_batch_size=100 actor_rollout_ref.actor.ppo_mini_batch_size=100"
+    assert verdict(tmp_path, f"{RUN} {batch} {arguments}") == "faulty"
+    assert verdict(tmp_path, f"{START} algorithm.adv_estimator=grpo trainer.nnodes=1 {arguments}") == "faulty"
+    assert verdict(tmp_path, f"{RUN} {arguments}") == "ok"
+
+
+def test_a_script_that_demands_arguments_has_unknown_ones_until_they_are_shifted(tmp_path: Path) -> None:
+    demands = "if [ $# -lt 1 ]; then exit 1; fi\n"
+    assert verdict(tmp_path, f'{demands}{RUN} "$@"') == "incomplete"
+    assert verdict(tmp_path, f'{demands}shift\n{RUN} "$@"') == "ok"
+
+
+@pytest.mark.parametrize("call", ['bash run.sh "$@"', "bash -x ./run.sh", "source run.sh", "$0", 'exec "$0"', '. "${BASH_SOURCE[0]}"'])
+def test_a_script_that_begins_itself_again_reaches_no_program(tmp_path: Path, call: str) -> None:
+    assert verdict(tmp_path, f"set -e\n{call}\n{RUN}") == "unusable"
+
+
+@pytest.mark.parametrize("call", ["IN=1 bash $0", "[ -z $IN ] && IN=1 bash $0", "cd $X; bash run.sh", "bash $0 inner", "bash other.sh"])
+def test_a_script_that_may_begin_itself_in_another_way_is_read_on(tmp_path: Path, call: str) -> None:
+    assert verdict(tmp_path, f"{call}\n{RUN}") == "ok"
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("source ./common.sh", "incomplete"),
+        ("[ -f .env ] && . .env", "incomplete"),
+        ("source $VENV/bin/activate", "faulty"),
+        ("source ~/.bashrc", "faulty"),
+        ("ARGS=(); GPUS=3; source common.sh", "faulty"),
+    ],
+)
+def test_what_another_script_may_set_is_unknown(tmp_path: Path, before: str, expected: str) -> None:
+    assert verdict(tmp_path, f"{before}\n{RUN} trainer.n_gpus_per_node=${{GPUS:-3}}") == expected
+    assert verdict(tmp_path, f'{before}\n{START} algorithm.adv_estimator=grpo trainer.nnodes=1 "${{ARGS[@]}}"') == expected
+
+
+def test_what_xargs_adds_is_unknown(tmp_path: Path) -> None:
+    assert verdict(tmp_path, f"xargs -a args.txt {START} algorithm.adv_estimator=grpo trainer.nnodes=1") == "incomplete"
+
+
+@pytest.mark.parametrize("option", ["--config-dir={}", "-cd {}", "hydra.searchpath=[file://{}]", "'hydra.searchpath=[file://{}]'"])
+def test_folders_that_a_command_line_adds_are_read(tmp_path: Path, option: str) -> None:
+    (tmp_path / "conf/experiment").mkdir(parents=True)
+    big = "# @package _global_\nactor_rollout_ref: {rollout: {tensor_model_parallel_size: 3}}\n"
+    (tmp_path / "conf/experiment/big.yaml").write_text(big)
+    assert verdict(tmp_path, f"{RUN} {option.format('conf')} +experiment=big") == "faulty"
+    assert verdict(tmp_path, f"{RUN} {option.format('conf')} +experiment=other") == "incomplete"
+    assert verdict(tmp_path, f"{RUN} {option.format('other')} +experiment=big") == "incomplete"
+    assert verdict(tmp_path, f"{RUN} {option.format('$OTHER')} +experiment=big") == "incomplete"
+    assert verdict(tmp_path, f"{RUN} {option.format('conf')}") == "ok"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "if [[ $RANK == 0 ]]; then {}; fi",
+        'if [ "$NODE_RANK" == "0" ]; then ray start --head; {}; else ray start --address=h:1; fi',
+        'if false; then {}; fi\n[ "$RANK" = 0 ] && {}',
+        'case "$RANK" in 0) {} ;; *) ray start --address=h:1 ;; esac',
+        'if [ "$RANK" != 0 ]; then ray start --address=h:1; else {}; fi',
+    ],
+)
+def test_a_program_that_only_some_nodes_start_is_judged(tmp_path: Path, script: str) -> None:
+    assert verdict(tmp_path, script.replace("{}", RUN)) == "ok"
+    assert verdict(tmp_path, script.replace("{}", f"{RUN} trainer.n_gpus_per_node=3")) == "faulty"
+
+
+@pytest.mark.parametrize("option", ["--multirun", "-m", "hydra.mode=MULTIRUN"])
+def test_a_value_that_is_swept_over_is_unknown(tmp_path: Path, option: str) -> None:
+    tp = "actor_rollout_ref.rollout.tensor_model_parallel_size"
+    assert verdict(tmp_path, f"{RUN} {option} {tp}=2,3") == "incomplete"
+    assert verdict(tmp_path, f"{RUN} {tp}=choice(2,3) {option}".replace("(", "\\(").replace(")", "\\)")) == "incomplete"
+    assert verdict(tmp_path, f"{RUN} {option} actor_rollout_ref.actor.optim.lr=1e-6,1e-5") == "ok"
+    assert verdict(tmp_path, f"{RUN} {tp}=2,3") == "unusable"
+
+
+@pytest.mark.parametrize(
+    ("before", "machine", "expected"),
+    [
+        ('export CUDA_VISIBLE_DEVICES=""\n', "1x8xH100", "faulty"),
+        ("export CUDA_VISIBLE_DEVICES=-1\n", "1x8xH100", "faulty"),
+        ("CUDA_VISIBLE_DEVICES=0,1,-1,2 ", "1x8xH100", "faulty"),
+        ("export CUDA_VISIBLE_DEVICES=$(seq -s, 0 3)\n", "1x8xH100", "incomplete"),
+        ('export CUDA_VISIBLE_DEVICES=""\nray start --head\n', "1x8xH100", "incomplete"),
+        ("ray start --head --num-gpus=8\nssh w1 ray start --address=h:1 --num-gpus=4\n", "2x8xH100", "incomplete"),
+        ("ray start --head --num-gpus=8\nssh w1 ray start --address=h:1 --num-gpus=8\n", "2x8xH100", "ok"),
+        ("ray job submit --entrypoint-num-gpus 4 -- ", "1x8xH100", "incomplete"),
+        ("ray job submit --entrypoint-num-gpus=0 -- ", "1x8xH100", "ok"),
+        ("#SBATCH --gpus-per-node=4\nsrun ", "1x8xH100", "faulty"),
+        ("#SBATCH --gres=gpu:h100:8\nsrun ", "1x8xH100", "ok"),
+        ("export ASCEND_RT_VISIBLE_DEVICES=0,1\n", "3x8xH100", "ok"),
+        ("export ASCEND_RT_VISIBLE_DEVICES=0,1\n", "1x8x910B", "faulty"),
+        ("export CUDA_VISIBLE_DEVICES=0,1\n", "1x8x910B", "ok"),
+    ],
+)
+def test_what_a_script_shows_ray_of_its_node(tmp_path: Path, before: str, machine: str, expected: str) -> None:
+    assert verdict(tmp_path, f"{before}{RUN}", machine) == expected
+
+
+def test_a_configuration_may_lie_in_a_folder_that_is_added(tmp_path: Path) -> None:
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf/mine.yaml").write_text("cluster:\n  num_nodes: 1\n  component_placement: {actor: 0-11, rollout: 0-7}\n")
+    (tmp_path / "train.py").write_text("@hydra.main(version_base='1.1')\ndef main(c): ...\n")
+    assert verdict(tmp_path, "python train.py --config-dir conf --config-name mine") == "faulty"
+
+
+@pytest.mark.parametrize("script", ["python3 - a.b=1 <<PY\nmain()\nPY", "python3 -c 'main()' a.b=1"])
+def test_a_text_of_python_is_no_program(tmp_path: Path, script: str) -> None:
+    (tmp_path / "run.sh").write_text(script)
+    (reading,) = load_all(tmp_path / "run.sh")
+    assert [(finding.code, finding.message) for finding in reading.findings] == [
+        ("PW010", f"`{tmp_path}/run.sh` starts no program with settings in a file, but a text of Python")
+    ]
