@@ -112,7 +112,7 @@ def test_what_is_wrong_is_pointed_at(text: str) -> None:
         assert read_expression(mended).fault is None
 
 
-@pytest.mark.parametrize("text", ("list({0: 1})", "self.world_size", "__import__('torch').cuda.device_count()", "list(range(8**99))"))
+@pytest.mark.parametrize("text", ["list({0: 1})", "self.world_size", "__import__('torch').cuda.device_count()", "list(range(8**99))"])
 def test_python_that_is_not_worked_out_is_no_fault(text: str) -> None:
     found = read_expression(text)
     assert found.ids is None and found.fault is not None and not found.fault.when
