@@ -9,6 +9,7 @@ from typing import Callable
 from ...component import Component, Parallel
 from ...configuration.plainly import plainly
 from ...configuration.settings import Amount
+from ...findings.finding import Finding
 from ...findings.fix import Fix
 from ...findings.span import Edit
 from ...findings.wording import with_noun
@@ -123,6 +124,21 @@ def divided(setup: Setup, verifies: Callable[[Edit | None], bool]) -> None:
                 fix = Fix(f"set `{its.tp.name}: {size}`", edit)
                 setup.components[role.key] = replace(component, fixes={**component.fixes, DIVIDES: fix})
                 break
+    for place, finding in enumerate(setup.notes.findings):
+        edit = finding.edit if finding.code == "PW111" else None
+        if edit is not None and edit.span.file == setup.notes.document.source.name and not verifies(edit):
+            setup.notes.findings[place] = _by_degree(setup, finding, verifies)
+
+
+def _by_degree(setup: Setup, finding: Finding, verifies: Callable[[Edit | None], bool]) -> Finding:
+    """The finding of ids that are no whole workers with a lower tensor parallel size of vLLM as its help, where one verifies."""
+    role = next(each for each in setup.roles if each.key == finding.subject)
+    tp = setup.settings.whole(role.config("tensor_parallel_size"), DIVIDES, 1) if role.strategy == VLLM else None
+    for size in reversed(divisors(role.ids.count)) if tp and role.ids else ():
+        edit = tp.becomes(size) if tp and size < tp.value else None
+        if edit is not None and verifies(edit):
+            return replace(finding, help=f"set `{role.config('tensor_parallel_size')}: {size}`", edit=edit)
+    return replace(finding, help=finding.help.partition(":")[0], edit=None)
 
 
 # What a strategy demands of its own settings, and of the number of its ranks.
