@@ -13,6 +13,7 @@ import operator
 import re
 import warnings
 from collections import Counter
+from functools import lru_cache
 from itertools import chain, islice
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sized
 
@@ -68,8 +69,7 @@ class Fault:
     when: str = AT_LOAD
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(NamedTuple):
     """The ids that a text names, as far as they are known, and what is wrong with it."""
 
     ids: Ids | None
@@ -80,6 +80,7 @@ class Refused(Exception):
     """Raised with a Fault where a text cannot be worked out."""
 
 
+@lru_cache(maxsize=16)
 def read_expression(text: str) -> Expression:
     """The ids of a text. Never raises; the cost is bounded by `MAX_TEXT`, `MAX_STEPS` and `MAX_IDS`."""
     whole = Place(0, len(text))
@@ -367,8 +368,7 @@ def read_devices(notes: Notes, subject: str, owner: Mapping, entry: Entry, value
 
 def _of_text(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids | None:
     text = notes.text(scalar, subject)
-    found = read_expression(text.text)
-    fault, ids = found.fault, found.ids
+    ids, fault = read_expression(text.text)
     if fault is not None and not fault.when:
         notes.unsure("PW103", subject, f"`{DEVICES}`: {fault.message}", True, f"{_HELP[0].upper()}{_HELP[1:]}")
     elif fault is not None:
@@ -392,8 +392,7 @@ def _of_another_type(notes: Notes, subject: str, entry: Entry, value: Value) -> 
     """A list, a number or a map, none of which ROLL takes; what a list or a number means is plain."""
     items = value.items if isinstance(value, Sequence) else (value,)
     ids = _ids([item.value if isinstance(item, Scalar) and type(item.value) in (int, str) else None for item in items])
-    ids = ids if ids is not None and ids.lowest >= 0 else None
-    better = text_of(ids) if ids is not None else ""
+    better = text_of(ids) if ids is not None and ids.lowest >= 0 else ""
     edit, quoted = None, f'"{better}"'
     if isinstance(value, Sequence):
         message = f"`{DEVICES}` of `{subject}` is a YAML list; ROLL gives it to `eval`, which takes text alone: a TypeError"
@@ -405,7 +404,7 @@ def _of_another_type(notes: Notes, subject: str, entry: Entry, value: Value) -> 
         edit = notes.instead(value, quoted) if better else None
     help = f"write `{better}`" if better and len(better) <= 200 else _HELP
     notes.error("PW105", subject, message, value, kind_of(value), help, edit, AT_LOAD)
-    return ids
+    return ids if better else None
 
 
 def other_ids(notes: Notes, subject: str, value: Value | None, ids: Ids) -> tuple[str, Edit | None]:
