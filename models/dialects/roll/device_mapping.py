@@ -93,6 +93,8 @@ def read_expression(text: str) -> Expression:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text.lstrip(" \t"), mode="eval")
+        if isinstance(tree.body, ast.Name) and tree.body.id in dir(builtins):
+            return _faulty(whole, f"`{tree.body.id}` is no list: ROLL takes `len()` of it, which is a TypeError", "no list")
         value = _Evaluation(text).value(tree.body)
     except SyntaxError as problem:
         return _no_python(text, problem)
@@ -179,9 +181,8 @@ class _Evaluation:
     """Values of the nodes of one text, as Python has them; whatever is not on the whitelist is Refused."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.lines = text, _line_starts(text)
+        self.text, self.lines, self.steps = text, _line_starts(text), 0
         self.variables: dict[str, Any] = {}
-        self.steps = 0
 
     def value(self, node: ast.expr) -> Any:
         """The value of a node: a number, a text, a list, a tuple, a range, a set, or an iterator."""
