@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Iterator
 
 from ..models.conversion.differences import differences
-from ..models.conversion.losses import LOSS, dropped, moved, refusal, unsaid_times
+from ..models.conversion.losses import LOSS, dropped, moved, refusal, unsaid_settings, unsaid_times
 from ..models.converted import EXACT, LOSSY, REFUSED, UNUSABLE, Converted
 from ..models.dialects.dialect import Rendering
 from ..models.dialects.load import dialect_named, read
@@ -46,7 +46,8 @@ def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
         rendering = dialect.render(problem)
     except UnusableInput as refused:
         return replace(bare, findings=refused.findings, cluster=problem.cluster)
-    losses = (*_left_behind(reading), *unsaid_times(problem), *rendering.losses)
+    settings = unsaid_settings(reading.document.root, problem, rendering.text)
+    losses = (*_left_behind(reading), *settings, *unsaid_times(problem), *rendering.losses)
     reasons = (
         *_secrets(reading, rendering),
         *_faults(problem, rendering, target, reading.source.name),

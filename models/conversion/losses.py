@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Iterator
 
 from ..component import IN_ORDER, KEYS, NOT_FEWER, SUBSET, Relation
 from ..findings.finding import Finding, Severity, error, warning
 from ..findings.wording import are
 from ..problem import Problem
+from ..text.tree import Mapping, Scalar, Value
 
 LOSS, REFUSAL = "PW605", "PW606"
+ENGINES = frozenset({"vllm", "sglang", "trtllm", "hf", "huggingface"})
+"""Engines by the names that frameworks have for them."""
+_DEGREE = re.compile(r"(ulysses\w*|\w*expert\w*|ep)_size")
+"""Degrees of sequences and experts, which not every framework has, by their keys."""
 
 
 def moved(subject: str, message: str, help: str = "") -> Finding:
@@ -51,6 +57,23 @@ def unsaid_times(problem: Problem) -> Iterator[Finding]:
         message = f"the times of {names}, and what `plan` says of these, are not carried over"
         loss = moved if any(component.runs is None for component in timed) else dropped
         yield loss("", message, "add them to the new file, where counts and degrees are to be chosen by them")
+
+
+def unsaid_settings(root: Mapping, problem: Problem, text: str) -> Iterator[Finding]:
+    """Engines, and degrees of sequences and experts, that the file names and the new text has otherwise."""
+    words, degrees = set(re.findall(r"\w+", text)), {size for each in problem.components for size in (each.parallel.cp, each.parallel.ep)}
+    for path, value in _settings(root):
+        is_degree = _DEGREE.fullmatch(path.rpartition(".")[2]) and type(value) is int and value > 1 and value not in degrees
+        if is_degree or (value in ENGINES and value not in words and words & ENGINES):
+            yield dropped("", f"`{path}` of {value} is not carried over", "set it in the new file, where the job needs it")
+
+
+def _settings(value: Value, path: str = "") -> Iterator[tuple[str, object]]:
+    """Path and value of every setting."""
+    for entry in value if isinstance(value, Mapping) else ():
+        yield from _settings(entry.value, f"{path}.{entry.key.text}".lstrip("."))
+    if isinstance(value, Scalar):
+        yield path, value.value
 
 
 def _said(relation: Relation) -> str:

@@ -16,7 +16,7 @@ UNSURE = frozenset({"PW201", "PW208"})
 """Codes of ranks and degrees that may not be those that were meant; a wrong type of another setting leaves them as they are."""
 WRONG_SIZE = frozenset({"PW102", "PW103", "PW110", "PW111", "PW208"})
 """Codes of ranks that a component cannot have: what relates it to others is judged by the ranks that it will have."""
-_WRONG_DEGREES = {"PW208": "PW404"}
+_WRONG_DEGREES = {"PW208": "PW404", "PW111": "PW404"}
 """Code -> the code of degrees that the model refuses: whatever they are, they are to be changed."""
 _COMMON = frozenset({"PW102", "PW114", "PW122", "PW124", "PW126", "PW501", "PW502", "PW503", "PW605", "PW606"})
 """Codes whose cause lies in the machines or in the framework, and not at the place of each subject."""

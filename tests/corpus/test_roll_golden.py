@@ -67,6 +67,7 @@ class Case(NamedTuple):
     record: Record
     errors: tuple[Finding, ...]
     differs: tuple[str, ...]
+    is_unread: bool
 
     @property
     def passed(self) -> bool:
@@ -101,7 +102,7 @@ DIFFERENCES = {
         "ROLL hands weights to the engine of another GPU, and never notices; the record has it as a remark",
         lambda case: case.only("PW217", "hands its weights") and any("wrong infer worker" in each for each in case.record["output"]["lint"]),
     ),
-    "not-run": Difference("ROLL runs the text as code; what is not on the whitelist is not read", lambda case: case.only("PW103", "not ")),
+    "not-run": Difference("ROLL runs the text as code; what is not on the whitelist is unknown", lambda case: case.is_unread and not case.errors),
     "float": Difference(
         "an id such as `0.0` becomes the name of a device in ROLL; read on, it is the number that was meant",
         lambda case: case.codes == {"PW103"} and all("whole numbers" in finding.message for finding in case.errors),
@@ -175,8 +176,10 @@ def theirs(record: Record) -> dict[str, Record]:
 
 def case_of(record: Record) -> Case:
     reading = reading_of(record)
-    errors = tuple(finding for finding in verify(reading).findings if finding.severity is Severity.ERROR)
-    codes = {finding.code for finding in errors}
+    report = verify(reading)
+    errors = tuple(finding for finding in report.findings if finding.severity is Severity.ERROR)
+    held = {each.rule for each in report.unchecked if each.why.startswith("judged once")}
+    codes = {finding.code for finding in errors} | held
     answered, placed, differs = theirs(record), told(reading.problem), []
     for name, role in answered.items():
         differs += [f"{name}.{key}" for key in role if placed.get(name, {}).get(key) != role[key]]
@@ -188,7 +191,7 @@ def case_of(record: Record) -> Case:
     nodes = record["output"].get("num_nodes")
     if nodes is not None and reading.problem is not None and len(reading.problem.cluster.nodes) != nodes:
         differs.append("num_nodes")
-    return Case(record, errors, tuple(differs))
+    return Case(record, errors, tuple(differs), any(each.rule == "PW103" and each.decides for each in report.unchecked))
 
 
 @cache

@@ -188,7 +188,8 @@ def _updates(setup: Setup, batch: Amount, step: int) -> None:
             size = device.value * accumulated.value
             name = f"{device.name} x {accumulated.name}" if size > 1 else ""
             _shared(setup, role, batch, "samples", parallel.parallel.replica, answers.value, AFTER_ROLLOUT, size, name)
-    for its in _trained(setup):
+    is_told = any(each.code == SHARES and each.span == batch.span for each in setup.notes.findings)  # its help mends both
+    for its in _trained(setup) if not is_told else ():
         if its.role.key not in setup.short:
             samples, facts = batch.value * answers.value, RoleFacts(setup, its.role)
             prompts = f"{with_noun(batch.value, 'prompt')}{'' if batch.scalar else ' by default'}"

@@ -1,17 +1,21 @@
-"""A `device_mapping`: its text, read as Python reads it but never run, and every fault at its character with what mends it.
+"""A `device_mapping`: its text, worked out as Python does it but never run, and every fault at its character with what mends it.
 
-ROLL gives the text to `eval` (roll/configs/worker_config.py, WorkerConfig.__post_init__). Of that language only what names
-device ids is read: whole numbers, lists, tuples, `list()`, `tuple()`, `range()`, `+`, `*`, slices, and a comprehension.
+ROLL gives the text to `eval` (roll/configs/worker_config.py, WorkerConfig.__post_init__). Of that language what names device
+ids is worked out: numbers, lists and tuples, their operators, slices, comprehensions, conditions and a few functions. All else
+is unknown, as is what takes many steps.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import operator
 import re
 import warnings
 from collections import Counter
-from typing import Iterable, NamedTuple, Union
+from functools import lru_cache
+from itertools import chain, islice
+from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sized
 
 from ...configuration.notes import Notes, Text, is_unknown
 from ...findings.span import Edit, Span
@@ -22,22 +26,29 @@ from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
 from .ids import Ids, text_of
 from .names import AT_CREATION, AT_LOAD, DEVICES
 
-MAX_TEXT, MAX_NESTING, MAX_BRACKETS, MAX_OPERATORS = 65_536, 16, 1_024, 256
-"""Own limits on a text, before Python's parser sees it."""
-MAX_IDS, MAX_PARTS, MAX_COMPREHENDED = 1 << 18, 1 << 14, 1 << 12
-"""Own limits on the ids of a role, on their progressions, and on the elements of a comprehension."""
-MAX_ID = 1 << 31
-"""Numbers from here on are no device ids."""
-_OPERATOR = re.compile(r"[-+*~^|&%/<>=@.!:]|\b(?:not|if|else|lambda|await|yield|for|or|and|in|is)\b")
+MAX_TEXT, MAX_SIGNS = 65_536, 768
+"""Own limits on a text, and on its operators and brackets, before Python's parser sees it."""
+MAX_IDS, MAX_PARTS, MAX_STEPS = 1 << 18, 1 << 14, 1 << 16
+"""Own limits on the ids of a list, on their progressions, and on the nodes that are worked out; 64 ids of a list count as one."""
+MAX_ID, MAX_NUMBER, MAX_EXPONENT = 1 << 31, 1 << 61, 64
+"""Numbers from these on are no device ids, or are not worked out."""
+_SIGN = re.compile(r"[-+*~^|&%/<>=@.!:(\[{]|\b(?:not|if|else|lambda|await|yield|for|or|and|in|is)\b")
 _RANKS = re.compile(r"\s*\d{1,9}(?:\s*-\s*\d{1,9})?(?:\s*,\s*\d{1,9}(?:\s*-\s*\d{1,9})?)*\s*", re.ASCII)
 """Ranks as other frameworks write them: `0-7,16-23`."""
-_ARITHMETIC = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Invert: operator.invert,
+    ast.Not: operator.not_, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.MatMult: operator.matmul,
+    ast.In: lambda item, items: item in items, ast.NotIn: lambda item, items: item not in items,
 }  # fmt: skip
-_SUMS = ("list", "tuple")
-"""Types that `+` and `*` take."""
-_OF_ELEMENT = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
-"""Nodes in the element of a comprehension."""
+_FUNCTIONS: dict[str, Any] = {each.__name__: each for each in (int, len, list, max, min, range, reversed, set, sorted, sum, tuple)}
+_NAMES = {*dir(builtins), "self", "logger", "dataclass", "field", "Dict", "List", "Literal", "Optional", "Union"} | {
+    "strategy_config", "tensor_parallel_size", "pipeline_parallel_size",
+}  # fmt: skip
+"""Names that exist where ROLL evaluates the text."""
+_LISTS, _NUMBERS = (list, tuple), (int, float)
 
 
 class Place(NamedTuple):
@@ -49,89 +60,91 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong: its label, `better` text for its place ("" if unknown), and when ROLL notices."""
+    """What is wrong: its label, `better` text for its place ("" if unknown), and when ROLL notices; "" where it may be right."""
 
     place: Place
     message: str
     label: str
     better: str = ""
-    when: str = ""
+    when: str = AT_LOAD
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(NamedTuple):
     """The ids that a text names, as far as they are known, and what is wrong with it."""
 
     ids: Ids | None
     fault: Fault | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """Several numbers in order; `kind` is Python's name of their type."""
-
-    ids: Ids
-    kind: str
-
-
 class Refused(Exception):
-    """Raised where a text cannot be read on."""
-
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.message)
-        self.fault = fault
+    """Raised with a Fault where a text cannot be worked out."""
 
 
+@lru_cache(maxsize=16)
 def read_expression(text: str) -> Expression:
-    """The ids of a text. Never raises; the cost grows with its length and with the progressions in it."""
-    whole, shift = Place(0, len(text)), len(text) - len(text.lstrip(" \t"))
+    """The ids of a text. Never raises; the cost is bounded by `MAX_TEXT`, `MAX_STEPS` and `MAX_IDS`."""
+    whole = Place(0, len(text))
+    unread = _faulty(whole, "so long an expression is not worked out", "not worked out", when="")
     if not text.strip():
-        return _faulty(whole, "nothing is written here, and ROLL's `eval` of nothing is a SyntaxError", "empty", when=AT_LOAD)
-    if is_too_much(text):
-        return _faulty(whole, "a `device_mapping` of this length or nesting is not read", "not read")
-    if strange := re.search(r"[^\x01-\x7f]", text):
-        return _faulty(Place(*strange.span()), f"{strange.group()!a} is no ASCII character", "not read")
+        return _faulty(whole, "nothing is written here, and ROLL's `eval` of nothing is a SyntaxError", "empty")
+    if len(text) > MAX_TEXT or len(_SIGN.findall(text)) > MAX_SIGNS:
+        return unread
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(text[shift:], mode="eval")
-        value = _Evaluation(text, shift).value(tree.body)
+            tree = ast.parse(text.lstrip(" \t"), mode="eval")
+        if isinstance(tree.body, ast.Name) and tree.body.id in dir(builtins):
+            return _faulty(whole, f"`{tree.body.id}` is no list: ROLL takes `len()` of it, which is a TypeError", "no list")
+        value = _Evaluation(text).value(tree.body)
     except SyntaxError as problem:
-        return _no_python(text, shift, problem)
+        return _no_python(text, problem)
     except Refused as refused:
-        return Expression(None, refused.fault)
+        return Expression(None, refused.args[0])
     except (ValueError, MemoryError, RecursionError):
-        return _faulty(whole, "this is no Python expression that can be read", "not Python")
-    if not isinstance(value, Listed):
-        message = f"this is the number {value}, and ROLL takes `len()` of it, which is a TypeError"
-        return _faulty(whole, message, "no list", _from_ranks(text) or f"[{value}]", AT_LOAD)
-    if value.kind in ("set", "generator"):
-        message = f"ROLL cuts the ids of each worker out of this {value.kind}, which is a TypeError"
-        when = AT_LOAD if value.kind == "generator" else AT_CREATION
-        return Expression(value.ids, Fault(whole, message, f"a {value.kind}", text_of(value.ids), when))
-    if value.ids.lowest < 0:
-        message = f"{value.ids.lowest} is no device id: ROLL looks for a node of that number, which is a KeyError"
-        ids = Ids.of(range(each, each + 1) for each in value.ids if each >= 0)
+        return unread
+    return unread if operator.length_hint(value, 0) > MAX_IDS else _read_value(text, value)
+
+
+def _read_value(text: str, value: Any) -> Expression:
+    """The ids of a value that ROLL gets, or what ROLL refuses of it."""
+    whole = Place(0, len(text))
+    items = list(value) if isinstance(value, Iterable) else [value]
+    wrong = [each for each in items if not isinstance(each, int)]
+    ids = _ids(items)
+    if ids is None and not wrong:
+        return _faulty(whole, "so many device ids are not worked out", "not worked out", when="")
+    better = "" if ids is None or isinstance(value, str) else text_of(ids)
+    if not isinstance(value, Sized):
+        message = f"this is of the type `{type(value).__name__}`, and ROLL takes `len()` of it, which is a TypeError"
+        return _faulty(whole, message, "no list", _from_ranks(text) or (f"[{value}]" if isinstance(value, int) else better))
+    if isinstance(value, set):
+        return _faulty(whole, "ROLL slices this set, which is a TypeError", "a set", better, AT_CREATION)
+    if wrong:
+        message = f"an item of the type `{type(wrong[0]).__name__}` is no device id: ids are whole numbers"
+        return _faulty(whole, message, "refused", better, AT_CREATION if isinstance(wrong[0], float) else AT_LOAD)
+    if ids and ids.lowest < 0:
+        message = f"{ids.lowest} is no device id: ROLL looks for a node of that number, which is a KeyError"
+        ids = Ids.of_numbers([each for each in ids if each >= 0])
         return Expression(ids, Fault(whole, message, "below 0", _from_ranks(text), AT_CREATION))
-    return Expression(value.ids)
+    return Expression(ids)
 
 
-def _faulty(place: Place, message: str, label: str, better: str = "", when: str = "") -> Expression:
+def _ids(items: list[Any]) -> Ids | None:
+    """The ids that items are or are meant to be, also within lists; None if some are no numbers, or there are too many ranges."""
+    if all(isinstance(each, (*_LISTS, range)) for each in items):
+        items = list(islice(chain(*items), MAX_IDS + 1))
+    texts = [str(each).removesuffix(".0") for each in items if not isinstance(each, int)]
+    if len(items) > MAX_IDS or not all(each.isascii() and each.isdecimal() and len(each) < 9 for each in texts):
+        return None
+    ids = Ids.of_numbers([int(each) for each in items])
+    return ids if len(ids.parts) <= MAX_PARTS else None
+
+
+def _faulty(place: Place, message: str, label: str, better: str = "", when: str = AT_LOAD) -> Expression:
     return Expression(None, Fault(place, message, label, better, when))
 
 
-def is_too_much(text: str) -> bool:
-    """True if a text is too long or nested for Python's parser to be safe."""
-    depth = deepest = 0
-    for letter in text[:MAX_TEXT]:
-        depth += (letter in "([{") - (letter in ")]}")
-        deepest = max(deepest, depth)
-    operators = sum(1 for _ in _OPERATOR.finditer(text[:MAX_TEXT]))
-    brackets = sum(map(text.count, "([{"))
-    return len(text) > MAX_TEXT or deepest > MAX_NESTING or brackets > MAX_BRACKETS or operators > MAX_OPERATORS
-
-
-def _no_python(text: str, shift: int, problem: SyntaxError) -> Expression:
+def _no_python(text: str, problem: SyntaxError) -> Expression:
     """Text that Python cannot parse; a missing bracket and ranks such as `0-7,9` are put right."""
     message = f"this is no Python expression: {problem.msg[:80]}"
     closing = {"(": ")", "[": "]", "{": "}"}
@@ -144,10 +157,10 @@ def _no_python(text: str, shift: int, problem: SyntaxError) -> Expression:
     closed = text.rstrip() + "".join(reversed(open_))
     better = closed if open_ and read_expression(closed).fault is None else _from_ranks(text)
     if better:
-        return _faulty(Place(0, len(text)), message, "not Python", better, AT_LOAD)
-    lines = _line_starts(text, shift)
+        return _faulty(Place(0, len(text)), message, "not Python", better)
+    lines = _line_starts(text)
     start = min(lines[min(problem.lineno or 1, len(lines)) - 1] + max((problem.offset or 1) - 1, 0), len(text) - 1)
-    return _faulty(Place(start, start + 1), message, "not Python", when=AT_LOAD)
+    return _faulty(Place(start, start + 1), message, "not Python")
 
 
 def _from_ranks(text: str) -> str:
@@ -159,176 +172,164 @@ def _from_ranks(text: str) -> str:
     return text_of(Ids.of(parts)) if all(parts) and max(part[-1] for part in parts) < MAX_ID else ""
 
 
-def _line_starts(text: str, shift: int) -> list[int]:
+def _line_starts(text: str) -> list[int]:
     """Positions of the first characters of its lines, blanks before the expression left out."""
-    return [shift, *(each.end() for each in re.finditer(r"\r\n|\r|\n", text))]
+    return [len(text) - len(text.lstrip(" \t")), *(each.end() for each in re.finditer(r"\r\n|\r|\n", text))]
 
 
 class _Evaluation:
-    """Values of the nodes of one text; whatever is not on the whitelist is Refused."""
+    """Values of the nodes of one text, as Python has them; whatever is not on the whitelist is Refused."""
 
-    def __init__(self, text: str, shift: int) -> None:
-        self.text, self.lines = text, _line_starts(text, shift)
-        self.variables: dict[str, int] = {}
+    def __init__(self, text: str) -> None:
+        self.text, self.lines, self.steps = text, _line_starts(text), 0
+        self.variables: dict[str, Any] = {}
 
-    def value(self, node: ast.expr) -> Union[int, Listed]:
-        """The number, or the numbers, that a node stands for."""
-        if isinstance(node, ast.Constant):
-            return self._constant(node)
-        if isinstance(node, ast.Name) and node.id in self.variables:
-            return self.variables[node.id]
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
-            return self._number(node.operand) * (-1 if isinstance(node.op, ast.USub) else 1)
-        if isinstance(node, ast.BinOp):
-            return self._operation(node)
-        if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-            parts = [part for item in node.elts for part in self._item(item)]
-            found = self._held(node, parts, type(node).__name__.lower())
-            return Listed(Ids(found.ids.ranges), "set") if found.kind == "set" else found
-        if isinstance(node, ast.Call):
-            return self._call(node)
-        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
-            return self._comprehension(node)
-        if isinstance(node, ast.Subscript):
-            return self._subscript(node)
-        raise self._unread(node)
-
-    def _number(self, node: ast.expr) -> int:
-        value = self.value(node)
-        if isinstance(value, Listed):
-            raise self._fails(node, f"is a {value.kind} where one whole number must be: a TypeError in Python")
+    def value(self, node: ast.expr) -> Any:
+        """The value of a node: a number, a text, a list, a tuple, a range, a set, or an iterator."""
+        try:
+            value = self._computed(node)
+        except (TypeError, ValueError, ArithmeticError, LookupError) as problem:
+            raise self._fails(node, f"raises {type(problem).__name__} in Python") from None
+        if isinstance(value, _NUMBERS) and abs(value) > MAX_NUMBER:
+            raise self._unread(node)
+        self.steps += 1 + (0 if isinstance(value, range) else operator.length_hint(value, 0) >> 6)
+        if self.steps > MAX_STEPS:
+            raise self._unread(node, "takes more steps than are worked out")
         return value
 
-    def _several(self, node: ast.expr) -> Listed:
-        value = self.value(node)
-        if isinstance(value, Listed):
+    def _computed(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Constant) and isinstance(node.value, (str, int, float, type(None))):
+            return node.value
+        if isinstance(node, ast.Name) and node.id in self.variables:
+            return self.variables[node.id]
+        if isinstance(node, ast.Name) and node.id not in _NAMES:
+            raise self._fails(node, "raises NameError in Python", nearest(node.id, tuple(_FUNCTIONS)) or "")
+        if isinstance(node, ast.UnaryOp):
+            return _OPERATORS[type(node.op)](self.value(node.operand))
+        if isinstance(node, ast.BinOp):
+            return self._operation(node, self.value(node.left), self.value(node.right))
+        if isinstance(node, ast.BoolOp):
+            is_or = isinstance(node.op, ast.Or)
+            for each in node.values:
+                if bool(value := self.value(each)) is is_or:
+                    break
             return value
-        raise self._fails(node, "is one number where several ids must be", f"[{value}]")
+        if isinstance(node, ast.Compare):
+            return self._compared(node)
+        if isinstance(node, ast.IfExp):
+            return self.value(node.body if self.value(node.test) else node.orelse)
+        if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+            items = self._items(node.elts)
+            return items if isinstance(node, ast.List) else tuple(items) if isinstance(node, ast.Tuple) else set(self._numbers(node, items))
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            before, self.variables = self.variables, dict(self.variables)
+            items = list(self._looped(node.elt, node.generators))
+            self.variables = before
+            return items if isinstance(node, ast.ListComp) else iter(items)
+        if isinstance(node, ast.Call):
+            return self._called(node)
+        if isinstance(node, ast.Subscript):
+            return self.value(node.value)[self._index(node.slice)]
+        raise self._unread(node)
 
-    def _constant(self, node: ast.Constant) -> int:
-        value = node.value
-        if isinstance(value, int):
-            return self._limited(node, int(value))
-        number = str(value).removesuffix(".0") if isinstance(value, (str, float)) else ""
-        better = str(int(number)) if number.isascii() and number.isdecimal() and len(number) < 9 else ""
-        raise self._fails(node, "is no device id: ids are whole numbers", better, AT_CREATION if isinstance(value, float) else AT_LOAD)
-
-    def _limited(self, node: ast.expr, number: int) -> int:
-        if abs(number) < MAX_ID:
-            return number
-        raise self._fails(node, "is larger than any device id", when="")
-
-    def _operation(self, node: ast.BinOp) -> Union[int, Listed]:
-        left, right = self.value(node.left), self.value(node.right)
-        if isinstance(left, int) and isinstance(right, int):
-            compute = _ARITHMETIC.get(type(node.op))
-            if compute is None:
-                raise self._unread(node)
-            if not right and isinstance(node.op, (ast.FloorDiv, ast.Mod)):
-                raise self._fails(node, "divides by zero")
-            return self._limited(node, compute(left, right))
-        if isinstance(left, Listed) and isinstance(right, Listed):
-            kinds = {left.kind, right.kind}
-            if isinstance(node.op, ast.Add) and len(kinds) == 1 and left.kind in _SUMS:
-                return self._held(node, (*left.ids.parts, *right.ids.parts), left.kind)
-            if isinstance(node.op, ast.Add) and len(kinds) == 2 and "list" in kinds:
-                other = node.right if left.kind == "list" else node.left
-                message = "cannot be added to a list: a TypeError in Python"
-                raise self._fails(other, message, f"list({self._written(other)})")
-            raise self._fails(node, "is a TypeError in Python")
-        listed, times = (left, right) if isinstance(left, Listed) else (right, left)
-        if not isinstance(node.op, ast.Mult) or not isinstance(listed, Listed) or not isinstance(times, int) or listed.kind not in _SUMS:
-            raise self._fails(node, "is a TypeError in Python")
-        if listed.ids.count * times > MAX_IDS:
-            raise self._fails(node, f"names more than {MAX_IDS:,} device ids, which are not read", when="")
-        return self._held(node, listed.ids.parts * max(times, 0), listed.kind)
-
-    def _item(self, node: ast.expr) -> Iterable[range]:
-        """Progressions of an item of a list."""
-        if isinstance(node, ast.Starred):
-            return self._several(node.value).ids.parts
-        value = self.value(node)
-        if isinstance(value, Listed):
-            message = "is a list inside of a list: ROLL compares it with numbers, which is a TypeError"
-            raise self._fails(node, message, f"*{self._written(node)}")
-        return (range(value, value + 1),)
-
-    def _call(self, node: ast.Call) -> Listed:
-        name, args = node.func.id if isinstance(node.func, ast.Name) else "", node.args
-        if name not in ("list", "tuple", "range"):
-            close = nearest(name, ("list", "range")) if name else None
-            raise self._unread(node.func if close else node, close or "")
-        if node.keywords or any(isinstance(each, ast.Starred) for each in args):
+    def _operation(self, node: ast.BinOp, left: Any, right: Any) -> Any:
+        are_numbers = isinstance(left, _NUMBERS) and isinstance(right, _NUMBERS)
+        if are_numbers and isinstance(node.op, (ast.Pow, ast.LShift)) and abs(right) > MAX_EXPONENT:
             raise self._unread(node)
-        if name != "range":
-            if len(args) > 1:
-                inner = ", ".join(map(self._written, args))
-                raise self._fails(node, f"has {len(args)} arguments where `{name}()` takes one", f"{name}([{inner}])")
-            return Listed(self._several(args[0]).ids if args else Ids(), name)
-        if not 1 <= len(args) <= 3:
-            raise self._fails(node, f"has {len(args)} arguments where `range()` takes 1 to 3")
-        numbers = [self._number(each) for each in args]
-        if len(numbers) == 3 and not numbers[2]:
-            raise self._fails(args[2], "is no step of a range: a ValueError in Python", "1")
-        return self._held(node, (range(*numbers),), "range")
-
-    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Listed:
-        loop, target = node.generators[0], node.generators[0].target
-        plain = all(isinstance(each, _OF_ELEMENT) for each in ast.walk(node.elt))
-        if len(node.generators) > 1 or loop.ifs or loop.is_async or not isinstance(target, ast.Name) or not plain:
+        if not are_numbers and any(isinstance(each, (str, set, complex)) for each in (left, right)):
             raise self._unread(node)
-        source, numbers = self._several(loop.iter).ids, list[int]()
-        if source.count > MAX_COMPREHENDED:
-            raise self._fails(node, f"names more than {MAX_COMPREHENDED:,} device ids one by one, which are not read", when="")
-        for each in source:
-            self.variables = {target.id: each}
-            numbers.append(self._number(node.elt))
-        self.variables = {}
-        kind = "list" if isinstance(node, ast.ListComp) else "generator"
-        return self._held(node, [range(each, each + 1) for each in numbers], kind)
+        for items, times in ((left, right), (right, left)):
+            if isinstance(node.op, ast.Mult) and isinstance(items, _LISTS) and isinstance(times, int):
+                self._limit(node, len(items) * times)
+        return _OPERATORS[type(node.op)](left, right)
 
-    def _subscript(self, node: ast.Subscript) -> Union[int, Listed]:
-        listed = self._several(node.value)
-        if listed.kind in ("set", "generator"):
-            raise self._fails(node, f"indexes a {listed.kind}: a TypeError in Python")
-        if isinstance(node.slice, ast.Slice):
-            bounds = (node.slice.lower, node.slice.upper, node.slice.step)
-            numbers = [None if each is None else self._number(each) for each in bounds]
-            if numbers[2] == 0:
-                raise self._fails(node, "has a step of 0: a ValueError in Python")
-            return Listed(listed.ids.sliced(slice(*numbers)), listed.kind)
-        position = self._number(node.slice)
-        if not -listed.ids.count <= position < listed.ids.count:
-            raise self._fails(node, f"names an item beyond the {listed.ids.count} that exist: an IndexError in Python")
-        return listed.ids.listed[position]
+    def _compared(self, node: ast.Compare) -> bool:
+        left = self.value(node.left)
+        for kind, other in zip(node.ops, node.comparators):
+            right = self.value(other)
+            is_within = isinstance(kind, (ast.In, ast.NotIn)) and isinstance(left, int) and isinstance(right, (list, tuple, range, set))
+            self._numbers(node, () if is_within else (left, right))
+            if not _OPERATORS[type(kind)](left, right):
+                return False
+            left = right
+        return True
 
-    def _held(self, node: ast.expr, parts: Iterable[range], kind: str) -> Listed:
-        pieces = tuple(parts)
-        if sum(max(0, -(-(part.stop - part.start) // part.step)) for part in pieces) > MAX_IDS:
-            raise self._fails(node, f"names more than {MAX_IDS:,} device ids, which are not read", when="")
-        ids = Ids.of(pieces)
-        if len(ids.parts) > MAX_PARTS:
-            raise self._fails(node, f"has more than {MAX_PARTS:,} ranges of ids, which are not read", when="")
-        return Listed(ids, kind)
+    def _items(self, nodes: list[ast.expr]) -> list[Any]:
+        """Values of the items of a display or a call, those after a star unpacked."""
+        items: list[Any] = []
+        for node in nodes:
+            value = self.value(node.value) if isinstance(node, ast.Starred) else [self.value(node)]
+            self._limit(node, len(items) + operator.length_hint(value, 0))
+            items += value
+        return items
+
+    def _looped(self, element: ast.expr, loops: list[ast.comprehension]) -> Iterator[Any]:
+        if not loops:
+            yield self.value(element)
+            return
+        loop, target = loops[0], loops[0].target
+        if loop.is_async or not isinstance(target, ast.Name):
+            raise self._unread(target)
+        for item in self.value(loop.iter):
+            self.variables[target.id] = item
+            if all(self.value(test) for test in loop.ifs):
+                yield from self._looped(element, loops[1:])
+
+    def _called(self, node: ast.Call) -> Any:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        function = None if name in self.variables else _FUNCTIONS.get(name)
+        if function is None:
+            self.value(node.func)
+            raise TypeError
+        arguments = self._items(node.args)
+        if node.keywords or any(isinstance(each, str) and len(each) > 20 for each in arguments):
+            raise self._unread(node)
+        if function in (range, len, reversed):
+            return function(*arguments)
+        self._limit(node, max((operator.length_hint(each, 0) for each in arguments), default=0))
+        arguments = [list(each) if isinstance(each, Iterator) else each for each in arguments]
+        if function is sum and len(arguments) == 2 and isinstance(arguments[1], _LISTS):
+            return self._joined(node, *arguments)
+        if function in (max, min, set, sorted, sum):
+            for each in arguments:
+                self._numbers(node, each if isinstance(each, Iterable) else ())
+        return function(*arguments)
+
+    def _joined(self, node: ast.expr, lists: Any, start: Any) -> Any:
+        """What `sum` makes of lists, without the copies."""
+        if any(type(each) is not type(start) for each in lists):
+            raise TypeError
+        self._limit(node, len(start) + sum(map(len, lists)))
+        return type(start)(chain(start, *lists))
+
+    def _index(self, node: ast.expr) -> Any:
+        if not isinstance(node, ast.Slice):
+            return self.value(node)
+        return slice(*(None if each is None else self.value(each) for each in (node.lower, node.upper, node.step)))
+
+    def _limit(self, node: ast.expr, count: int) -> None:
+        if count > MAX_IDS:
+            raise self._unread(node, f"names more than {MAX_IDS:,} device ids")
+
+    def _numbers(self, node: ast.expr, items: Any) -> Any:
+        if all(isinstance(each, _NUMBERS) for each in items):
+            return items
+        raise self._unread(node)
 
     def _place(self, node: ast.expr) -> Place:
-        lines, end = self.lines, node.end_lineno or node.lineno
-        start, stop = lines[node.lineno - 1] + node.col_offset, lines[end - 1] + (node.end_col_offset or 0)
-        return Place(min(start, len(self.text)), min(stop, len(self.text)))
-
-    def _written(self, node: ast.expr) -> str:
-        start, end = self._place(node)
-        return self.text[start:end]
+        ends = ((node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or 0))
+        starts = [(self.lines[line - 1], column) for line, column in ends]
+        return Place(*(start + len(self.text[start:].encode()[:column].decode()) for start, column in starts))
 
     def _fails(self, node: ast.expr, message: str, better: str = "", when: str = AT_LOAD) -> Refused:
-        """What Python or ROLL refuses: `message` goes on after the text of the node."""
-        text = " ".join(self._written(node).split())
+        """What Python refuses, or what is unknown: `message` goes on after the text of the node."""
+        place = self._place(node)
+        text = " ".join(self.text[place.start : place.end].split())
         shown = text if len(text) <= 40 else f"{text[:37]}..."
-        return Refused(Fault(self._place(node), f"`{shown}` {message}", "refused" if when else "not read", better, when))
+        return Refused(Fault(place, f"`{shown}` {message}", "refused" if when else "not worked out", better, when))
 
-    def _unread(self, node: ast.expr, better: str = "") -> Refused:
-        message = "is not read: only `list()`, `range()`, lists, `+`, `*` and slices are, and `eval` would run it"
-        return self._fails(node, message, better, "")
+    def _unread(self, node: ast.expr, message: str = "is not worked out here, and ROLL's `eval` would run it") -> Refused:
+        return self._fails(node, message, when="")
 
 
 # What stands under `device_mapping` in a file.
@@ -368,9 +369,10 @@ def read_devices(notes: Notes, subject: str, owner: Mapping, entry: Entry, value
 
 def _of_text(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids | None:
     text = notes.text(scalar, subject)
-    found = read_expression(text.text)
-    fault, ids = found.fault, found.ids
-    if fault is not None:
+    ids, fault = read_expression(text.text)
+    if fault is not None and not fault.when:
+        notes.unsure("PW103", subject, f"`{DEVICES}`: {fault.message}", True, f"{_HELP[0].upper()}{_HELP[1:]}")
+    elif fault is not None:
         start, end = fault.place
         better = fault.better and text.text[:start] + fault.better + text.text[end:]
         meant = read_expression(better) if better else None
@@ -379,8 +381,7 @@ def _of_text(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids |
             edit, ids = rewritten(text, better), ids or meant.ids  # what was meant is judged too
             help = f"write `{better}`" if len(better) <= 200 else _HELP
         tell = notes.error if created or fault.when != AT_CREATION else notes.warn
-        when = (fault.when,) if fault.when else ()
-        tell("PW103", subject, f"`{subject}`: {fault.message}", text.part(start, end), fault.label, help, edit, *when)
+        tell("PW103", subject, f"`{subject}`: {fault.message}", text.part(start, end), fault.label, help, edit, fault.when)
     elif ids is not None and ids.distinct < ids.count:
         twice = next(each for each, count in Counter(ids.listed).items() if count > 1)
         message = f"`{subject}` names device {twice} more than once: {ids.count} ids, {ids.distinct} of them different"
@@ -391,10 +392,8 @@ def _of_text(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids |
 def _of_another_type(notes: Notes, subject: str, entry: Entry, value: Value) -> Ids | None:
     """A list, a number or a map, none of which ROLL takes; what a list or a number means is plain."""
     items = value.items if isinstance(value, Sequence) else (value,)
-    numbers = [item.value for item in items if isinstance(item, Scalar) and type(item.value) is int]
-    plain = len(numbers) == len(items) <= MAX_IDS and all(0 <= number < MAX_ID for number in numbers)
-    ids = Ids.of(range(number, number + 1) for number in numbers) if plain else None
-    better = text_of(ids) if ids is not None else ""
+    ids = _ids([item.value if isinstance(item, Scalar) and type(item.value) in (int, str) else None for item in items])
+    better = text_of(ids) if ids is not None and ids.lowest >= 0 else ""
     edit, quoted = None, f'"{better}"'
     if isinstance(value, Sequence):
         message = f"`{DEVICES}` of `{subject}` is a YAML list; ROLL gives it to `eval`, which takes text alone: a TypeError"
@@ -406,7 +405,7 @@ def _of_another_type(notes: Notes, subject: str, entry: Entry, value: Value) -> 
         edit = notes.instead(value, quoted) if better else None
     help = f"write `{better}`" if better and len(better) <= 200 else _HELP
     notes.error("PW105", subject, message, value, kind_of(value), help, edit, AT_LOAD)
-    return ids
+    return ids if better else None
 
 
 def other_ids(notes: Notes, subject: str, value: Value | None, ids: Ids) -> tuple[str, Edit | None]:

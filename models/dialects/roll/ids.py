@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import groupby
-from typing import Iterable, Iterator
+from typing import Iterable, Iterator, Sequence
 
 from ...ranks import merge, without
 from ...record import dataclass
@@ -27,6 +27,18 @@ class Ids:
             elif part:
                 found.append(part)
         return Ids(tuple(found))
+
+    @staticmethod
+    def of_numbers(numbers: Sequence[int]) -> Ids:
+        """The same numbers, as progressions."""
+        parts, start = list[range](), 0
+        while start < len(numbers):
+            end, step = start + 1, numbers[start + 1] - numbers[start] if start + 1 < len(numbers) else 1
+            while step and end < len(numbers) and numbers[end] - numbers[end - 1] == step:
+                end += 1
+            parts.append(range(numbers[start], numbers[end - 1] + (1 if step >= 0 else -1), step or 1))
+            start = end
+        return Ids(tuple(parts))
 
     def __iter__(self) -> Iterator[int]:
         for part in self.parts:
@@ -83,7 +95,7 @@ class Ids:
         """The ids at these positions, as Python slices a list."""
         if len(self.parts) == 1:
             return Ids.of([self.parts[0][which]])
-        return Ids.of(range(each, each + 1) for each in self.listed[which])
+        return Ids.of_numbers(self.listed[which])
 
 
 def _joined(part: range, other: range) -> range | None:

@@ -24,6 +24,7 @@ from ...placements.in_turn import in_turn
 from ...ranks import write_ranks
 from ...record import dataclass
 from ...releases.release import Range
+from ...text.program import Machine
 from .device_mapping import other_ids, stands_alone
 from .ids import Ids
 from .job import Role
@@ -50,21 +51,37 @@ def devices_per_node(notes: Notes, settings: Settings, machines: Cluster | AsDec
     said = min(written.value, MAX_ACCELERATORS_PER_NODE) if written and written.value > 0 else 8
     if not is_replaced:
         return said
-    if machines is None:
+    seen = _seen(notes)
+    if machines is None and seen is None:
         why = f"accelerators per node unknown; ROLL counts those of its own machine, {said} are assumed"
         notes.unsure(RULE, PER_NODE, why, True, f"Pass `--cluster x{said}`")
         return said
-    if isinstance(machines, AsDeclared):
-        count = machines.count
+    if machines is None or isinstance(machines, AsDeclared):
+        count = machines.count if machines else MAX_ACCELERATORS_PER_NODE
     else:
         count = next((len(its.node.accelerators) for its in machines.alike if its.node.accelerators), 0)
         if count and not machines.nodes[0].accelerators:
             notes.unsure(RULE, PER_NODE, "the first node has no accelerators; ROLL is taken to be started on the first one that has some")
+    count = min(count, count if seen is None else seen)
     if written is not None and written.scalar is not None and count and written.value != count:
         message = f"`{PER_NODE}` is {written.value}, but ROLL replaces it with {count}: the devices of the machine that it is started on"
         label, help, edit = f"becomes {count}", f"write `{PER_NODE}: {count}`", written.becomes(count)
         notes.judge(REPLACED, Severity.WARNING, REWRITTEN, "", message, written.scalar, label, help, edit)
     return max(count, 1)
+
+
+def _shown(notes: Notes) -> Machine:
+    """What the script tells Ray of the node that it runs on."""
+    program = notes.document.program
+    return (program.machine if program else None) or Machine()
+
+
+def _seen(notes: Notes) -> int | None:
+    """Number of accelerators that the script shows the driver; None if unknown, as `ray start --num-gpus` tells Ray alone."""
+    shown = _shown(notes)
+    span = shown.accelerators_span
+    written = notes.document.text_of(span.file)[max(span.start - 11, 0) : span.end] if span else ""
+    return None if "num-gpus" in written else shown.accelerators
 
 
 def nodes_reserved(
@@ -128,6 +145,7 @@ class Reserving:
         """
         each, needed = self.per_node, self.num_nodes
         if not isinstance(machines, Cluster):
+            self._judge_shown(needed if machines else 0)
             return _of_size(needed, each, machines.model if machines else GENERIC)
         large = self._large(machines)
         if not large and not any(role.on_devices for role in self.roles):
@@ -135,6 +153,7 @@ class Reserving:
         found = [its for its in large if its.node.free(ACCELERATOR).bit_count() >= each]
         has, free = sum(its.count for its in large), sum(its.count for its in found)
         top, nodes = self.settings.top, with_noun(needed, "node")
+        self._judge_shown(has)
         if has < needed and not self.beyond(machines):
             message = f"ROLL needs {nodes}; the cluster has {self._exist(machines)}"
             at = self.settings.at(NODES) or top
@@ -156,6 +175,14 @@ class Reserving:
                 node = replace(its.node, rank=rank, accelerators=its.node.accelerators[:each])
                 taken.append(Alike(node, count, its.prefix, its.number))
         return Cluster(Nodes(taken))
+
+    def _judge_shown(self, has: int) -> None:
+        """A node of which Ray has fewer devices than ROLL counts is none of the `has` nodes that ROLL may reserve."""
+        shown, at = _shown(self.notes).accelerators, _shown(self.notes).accelerators_span
+        if shown is not None and shown < self.per_node and has - 1 < self.num_nodes <= has:
+            message = f"the script shows Ray {with_noun(shown, 'device')} of this node, but ROLL uses only nodes of {self.per_node}"
+            help = f"show Ray all {self.per_node}, or show ROLL as few: `CUDA_VISIBLE_DEVICES`"
+            self.notes.error(SHORT, "", message, at or self.settings.top, f"{shown} of {self.per_node}", help, None, AT_RESERVING)
 
     def _large(self, machines: Cluster) -> list[Alike]:
         alike = machines.nodes.alike if isinstance(machines.nodes, Nodes) else [Alike(node) for node in machines.nodes]
@@ -194,6 +221,8 @@ class Reserving:
             edit = None  # the update of weights says more exactly where ranges with holes may be
         listed = [f"`{role.key}` in line {role.place.line}: ids {write_ranks(role.ids.ranges)}" for role in roles if role.ids]
         listed = listed if len(roles) > 1 else []
+        if _seen(self.notes) == each:
+            listed.append(f"the script shows ROLL {with_noun(each, 'device')} of its own node, and ROLL counts as many on all nodes")
         help = help or (f"name {ids} alone" if limit else "")
         self.notes.error(RULE, first.key, message, first.place, f"only {ids}", help, edit, AT_RESERVING, *listed)
         others = tuple(role.key for role in roles if role is not first)

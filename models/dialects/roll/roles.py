@@ -9,6 +9,7 @@ from ...configuration.settings import Amount, Settings
 from ...derivation import WORLD_SIZE as WORLD_SIZE_NAME
 from ...derivation import Derivation, Figure
 from ...findings.finding import Severity
+from ...findings.span import Span
 from ...findings.wording import with_noun
 from ...record import dataclass
 from ...releases.release import Range, Release
@@ -216,10 +217,7 @@ class Workers:
         if given is not None and given.value != world:
             self._rewritten(role, given, world, formula)
         if not world and role.created:
-            message = f"`{role.key}` names no device, so ROLL starts none of its workers"
-            needed = (ACTOR_TRAIN, ACTOR_INFER, names.SFT_TRAIN, names.STUDENTS, names.TEACHERS)
-            tell = self.notes.error if role.part in needed else self.notes.warn
-            tell("PW112", role.key, message, role.place, "no device", "name devices, such as `list(range(0,8))`")
+            self._idle(role, "names no device", role.place, "name devices, such as `list(range(0,8))`")
         figures = (Figure(role.path(DEVICES), f"{ids.count} device ids", role.place), each.figure)
         self.derivations.append(Derivation(role.key, WORLD_SIZE_NAME, world, formula, figures))
         return replace(role, world_size=world, per_worker_span=each.span)
@@ -251,7 +249,19 @@ class Workers:
         if role.part == ACTOR_TRAIN and role.strategy and role.created:
             self._no_devices(role)
         self.derivations.append(Derivation(role.key, WORLD_SIZE_NAME, given.value, "as written: a role without devices", (given.figure,)))
+        if not given.value and role.created and role.part == names.REWARDS:
+            self._idle(role, f"has a `{WORLD_SIZE}` of 0", given.span or role.span, "write at least 1")
         return replace(role, world_size=given.value, world_span=given.span)
+
+    def _idle(self, role: Role, what: str, at: Span, help: str) -> None:
+        """A role without workers; the first sample of a reward fails then. Source: ROLL, generate_scheduler.py (reward_worker_iters)."""
+        needed = (ACTOR_TRAIN, ACTOR_INFER, names.SFT_TRAIN, names.STUDENTS, names.TEACHERS, names.REWARDS)
+        domains = self.settings.at(f"{ACTOR_TRAIN}.data_args.domain_interleave_probs") if role.part == names.REWARDS else None
+        is_used = not isinstance(domains, Mapping) or domains.get(role.key.removeprefix(f"{names.REWARDS}.")) is not None
+        tell = self.notes.error if role.part in needed and is_used else self.notes.warn
+        when = ("ROLL notices this only at the first reward, after a rollout",) if role.part == names.REWARDS else ()
+        message = f"`{role.key}` {what}, so ROLL starts none of its workers"
+        tell("PW112", role.key, message, at, "no device" if role.mapping is not None else "none", help, None, *when)
 
     def _environments(self, role: Role) -> Role:
         """The role with as many workers as its environments fill, `max_env_num_per_worker` on each.

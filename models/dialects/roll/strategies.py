@@ -7,7 +7,9 @@ from math import lcm
 from typing import Callable
 
 from ...component import Component, Parallel
+from ...configuration.plainly import plainly
 from ...configuration.settings import Amount
+from ...findings.finding import Finding
 from ...findings.fix import Fix
 from ...findings.span import Edit
 from ...findings.wording import with_noun
@@ -18,6 +20,7 @@ from ..checks import AtLeast, Check, Divides, Equals, Facts, Number, divisors, r
 from .job import Role, RoleFacts, Setup, amount_of, whole_of
 from .misspelt import misspelt
 from .names import CONFIG, IN_WORKERS
+from .roles import REWRITTEN
 
 DIVIDES, MATCHES, HINTS = "PW208", "PW403", "PW121"
 MEGATRON, FSDP2, VLLM, SGLANG = ("megatron_train", "megatron_infer"), ("fsdp2_train", "fsdp2_infer"), "vllm", "sglang"
@@ -92,6 +95,8 @@ def backends(setup: Setup) -> None:
             continue
         its = degrees(setup, role)
         _misspelt_degrees(setup, role)
+        if role.strategy == SGLANG and its is not None:
+            _sglang_names(setup, role, its)
         if its is not None:
             is_open = component.runs is None and "placement" not in component.spans
             _compare_hints(setup, role, component, its, is_open)
@@ -119,6 +124,21 @@ def divided(setup: Setup, verifies: Callable[[Edit | None], bool]) -> None:
                 fix = Fix(f"set `{its.tp.name}: {size}`", edit)
                 setup.components[role.key] = replace(component, fixes={**component.fixes, DIVIDES: fix})
                 break
+    for place, finding in enumerate(setup.notes.findings):
+        edit = finding.edit if finding.code == "PW111" else None
+        if edit is not None and edit.span.file == setup.notes.document.source.name and not verifies(edit):
+            setup.notes.findings[place] = _by_degree(setup, finding, verifies)
+
+
+def _by_degree(setup: Setup, finding: Finding, verifies: Callable[[Edit | None], bool]) -> Finding:
+    """The finding of ids that are no whole workers with a lower tensor parallel size of vLLM as its help, where one verifies."""
+    role = next(each for each in setup.roles if each.key == finding.subject)
+    tp = setup.settings.whole(role.config("tensor_parallel_size"), DIVIDES, 1) if role.strategy == VLLM else None
+    for size in reversed(divisors(role.ids.count)) if tp and role.ids else ():
+        edit = tp.becomes(size) if tp and size < tp.value else None
+        if edit is not None and verifies(edit):
+            return replace(finding, help=f"set `{role.config('tensor_parallel_size')}: {size}`", edit=edit)
+    return replace(finding, help=finding.help.partition(":")[0], edit=None)
 
 
 # What a strategy demands of its own settings, and of the number of its ranks.
@@ -278,6 +298,20 @@ def _misspelt_degrees(setup: Setup, role: Role) -> None:
         message = f"`strategy_config` of `{role.key}` has no key `{name}`: a TypeError when its workers start"
         help, edit = setup.notes.to_rename(config, entry, close)
         setup.notes.error("PW104", role.key, message, entry.key.span, "not a key", help, edit, IN_WORKERS)
+
+
+def _sglang_names(setup: Setup, role: Role, its: Degrees) -> None:
+    """Degrees by SGLang's own names: ROLL overwrites one and hands on the others. Source: ROLL, sglang_strategy.py (initialize)."""
+    for name in ("tp_size", "pp_size", "dp_size"):
+        size = setup.settings.whole(role.config(name), MATCHES, its.tp.value if name == "tp_size" else 1)
+        if name == "tp_size" and size is not None and size.value != its.tp.value:
+            message = f"`tp_size` is {size.value}, but ROLL overwrites it with {its.tp.value}: it reads `tensor_parallel_size`"
+            help = f"remove it, or write `tensor_parallel_size: {size.value}`"
+            setup.notes.warn(REWRITTEN, role.key, message, size.span or role.place, f"becomes {its.tp.value}", help)
+        is_within = name == "dp_size" and size and plainly(setup.settings, role.config("enable_dp_attention")) is True
+        if name != "tp_size" and size is not None and size.value > 1 and not (is_within and its.tp.value % size.value == 0):
+            why = f"ROLL hands `{name}: {size.value}` to SGLang uncounted, and whether the GPUs of a worker suffice for it is unknown"
+            setup.notes.unsure(DIVIDES, role.key, why, True, "Write `pipeline_parallel_size`, which ROLL counts, or more workers")
 
 
 # Roles that are left to solve: their strategy fixes the degrees, whatever the hints say.

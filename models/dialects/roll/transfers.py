@@ -69,6 +69,7 @@ def _in_step(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
         return True
     help = f"let {train.key} share whole workers of {infer.key}, each GPU written once, or no GPU"
     setup.notes.error(CODE, train.key, message, train.place, f"not in step with workers of {each}", help, None, AFTER_MODELS)
+    setup.notes.findings[-1] = replace(setup.notes.findings[-1], premises=(train.key, infer.key))  # judged by the ranks of both
     return False
 
 

@@ -21,6 +21,27 @@ DEVICES = (
     "[3,2,1,0]", "list(range(0,8,2))", "[0,0,1,1]",
 )  # fmt: skip
 
+VERL = """
+algorithm: {adv_estimator: grpo}
+actor_rollout_ref:
+  actor: {strategy: fsdp, ulysses_sequence_parallel_size: 2, fsdp_config: {expert_parallel_size: 4}}
+  rollout: {name: sglang, tensor_model_parallel_size: 2}
+trainer: {nnodes: 2, n_gpus_per_node: 4}
+"""
+
+
+def test_an_engine_and_degrees_that_are_lost_are_named() -> None:
+    done = convert(read(Source("verl.yaml", VERL), MACHINES, "verl", "placement"), "roll")
+    said = " ".join(loss.message for loss in done.losses)
+    assert done.verdict == LOSSY
+    assert all(
+        f"{key} is not carried over" in said
+        for key in ("rollout.name` of sglang", "sequence_parallel_size` of 2", "expert_parallel_size` of 4")
+    )
+    kept = VERL.replace("sglang", "vllm").replace("size: 4", "size: 1").replace("parallel_size: 2, fsdp", "parallel_size: 1, fsdp")
+    done = convert(read(Source("verl.yaml", kept), MACHINES, "verl", "placement"), "roll")
+    assert not any("is not carried over" in loss.message for loss in done.losses)
+
 
 @st.composite
 def files(draw: st.DrawFn) -> str:
@@ -79,23 +100,23 @@ REFUSED_BY_ROLL = [
     ("1x8+1x4", "  actor: {placement: 0-11}\n", "ROLL numbers nodes of 8 accelerators each, but node 1 has 4"),
     ("1x0+1x4", "  actor: {placement: 0-3}\n", "ROLL numbers nodes of 4 accelerators each, but node 0 has 0"),
     ("1x8", "  actor: {placement: '0-3:0-1,4-7'}\n", "the processes of `actor` hold 1 or 2 accelerators; in ROLL all hold as many"),
-    ("1x8", "  tools: {placement: 0-3}\n", "nothing says what `tools` does, so ROLL has no role for it"),
+    ("1x8", "  tools: {placement: 0-3}\n", "nothing says which role `tools` has"),
     ("1x8", "  tools: {placement: 0-3, role: agent}\n", "ROLL has no role `agent`, which `tools` is"),
     (
         "1x8",
         "  actor: {placement: 0-3}\n  critic: {placement: 4-7}\n",
-        "`start_rlvr_pipeline.py` always starts `actor_infer`, and there is no component of that role",
+        "`start_rlvr_pipeline.py` always starts `actor_infer`, and no component is that",
     ),
     (
         "1x8",
         "  a: {placement: 0-3, role: actor}\n  b: {placement: 4-7, role: actor}\n",
-        "ROLL has one `sft_train`, but `a` and `b` are both that",
+        "ROLL has one `sft_train`, and several components are that",
     ),
     ("1x8", "  actor: {node_group: node, placement: 0}\n", "ROLL needs accelerators for `sft_train`, but `actor` is on nodes"),
     (
         "1x8",
         "  actor: {placement: 0-3}\n  rollout: {placement: 4-6}\n  env: {placement: 7}\n",
-        "ROLL runs environments on CPUs, but `env` is on accelerators",
+        "ROLL runs environments on CPUs, but `env` is on accelerators or hardware",
     ),
 ]
 

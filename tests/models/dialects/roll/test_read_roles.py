@@ -120,3 +120,21 @@ def test_teachers_beside_rewards_are_the_references() -> None:
     assert "teacher" in sizes(of({**RLVR, "use_opd": True, "teacher": devices}))
     refused = of({**RLVR, "use_opd": True, "teacher": devices, "reference": devices})
     assert ("PW123", "error", "reference") in said(refused)
+
+
+@pytest.mark.parametrize(
+    ("written", "warned", "is_unknown"),
+    [
+        ({"tp_size": 2}, ["PW126"], False),
+        ({"tp_size": 1, "pp_size": 1}, [], False),
+        ({"pp_size": 2}, [], True),
+        ({"dp_size": 2}, [], True),
+        ({"dp_size": 2, "enable_dp_attention": True, "tensor_parallel_size": 2}, [], False),
+    ],
+)
+def test_degrees_by_names_of_sglang_are_never_passed_over(written: dict[str, object], warned: list[str], is_unknown: bool) -> None:
+    strategy = {"strategy_name": "sglang", "strategy_config": {"mem_fraction_static": 0.8, **written}}
+    each = written.get("tensor_parallel_size", 1)
+    reading = of(changed(RLVR, actor_infer={"strategy_args": strategy, "num_gpus_per_worker": each}), "1x8")
+    assert [finding.code for finding in reading.findings] == warned
+    assert any(each.decides for each in reading.unchecked if each.rule == "PW208") is is_unknown

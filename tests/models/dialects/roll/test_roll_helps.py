@@ -6,9 +6,11 @@ import json
 
 import pytest
 from placewright.models.findings.finding import Severity
+from placewright.solver.verify import verify
 
 from .pipelines import MEGATRON, RLVR, Config, changed, mended, of, said, the
 
+VLLM_OF_3 = {"strategy_name": "vllm", "strategy_config": {"tensor_parallel_size": 3}}
 HALF = {"training_args": {"per_device_train_batch_size": 8}}
 
 
@@ -47,6 +49,26 @@ def test_degrees_that_do_not_divide_have_one_help_that_verifies() -> None:
     assert reading.problem is not None
     fix = reading.problem["actor_train"].fixes["PW208"]
     assert fix.help == "set `actor_train.strategy_args.strategy_config.tensor_model_parallel_size: 2`" and fix.edit is not None
+
+
+def test_workers_that_do_not_divide_have_one_help_that_verifies() -> None:
+    config = changed(on("list(range(0,16))"), actor_infer={"strategy_args": VLLM_OF_3})
+    reading = of(config, "2x8", "training")
+    assert the(reading, "PW111").help == "set `actor_infer.strategy_args.strategy_config.tensor_parallel_size: 2`"
+    assert said(mended(reading, "PW111", "2x8")) == []
+    alone = changed(config, actor_infer={"device_mapping": "list(range(8,16))"}, actor_train={"device_mapping": "list(range(0,8))"})
+    assert the(of(alone, "2x8", "training"), "PW111").help == "name 6 or 9 devices: `list(range(8,14))`"
+
+
+def test_one_cause_is_one_finding() -> None:
+    uneven = of(changed(on("list(range(0,16))"), rollout_batch_size=100), "2x8", "training")
+    assert [code for code, _, _ in said(uneven)] == ["PW401"]
+    assert said(mended(uneven, "PW401", "2x8")) == []
+    config = changed(on("list(range(0,16))"), actor_train={"device_mapping": "list(range(0,15))"})
+    config["actor_train"]["strategy_args"]["strategy_config"] = {"tensor_model_parallel_size": 2}
+    report = verify(of(config, "2x8"))
+    assert [finding.code for finding in report.findings if finding.severity is Severity.ERROR] == ["PW208"]
+    assert any(each.rule == "PW217" for each in report.unchecked)
 
 
 @pytest.mark.parametrize(
