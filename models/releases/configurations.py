@@ -120,6 +120,14 @@ class Configurations:
         options: Mapping[str, Mapping[str, Any]] = {} if entry.get("base") else self._file(f"{name}.options")
         return found | self.releases.mask(options.get(f"{group}={option}", {}).get("releases", ()))
 
+    def options_of(self, name: str, group: str) -> list[str]:
+        """Options of a group in any release, by name."""
+        entry = self.index.get(name, {})
+        found = self.options_of(entry["base"], group) if entry.get("base") else []
+        found += [run[2] for run in entry.get("choices", {}).get(group, ()) if len(run) == 3]
+        options: Mapping[str, Mapping[str, Any]] = {} if entry.get("base") else self._file(f"{name}.options")
+        return sorted({*found, *(choice.partition("=")[2] for choice in options if choice.startswith(f"{group}="))})
+
     def _tables(self, name: str) -> Iterator[tuple[Mapping[str, Any], int]]:
         """Tables that the keys of a configuration come from, each with the bits of the releases that it is for."""
         entry = self.index.get(name)

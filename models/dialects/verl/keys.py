@@ -80,13 +80,33 @@ class _Keys:
         self.added.add(key)
 
     def options(self) -> None:
-        """An error for every option of a group that the release at hand does not have, though others do."""
-        choice = self.notes.choice
+        """An error for every option of a group that the release at hand does not have."""
+        choice, known, name = self.notes.choice, configurations(), self.table.name
         for group, option in self.table.chosen if choice is not None and not self.composed else ():
-            mask = configurations().option_in(self.table.name, group, option) if option is not None else 0
-            if choice is not None and mask and not mask >> choice.release.index & 1:
-                at = next(each for each in self.notes.document.settings if each.key == group.partition("@")[0])
-                self._refuse(at.key_span, f"`{group}` has no option `{option}` in {choice.release}, so Hydra refuses it", mask)
+            setting = next(each for each in self.notes.document.settings if each.key == group.partition("@")[0])
+            is_there = choice is not None and known.groups(name).get(group, 0) >> choice.release.index & 1
+            is_null = isinstance(setting.value, Scalar) and setting.value.is_null
+            if choice is None or option is None or not is_there or setting.kind is not Mark.CHANGE or is_null:
+                continue
+            mask = known.option_in(name, group, option)
+            if mask >> choice.release.index & 1:
+                continue
+            message = f"`{group}` has no option `{option}` in {choice.release}, so Hydra refuses it"
+            if mask or not self._has_folders():
+                there = [each for each in known.options_of(name, group) if known.option_in(name, group, each) >> choice.release.index & 1]
+                help_ = f"options are {', '.join(f'`{each}`' for each in there)}"
+                self._refuse(setting.key_span, message, mask, help_=help_)
+            else:
+                why = f"`{group}={option}` is not verl's; it may lie in a folder of configurations that is not read"
+                self.notes.unsure("PW013", group, why, True, "Pass `--config-root DIR` with that folder")
+
+    def _has_folders(self) -> bool:
+        """True if options may lie in folders besides those of verl."""
+        document = self.notes.document
+        program, path = document.program, document.program.config_path if document.program else ""
+        named = {name for name, _ in program.options} if program else set()
+        is_own = path.removeprefix("./").rstrip("/") not in ("", "config") or (not path and "--config-path" in named)
+        return is_own or "--config-dir" in named or any(each.key == "hydra.searchpath" for each in document.settings)
 
     def section(self, owner: Mapping, path: str) -> None:
         """Keys of a file that were probably meant to be others, and sections that are no maps."""
@@ -134,9 +154,9 @@ class _Keys:
         default = self.table.defaults.get(key)
         return key in self.table.sections or (default is not None and default.value is not None)
 
-    def _refuse(self, at: Span, message: str, mask: int, better: str = "", setting: Setting | None = None) -> None:
+    def _refuse(self, at: Span, message: str, mask: int, better: str = "", setting: Setting | None = None, help_: str = "") -> None:
         """An error of Hydra; `mask` are the releases that take it, `better` the key that was probably meant."""
-        choice, notes, help_ = self.notes.choice, list[str](), ""
+        choice, notes, label = self.notes.choice, list[str](), "no such option" if help_ else "not a key"
         others = [release for release in choice.table if mask >> release.index & 1] if choice is not None else []
         if choice is not None and others:
             notes.append(f"{choice.table.framework} {spans_of(others)} {'has' if len(others) == 1 else 'have'} it")
@@ -144,7 +164,7 @@ class _Keys:
         elif setting is not None and setting.kind is Mark.CHANGE:
             help_ = f"write `+{setting.text}` if your own code reads it, else leave it out"
         edit = self._rewritten(setting, better) if setting is not None and better else None
-        self.notes.error(REFUSED, "", message, at, "not a key", f"write `{better}`" if better else help_, edit, *notes)
+        self.notes.error(REFUSED, "", message, at, label, f"write `{better}`" if better else help_, edit, *notes)
 
     def _rewritten(self, setting: Setting, better: str) -> Edit | None:
         return Edit(setting.key_span, better) if self._text(setting.key_span) == setting.key else None

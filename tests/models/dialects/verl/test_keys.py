@@ -111,6 +111,32 @@ def test_an_option_that_a_release_lacks_is_refused() -> None:
     assert about_keys(reading("model_engine=megatron", "0.7.0").findings)[0].code == "PW012"
 
 
+NO_OPTIONS = (
+    ("model_engine=fsdp", "0.7.1 0.9.0", "options are `dp`, `torchtitan`, `veomni`"),
+    ("critic=big", "0.5.0 1dda039b", "options are `critic`, `dp_critic`, `megatron_critic`"),
+    ("model@actor_rollout_ref.model=nope", "0.8.0", "options are `hf_model`"),
+)
+
+
+@pytest.mark.parametrize(("setting", "names", "help_"), NO_OPTIONS)
+def test_an_option_that_no_release_has_is_refused(setting: str, names: str, help_: str) -> None:
+    for number, release in enumerate(names.split()):
+        (finding,) = about_keys(reading(setting, release).findings)
+        assert (finding.code, finding.severity.value) == ("PW012", "error")
+        assert number or finding.help == help_
+
+
+@pytest.mark.parametrize("beside", ["--config-dir=conf", "hydra.searchpath=[file://conf]", "--config-path=/my/config"])
+def test_an_option_in_a_folder_of_ones_own_is_not_known(beside: str) -> None:
+    found = reading(f"model_engine=mine {beside}", "0.9.0")
+    assert about_keys(found.findings) == []
+    assert [each for each in found.unchecked if each.rule == "PW013" and each.subject == "model_engine" and each.decides]
+
+
+def test_null_takes_a_group_out() -> None:
+    assert about_keys(reading("reward=null", "0.9.0").findings) == []
+
+
 def test_megatron_chosen_by_its_group_has_the_defaults_of_megatron() -> None:
     found = reading("model_engine=megatron actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=2", "0.9.0")
     assert found.problem is not None
