@@ -16,7 +16,9 @@ from ...text.setting import Setting
 from ...text.tree import Mapping, Scalar, Value
 from .configuration import Configuration
 from .defaults import Table
+from .fields import refused_field
 from .programs import configurations
+from .programs import table as releases_table
 
 REFUSED, UNREAD = "PW012", "PW104"
 NEAR = 2
@@ -74,6 +76,10 @@ class _Keys:
             message = f"`{key}` is in `{name}`{self.release}, so Hydra refuses to add it"
             edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
             self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit)
+        elif kind is not Mark.DELETE and not self._has(key) and (of := refused_field(self.settings, key)):
+            better = near(self.table, key)
+            edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self._text(setting.span) == setting.text else None
+            self._not_a_field(key, of, better, setting.key_span, edit)
         elif not self._has(key) and (better := near(self.table, key)):
             message = f"verl has no key `{key}`: it is added, and nothing reads it"
             self.notes.warn(UNREAD, better, message, setting.key_span, "not a key", f"write `{better}`", self._rewritten(setting, better))
@@ -119,6 +125,9 @@ class _Keys:
                 elif key in table.sections and key not in table.groups and not _may_be_a_map(entry.value):
                     inner = next(iter(table.sections[key]))
                     self.notes.wrong_type(key, key, entry.value, "a map", f"write keys such as `{inner}` below it")
+            elif of := refused_field(self.settings, key):
+                better = near(table, key)
+                self._not_a_field(key, of, better, entry.key.span, self.notes.renamed(entry, better.rpartition(".")[2]) if better else None)
             elif better := near(table, key):
                 default, is_set = table.defaults.get(self.settings.meant(better)), self.settings.at(better) is not None
                 stays = f"; `{better}` stays {default.value}" if default is not None and default.value is not None else ""
@@ -162,9 +171,18 @@ class _Keys:
             notes.append(f"{choice.table.framework} {spans_of(others)} {'has' if len(others) == 1 else 'have'} it")
             help_ = f"name the release that you run: `--framework {choice.table.package}=={others[-1].name}`"
         elif setting is not None and setting.kind is Mark.CHANGE:
-            help_ = f"write `+{setting.text}` if your own code reads it, else leave it out"
+            of = refused_field(self.settings, setting.key)
+            help_ = "leave it out" if of else f"write `+{setting.text}` if your own code reads it, else leave it out"
         edit = self._rewritten(setting, better) if setting is not None and better else None
         self.notes.error(REFUSED, "", message, at, label, f"write `{better}`" if better else help_, edit, *notes)
+
+    def _not_a_field(self, key: str, of: tuple[str, int], better: str, at: Span, edit: Edit | None) -> None:
+        """An error of a dataclass, which verl notices as it makes the section of the key into it."""
+        (name, mask), notes = of, ["the job fails with a TypeError when verl reads this section, before the first step"]
+        if others := [release for release in releases_table() if mask >> release.index & 1]:
+            notes.append(f"verl {spans_of(others)} {'has' if len(others) == 1 else 'have'} it")
+        message = f"`{name}`{self.release} has no field `{key.rpartition('.')[2]}`, and takes no other key"
+        self.notes.error(UNREAD, better, message, at, "not a field", f"write `{better}`" if better else "leave it out", edit, *notes)
 
     def _rewritten(self, setting: Setting, better: str) -> Edit | None:
         return Edit(setting.key_span, better) if self._text(setting.key_span) == setting.key else None

@@ -65,6 +65,36 @@ def test_with_a_plus_a_near_miss_is_a_warning_and_a_key_of_ones_own_is_not() -> 
     assert (finding.code, finding.severity.value, finding.help) == ("PW104", "warning", "write `trainer.total_epochs`")
 
 
+ACTOR = "actor_rollout_ref.actor"
+FIELDS = (
+    (f"+{ROLLOUT}.tensor_paralel_size=4", "0.6.1 0.7.0 0.8.0 0.9.0 1dda039b", "`RolloutConfig`"),
+    (f"+{ACTOR}.ppo_minibatch_size=4", "0.6.0 1dda039b", "`FSDPActorConfig`"),
+    (f"++{ACTOR}.fsdp_config.tp_size=4", "0.6.1 1dda039b", "`FSDPEngineConfig`"),
+    ("algorithm.adv_estimator=gae +critic.my.key=4", "0.6.1", "`FSDPCriticConfig`"),
+)
+NO_FIELDS = (
+    (f"+{ROLLOUT}.tensor_paralel_size=4", "0.5.0"),
+    (f"+{ROLLOUT}.engine_kwargs.vllm.mine=4 +{ACTOR}.optim.override_optimizer_config.foreach=True", "0.8.0"),
+    ("+actor_rollout_ref.model.override_config.mine=4 +data.mine=4 +trainer.mine=4", "0.8.0"),
+    (f"{ROLLOUT}._target_=my.Own +{ROLLOUT}.mine=4", "0.8.0"),
+    ("+critic.my.key=4", "0.6.1"),
+    (f"+{ROLLOUT}.sglang_engine_mode=local", "0.6.0"),
+)
+
+
+@pytest.mark.parametrize(("settings", "names", "name"), FIELDS)
+def test_a_plus_adds_no_field_to_a_dataclass(settings: str, names: str, name: str) -> None:
+    for release in names.split():
+        (finding,) = about_keys(reading(settings, release).findings)
+        assert (finding.code, finding.severity.value) == ("PW104", "error")
+        assert finding.message.startswith(name)
+
+
+@pytest.mark.parametrize(("settings", "release"), NO_FIELDS)
+def test_a_plus_adds_to_other_sections_and_to_older_releases(settings: str, release: str) -> None:
+    assert about_keys(reading(settings, release).findings) == []
+
+
 def test_a_plus_before_a_key_that_is_there_is_refused() -> None:
     (finding,) = about_keys(reading("+trainer.nnodes=2".replace("nnodes", "val_before_train")).findings)
     assert finding.message == "`trainer.val_before_train` is in `ppo_trainer` of verl 1dda039b, so Hydra refuses to add it"
