@@ -189,3 +189,27 @@ def test_the_text_none_of_verls_own_file_means_nothing() -> None:
     assert table is not None
     assert table.keys["actor_rollout_ref.ref.megatron.expert_tensor_parallel_size"] == "None"
     assert table.defaults["actor_rollout_ref.ref.megatron.expert_tensor_parallel_size"].value is None
+
+
+MODULES = (
+    ("verl.trainer.fsdp_sft_trainer", "0.9.0 1dda039b", "0.7.0"),
+    ("verl.trainer.main_generation", "1dda039b", "0.7.0"),
+    ("verl.trainer.main_generation_server", "0.5.0", "0.6.0"),
+    ("verl.experimental.one_step_off_policy.main_ppo", "0.6.1", "0.7.1"),
+    ("recipe.fully_async_policy.fully_async_main", "1dda039b", "0.6.1"),
+)
+
+
+@pytest.mark.parametrize(("module", "without", "has"), MODULES)
+def test_a_release_without_the_program_is_refused(module: str, without: str, has: str) -> None:
+    def about_it(release: str) -> list[str]:
+        findings = read(
+            Source("run.sh", f"python3 -m {module} trainer.nnodes=1\n"), composer=Composer(frameworks=(f"verl=={release}",))
+        ).findings
+        return [finding.severity.value for finding in findings if "so nothing starts" in finding.message]
+
+    assert [about_it(release) for release in without.split()] == [["error"]] * len(without.split())
+    assert about_it(has) == []
+    assert not any(
+        "so nothing starts" in each.message for each in read(Source("run.sh", f"python3 -m {module} trainer.nnodes=1\n")).findings
+    )
