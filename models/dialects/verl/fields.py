@@ -30,8 +30,8 @@ def _fields() -> Mapping[str, Sequence[tuple[str, str, str]]]:
     return found
 
 
-def refused_field(settings: Configuration, key: str) -> tuple[str, int] | None:
-    """Dataclass that refuses a key in the release at hand, with the bits of the releases whose dataclass has it; None if none does."""
+def refused_field(settings: Configuration, key: str) -> tuple[str, str, int] | None:
+    """Dataclass that refuses a key in the release at hand, the path that is no field, and bits of the releases that have it; else None."""
     choice, table = settings.choice, settings.table
     owner = next((each for each in _sections(settings) if key.startswith(f"{each}.")), "") if choice is not None else ""
     rest = key[len(owner) + 1 :].split(".")
@@ -40,7 +40,7 @@ def refused_field(settings: Configuration, key: str) -> tuple[str, int] | None:
         known = _fields().get(name, ())
         mask = releases().mask([run for run in known if rest[0] in run[2].split()])
         if not mask >> choice.release.index & 1:
-            return (name, mask) if releases().has(known, choice.release.index) else None
+            return (name, f"{owner}.{rest[0]}", mask) if releases().has(known, choice.release.index) else None
         owner, rest = f"{owner}.{rest[0]}", rest[1:]
     return None
 

@@ -50,7 +50,8 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
 class _Keys:
     """Keys of a file or of a command line, judged one after the other.
 
-    `composed`: what Hydra refuses has been found already. `added` are the keys of the settings before.
+    `composed`: what Hydra refuses has been found already. `added` are the keys of the settings before, `refused`
+    the fields that were told.
     """
 
     def __init__(self, notes: Notes, settings: Configuration, table: Table) -> None:
@@ -60,6 +61,7 @@ class _Keys:
         self.composed = notes.document.program is not None and notes.document.program.found
         self.release = f" of {notes.choice.release}" if notes.choice is not None else ""
         self.added: set[str] = set()
+        self.refused: set[str] = set()
 
     def setting(self, setting: Setting) -> None:
         """A finding where Hydra refuses a setting, or keeps one that was probably meant for another key."""
@@ -79,7 +81,7 @@ class _Keys:
         elif kind is not Mark.DELETE and not self._has(key) and (of := refused_field(self.settings, key)):
             better = near(self.table, key)
             edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self._text(setting.span) == setting.text else None
-            self._not_a_field(key, of, better, setting.key_span, edit)
+            self._not_a_field(of, better, setting.key_span, edit)
         elif not self._has(key) and (better := near(self.table, key)):
             message = f"verl has no key `{key}`: it is added, and nothing reads it"
             self.notes.warn(UNREAD, better, message, setting.key_span, "not a key", f"write `{better}`", self._rewritten(setting, better))
@@ -127,7 +129,7 @@ class _Keys:
                     self.notes.wrong_type(key, key, entry.value, "a map", f"write keys such as `{inner}` below it")
             elif of := refused_field(self.settings, key):
                 better = near(table, key)
-                self._not_a_field(key, of, better, entry.key.span, self.notes.renamed(entry, better.rpartition(".")[2]) if better else None)
+                self._not_a_field(of, better, entry.key.span, self.notes.renamed(entry, better.rpartition(".")[2]) if better else None)
             elif better := near(table, key):
                 default, is_set = table.defaults.get(self.settings.meant(better)), self.settings.at(better) is not None
                 stays = f"; `{better}` stays {default.value}" if default is not None and default.value is not None else ""
@@ -176,12 +178,16 @@ class _Keys:
         edit = self._rewritten(setting, better) if setting is not None and better else None
         self.notes.error(REFUSED, "", message, at, label, f"write `{better}`" if better else help_, edit, *notes)
 
-    def _not_a_field(self, key: str, of: tuple[str, int], better: str, at: Span, edit: Edit | None) -> None:
+    def _not_a_field(self, of: tuple[str, str, int], better: str, at: Span, edit: Edit | None) -> None:
         """An error of a dataclass, which verl notices as it makes the section of the key into it."""
-        (name, mask), notes = of, ["the job fails with a TypeError when verl reads this section, before the first step"]
+        name, field, mask = of
+        if field in self.refused:
+            return
+        self.refused.add(field)
+        notes = ["the job fails with a TypeError when verl reads this section, before the first step"]
         if others := [release for release in releases_table() if mask >> release.index & 1]:
             notes.append(f"verl {spans_of(others)} {'has' if len(others) == 1 else 'have'} it")
-        message = f"`{name}`{self.release} has no field `{key.rpartition('.')[2]}`, and takes no other key"
+        message = f"`{name}`{self.release} has no field `{field.rpartition('.')[2]}`, and takes no other key"
         self.notes.error(UNREAD, better, message, at, "not a field", f"write `{better}`" if better else "leave it out", edit, *notes)
 
     def _rewritten(self, setting: Setting, better: str) -> Edit | None:
