@@ -27,7 +27,7 @@ SHORT = 6
 """In shorter keys it is one letter."""
 REAL = {
     "actor_rollout_ref.actor.micro_batch_size", "actor_rollout_ref.actor.traj_mini_batch_size", "data.batch_size", "data.gen_batch_size",
-    "data.val_batch_size", "trainer.n_env_gpus_per_node", "trainer.n_rollout_gpus_per_node",
+    "data.val_batch_size", "ray_kwargs.ray_init.num_gpus", "trainer.n_env_gpus_per_node", "trainer.n_rollout_gpus_per_node",
 }  # fmt: skip
 """Keys that verl looks for, though no configuration has them."""
 

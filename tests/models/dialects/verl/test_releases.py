@@ -109,6 +109,8 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
         NEWEST, ON_MEGATRON, {**BIG, **ENDS, f"{A}.megatron.virtual_pipeline_model_parallel_size": 2}, "is no multiple of", "8x8",
     ),
     "K7 CPUs of ray.init": (f"0.9.0 {NEWEST}", MAIN, {"ray_kwargs.ray_init.num_cpus": 8}, "fewer than the CPUs that verl reserves", "1x8"),
+    "K7 accelerators of ray.init": (f"0.6.0 0.9.0 {NEWEST}", MAIN, {"+ray_kwargs.ray_init.num_gpus": 4}, "gives Ray 4 accelerators, but", "1x8"),
+    "K7 accelerators of ray.init as a map": (NEWEST, MAIN, {"+ray_kwargs.ray_init": "{num_gpus:4}"}, "gives Ray 4 accelerators, but", "1x8"),
     "K8 TensorRT-LLM over nodes": (
         "b178a3cd 0.7.1", MAIN, {**TRTLLM, f"{R}.tensor_model_parallel_size": 4, "trainer.nnodes": 2, "trainer.n_gpus_per_node": 2},
         "on one node alone", "2x2",
@@ -203,7 +205,8 @@ def test_what_only_another_release_refuses_is_a_warning_that_names_it() -> None:
 
 def test_a_section_that_names_accelerators_and_is_not_read_is_never_ok() -> None:
     for release, key in ((NEWEST, "+my_pool.n_gpus_per_node"), ("b178a3cd", "distillation.n_gpus_per_node"), (NEWEST, "+judge.engine.tensor_parallel_size"),
-                         (NEWEST, f"+{R}.engine_kwargs.vllm.tensor_parallel_size"), (NEWEST, "+rollout.nnodes"), (NEWEST, "+pools.0.num_gpus")):  # fmt: skip
+                         (NEWEST, f"+{R}.engine_kwargs.vllm.tensor_parallel_size"), (NEWEST, "+rollout.nnodes"), (NEWEST, "+pools.0.num_gpus"),
+                         *((name, f"+{R}.engine_kwargs.sglang.{key}_size") for name in ("0.6.1", NEWEST) for key in ("tp", "dp", "pp"))):  # fmt: skip
         report = judged(release, {key: 4}, machines="1x8")
         assert any(each.decides and each.rule == "PW122" for each in report.unchecked), key
 
