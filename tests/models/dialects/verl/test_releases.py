@@ -56,6 +56,24 @@ DP = {f"{R}.data_parallel_size": 2}
 TEACHER = {"distillation.enabled": True, "distillation.nnodes": 1, "distillation.n_gpus_per_node": 4,
            "distillation.teacher_models.teacher_model.model_path": "/models/teacher"}  # fmt: skip
 TAUGHT = {**TEACHER, "distillation.teacher_models.teacher_model.inference.tensor_model_parallel_size": 4}
+
+
+def several(*sizes: int) -> dict[str, object]:
+    """Teachers of one replica each, on 2 nodes of 4 beside a trainer on 2."""
+    found: dict[str, object] = {"trainer.nnodes": 2, "trainer.n_gpus_per_node": 4, "distillation.enabled": True, "distillation.nnodes": 2,
+                                "distillation.n_gpus_per_node": 4}  # fmt: skip
+    for number, size in enumerate(sizes):
+        values = {
+            "key": f"t{number}",
+            "model_path": "/m",
+            "num_replicas": 1,
+            "inference.name": "vllm",
+            "inference.tensor_model_parallel_size": size,
+        }
+        found |= {f"+distillation.teacher_models.t{number}.{key}": value for key, value in values.items()}
+    return found
+
+
 REWARD = {"reward.reward_model.enable": True, "reward.reward_model.enable_resource_pool": True, "reward.reward_model.nnodes": 1,
           "reward.reward_model.n_gpus_per_node": 8, "reward.reward_model.rollout.name": "vllm"}  # fmt: skip
 OLD_REWARD = {key.removeprefix("reward."): value for key, value in REWARD.items()}
@@ -78,6 +96,12 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
     "K2 teachers that do not fill their pool": (
         "0.8.0 0.9.0", MAIN, {**TEACHER, "+distillation.teacher_models.a.key": "a", "+distillation.teacher_models.a.model_path": "/m",
                               "+distillation.teacher_models.a.num_replicas": 1}, "the teachers need 2 accelerators", "2x8",
+    ),
+    "K2 a torn replica of a teacher": (f"0.8.0 {NEWEST}", MAIN, several(2, 4, 2), "has ranks 2-5 of the pool, on 2 nodes instead of 1", "4x4"),
+    "K2 a teacher over nodes in part": ("0.9.0", MAIN, several(3, 5), "has 5 accelerators, no multiple of the 4 of a node", "4x4"),
+    "K2 teachers of one key": ("0.8.0", MAIN, {**several(4, 4), "+distillation.teacher_models.t1.key": "t0"}, "have the same key `t0`", "4x4"),
+    "K2 a teacher without an engine": (
+        "0.9.0", MAIN, {**several(4, 4), "+distillation.teacher_models.t1.inference.name": None}, "has no `inference.name`", "4x4",
     ),
     "K2 the reward model's pool": (f"0.7.1 0.8.0 0.9.0 {NEWEST}", MAIN, REWARD, "need 16 accelerators in all", "1x8"),
     "K2 the reward model's replicas": (
@@ -211,6 +235,12 @@ def test_a_section_that_names_accelerators_and_is_not_read_is_never_ok() -> None
         assert any(each.decides and each.rule == "PW122" for each in report.unchecked), key
 
 
+def test_teachers_that_fit_are_right() -> None:
+    assert said(judged("0.9.0", several(4, 2, 2), machines="4x4")) == []
+    mixed = {**several(4, 4), "distillation.teacher_models.teacher_model.key": "x"}
+    assert any("verl drops `teacher_model`" in each for each in said(judged("0.9.0", mixed, machines="4x4"), Severity.WARNING))
+
+
 def test_a_reward_model_under_its_old_name_is_read_by_nobody_since_0_9_0() -> None:
     report = judged("0.9.0", OLD_REWARD, machines="1x8")
     assert not said(report) and any("nothing reads `reward_model.enable`" in message for message in said(report, Severity.WARNING))
@@ -247,7 +277,7 @@ def test_several_teachers_have_ranks_of_their_own() -> None:
     several: dict[str, object] = {"distillation.enabled": True, "distillation.nnodes": 1, "distillation.n_gpus_per_node": 8}
     for name, replicas in (("a", 2), ("b", 1)):
         path = f"+distillation.teacher_models.{name}"
-        several |= {f"{path}.key": name, f"{path}.model_path": "/m", f"{path}.num_replicas": replicas,
+        several |= {f"{path}.key": name, f"{path}.model_path": "/m", f"{path}.inference.name": "vllm", f"{path}.num_replicas": replicas,
                     f"{path}.inference.tensor_model_parallel_size": 2 if name == "a" else 4}  # fmt: skip
     found = reading(NEWEST, several, machines="2x8")
     assert not said(verify(found)) and found.problem is not None
