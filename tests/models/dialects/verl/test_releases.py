@@ -135,6 +135,8 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
     "K7 CPUs of ray.init": (f"0.9.0 {NEWEST}", MAIN, {"ray_kwargs.ray_init.num_cpus": 8}, "fewer than the CPUs that verl reserves", "1x8"),
     "K7 accelerators of ray.init": (f"0.6.0 0.9.0 {NEWEST}", MAIN, {"+ray_kwargs.ray_init.num_gpus": 4}, "gives Ray 4 accelerators, but", "1x8"),
     "K7 accelerators of ray.init as a map": (NEWEST, MAIN, {"+ray_kwargs.ray_init": "{num_gpus:4}"}, "gives Ray 4 accelerators, but", "1x8"),
+    "K5 a float of ranks": (f"0.6.1 {NEWEST}", MAIN, {f"{R}.tensor_model_parallel_size": "2.0"}, "must be a whole number", "1x8"),
+    "K5 a float of samples": (f"0.5.0 {NEWEST}", MAIN, {"data.train_batch_size": "1e3"}, "must be a whole number", "1x8"),
     "K8 TensorRT-LLM over nodes": (
         "b178a3cd 0.7.1", MAIN, {**TRTLLM, f"{R}.tensor_model_parallel_size": 4, "trainer.nnodes": 2, "trainer.n_gpus_per_node": 2},
         "on one node alone", "2x2",
