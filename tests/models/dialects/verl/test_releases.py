@@ -154,6 +154,13 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
     "K8 prefill apart and the ranks": (
         "0.9.0", MAIN, {f"{R}.disaggregation.enabled": True, f"{R}.disaggregation.decode_replicas": 2}, "of rollout cannot be divided", "1x8",
     ),
+    "K8 prefill apart and what it sends with": (
+        f"0.9.0 {NEWEST}", MAIN, {f"{R}.disaggregation.enabled": True, f"{R}.disaggregation.transfer_backend": "mori"}, "`mori`, which verl does not have", "1x8",
+    ),
+    "K8 prefill apart and a switch": (
+        NEWEST, MAIN, {**V1_APART, f"{R}.disaggregation.enabled": True, "trainer.v1.separate_async.hybrid_rollout.enable_switch": True},
+        "does not go with prefill and decode apart", "2x8",
+    ),
     "K13 agent loops": ("0.7.0 b178a3cd 0.8.0", MAIN, {"data.train_batch_size": 60, **DYNAMIC, "trainer.n_gpus_per_node": 2}, "8 agent loop workers", "1x8"),
     "K13 mode=sync": (f"0.7.0 0.9.0 {NEWEST}", MAIN, SYNC, "which verl has removed", "1x8"),
     "K13 the deprecated size": (
