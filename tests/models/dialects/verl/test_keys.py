@@ -8,7 +8,7 @@ import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load_settings, read
 from placewright.models.dialects.verl.defaults import table_of
-from placewright.models.findings.finding import Finding
+from placewright.models.findings.finding import Finding, UnusableInput
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 
@@ -213,3 +213,16 @@ def test_a_release_without_the_program_is_refused(module: str, without: str, has
     assert not any(
         "so nothing starts" in each.message for each in read(Source("run.sh", f"python3 -m {module} trainer.nnodes=1\n")).findings
     )
+
+
+def test_two_releases_of_one_framework_are_refused_and_the_same_twice_is_not() -> None:
+    def stated(*releases: str) -> Reading:
+        return read(
+            Source("run.sh", f"python3 -m verl.trainer.main_ppo {GOOD}\n"),
+            composer=Composer(frameworks=tuple(f"verl=={each}" for each in releases)),
+        )
+
+    with pytest.raises(UnusableInput) as raised:
+        stated("0.6.1", "0.7.0")
+    assert raised.value.findings[0].message == "two releases of verl are stated: 0.6.1 and 0.7.0"
+    assert stated("0.7.0", "0.7.0").problem is not None
