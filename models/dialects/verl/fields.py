@@ -45,6 +45,16 @@ def refused_field(settings: Configuration, key: str) -> tuple[str, str, int] | N
     return None
 
 
+def is_hidden_field(settings: Configuration, key: str) -> bool:
+    """True if a key that no configuration has is a field of the dataclass of its section, so that `+` may add it."""
+    owner, _, name = key.rpartition(".")
+    choice, table = settings.choice, settings.table
+    if choice is None or table is None or not any(f"{owner}.".startswith(f"{each}.") for each in _sections(settings)):
+        return False
+    runs = [run for run in _fields().get(_dataclass(settings, table, owner), ()) if name in run[2].split()]
+    return releases().has(runs, choice.release.index)
+
+
 def _dataclass(settings: Configuration, table: Table, section: str) -> str:
     """What a section is turned into; "" where that is unknown, or nothing. Of a composed configuration it stands in the text."""
     path, program = f"{section}.{_TARGET}", settings.notes.document.program

@@ -16,7 +16,7 @@ from ...text.setting import Setting
 from ...text.tree import Mapping, Scalar, Value
 from .configuration import Configuration
 from .defaults import Table
-from .fields import refused_field
+from .fields import is_hidden_field, refused_field
 from .programs import configurations
 from .programs import table as releases_table
 
@@ -25,6 +25,7 @@ NEAR = 2
 """So many letters at most differ in a key that is probably misspelt, though nothing refuses it."""
 SHORT = 6
 """In shorter keys it is one letter."""
+MOST_NAMED = 3
 REAL = {
     "actor_rollout_ref.actor.micro_batch_size", "actor_rollout_ref.actor.traj_mini_batch_size", "data.batch_size", "data.gen_batch_size",
     "data.val_batch_size", "ray_kwargs.ray_init.num_gpus", "trainer.n_env_gpus_per_node", "trainer.n_rollout_gpus_per_node",
@@ -169,7 +170,12 @@ class _Keys:
         """An error of Hydra; `mask` are the releases that take it, `better` the key that was probably meant."""
         choice, notes, label = self.notes.choice, list[str](), "no such option" if help_ else "not a key"
         others = [release for release in choice.table if mask >> release.index & 1] if choice is not None else []
-        if choice is not None and others:
+        makes = self._makes(choice.release.index, setting.key) if choice is not None and setting and choice.release in others else []
+        if makes:
+            better, help_ = "", f"choose what has it: {' or '.join(f'`{each}`' for each in makes[:MOST_NAMED])}"
+        elif setting is not None and setting.kind is Mark.CHANGE and is_hidden_field(self.settings, setting.key):
+            better, help_ = "", f"write `+{setting.text}`: verl takes it, though no configuration has it"
+        elif choice is not None and others:
             notes.append(f"{choice.table.framework} {spans_of(others)} {'has' if len(others) == 1 else 'have'} it")
             help_ = f"name the release that you run: `--framework {choice.table.package}=={others[-1].name}`"
         elif setting is not None and setting.kind is Mark.CHANGE:
@@ -177,6 +183,13 @@ class _Keys:
             help_ = "leave it out" if of else f"write `+{setting.text}` if your own code reads it, else leave it out"
         edit = self._rewritten(setting, better) if setting is not None and better else None
         self.notes.error(REFUSED, "", message, at, label, f"write `{better}`" if better else help_, edit, *notes)
+
+    def _makes(self, release: int, key: str) -> list[str]:
+        """What a command line chooses so that the release at hand has a key."""
+        known, name = configurations(), self.table.name
+        found = known.options_with(name, release, key)
+        names = [each for each, its in known.index.items() if its.get("base") == name and known.known_in(each, key) >> release & 1]
+        return [each for each in found if "_engine=" in each] or [f"--config-name={each}" for each in names] or found
 
     def _not_a_field(self, of: tuple[str, str, int], better: str, at: Span, edit: Edit | None) -> None:
         """An error of a dataclass, which verl notices as it makes the section of the key into it."""
@@ -202,7 +215,7 @@ def meant(table: Table, key: str) -> str:
     found, rest = "", key.split(".")
     while rest:
         names = table.sections.get(found, {})
-        name = rest[0] if rest[0] in names else closest(rest[0], names)
+        name = rest[0] if rest[0] in names else closest(rest[0], names) or closest(rest[0].replace("num_", "n"), names)
         if name is None:
             break
         found, rest = f"{found}.{name}".lstrip("."), rest[1:]

@@ -108,6 +108,23 @@ def test_a_key_of_other_releases_names_them() -> None:
     assert finding.help == "name the release that you run: `--framework verl==1dda039b`"
 
 
+MEGATRON = "actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2"
+HELPS = (
+    (MEGATRON, "1dda039b", "choose what has it: `model_engine=megatron`"),
+    (MEGATRON, "0.6.1", "choose what has it: `--config-name=ppo_megatron_trainer`"),
+    (
+        f"{ROLLOUT}.moe_tensor_parallel_size=2",
+        "1dda039b",
+        f"write `+{ROLLOUT}.moe_tensor_parallel_size=2`: verl takes it, though no configuration has it",
+    ),
+)
+
+
+@pytest.mark.parametrize(("setting", "release", "help_"), HELPS)
+def test_a_key_of_another_choice_names_the_choice(setting: str, release: str, help_: str) -> None:
+    assert [each.help for each in about_keys(reading(setting, release).findings)] == [help_]
+
+
 KNOWN = (
     ("distillation.enabled=True", "0.8.0"),
     ("reward.reward_model.enable=True", "0.7.1"),
