@@ -188,7 +188,9 @@ class _Keys:
         """What a command line chooses so that the release at hand has a key."""
         known, name = configurations(), self.table.name
         found = known.options_with(name, release, key)
-        names = [each for each, its in known.index.items() if its.get("base") == name and known.known_in(each, key) >> release & 1]
+        folder = known.path(name, release).rpartition("/")[0]
+        names = [each for each in known.index if each != name and known.path(each, release).rpartition("/")[0] == folder]
+        names = [each for each in names if (composed := known.compose(each, release)) is not None and key in composed.keys]
         return [each for each in found if "_engine=" in each] or [f"--config-name={each}" for each in names] or found
 
     def _not_a_field(self, of: tuple[str, str, int], better: str, at: Span, edit: Edit | None) -> None:
