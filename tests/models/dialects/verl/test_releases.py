@@ -291,3 +291,11 @@ def test_several_teachers_have_ranks_of_their_own() -> None:
     found = reading(NEWEST, several, machines="2x8")
     assert not said(verify(found)) and found.problem is not None
     assert {name: found.problem.given().world_size(name) for name in ("teacher_a", "teacher_b")} == {"teacher_a": 4, "teacher_b": 4}
+
+
+def test_two_stages_that_do_not_hold_all_layers_are_a_warning() -> None:
+    ends = {f"{LAYERS}.num_layers_in_first_pipeline_stage": 10, f"{LAYERS}.num_layers_in_last_pipeline_stage": 10}
+    changes = {"actor_rollout_ref.model.path": "Qwen/Qwen2.5-7B-Instruct", f"{A}.megatron.pipeline_model_parallel_size": 2, **ends}
+    (found,) = [each for each in judged(NEWEST, changes, ON_MEGATRON, "1x8").findings if each.code == "PW404"]
+    assert found.severity is Severity.WARNING and found.message.endswith("but the first and the last stage of actor hold 20")
+    assert found.help == "make the stages of actor fit 28 layers"
