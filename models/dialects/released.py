@@ -11,7 +11,7 @@ from ..findings.finding import Finding, UnusableInput, error, warning
 from ..releases.beside import beside
 from ..releases.choice import Choice, newest, stated
 from ..releases.evidence import by_keys, installed, ranges_from
-from ..releases.release import Range, read_releases
+from ..releases.release import Range, Release, read_releases
 from ..text.document import Document
 from ..text.nearest import nearest
 from ..text.tree import Mapping, Scalar
@@ -41,9 +41,9 @@ def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str],
     """Release of a document; None for a native file.
 
     `frameworks` are statements such as ``verl==0.6.1``; those of other frameworks do not matter here. `roots` are folders that may hold a
-    checkout. Raises UnusableInput for a release that is unknown, of whichever framework.
+    checkout. Raises UnusableInput for a release that is unknown, or two of one framework, whichever it is.
     """
-    choice = None
+    choice, told = None, dict[str, Release]()
     for text in frameworks:
         name, _, version = text.partition("==")
         name = name.strip().lower()
@@ -55,8 +55,11 @@ def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str],
             help_ = f"write `{name}=={close}`; " if close else ""
             message = f"{table.framework} {version.strip() or '(no version)'} is not a known release"
             raise UnusableInput([error("PW015", "", message, help=f"{help_}known releases are {', '.join(known)}")])
+        if told.setdefault(name, release) != release:
+            message = f"two releases of {table.framework} are stated: {told[name].name} and {release.name}"
+            raise UnusableInput([error("PW015", "", message, help=f"state one of them, such as `--framework {name}=={release.name}`")])
         if name == dialect.NAME:
-            choice = choice or stated(table, release)
+            choice = stated(table, release)
     return choice or (dialect.release_of(document, roots) if dialect.RELEASES else None)
 
 

@@ -120,6 +120,29 @@ class Configurations:
         options: Mapping[str, Mapping[str, Any]] = {} if entry.get("base") else self._file(f"{name}.options")
         return found | self.releases.mask(options.get(f"{group}={option}", {}).get("releases", ()))
 
+    def options_of(self, name: str, group: str) -> list[str]:
+        """Options of a group in any release, by name."""
+        entry = self.index.get(name, {})
+        found = self.options_of(entry["base"], group) if entry.get("base") else []
+        found += [run[2] for run in entry.get("choices", {}).get(group, ()) if len(run) == 3]
+        options: Mapping[str, Mapping[str, Any]] = {} if entry.get("base") else self._file(f"{name}.options")
+        return sorted({*found, *(choice.partition("=")[2] for choice in options if choice.startswith(f"{group}="))})
+
+    def options_with(self, name: str, release: int, key: str) -> list[str]:
+        """What makes a release have a key: ``group=option``, the group that implies others first."""
+        base = self.index.get(name, {}).get("base")
+        if base:
+            return self.options_with(base, release, key)
+        options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options")
+        there = {each: its for each, its in options.items() if self.releases.has(its["releases"], release)}
+        found = [each for each, its in there.items() if key in self.releases.chosen(its["keys"], release)]
+        found = [each for each in found if self.releases.chosen(options[each]["keys"], release)[key] is not REMOVED]
+        implying = [
+            each for each, its in there.items()
+            if any(f"{group}={option}" in found for group, option in self.releases.chosen(its.get("choices", {}), release).items())
+        ]  # fmt: skip
+        return [*implying, *found]
+
     def _tables(self, name: str) -> Iterator[tuple[Mapping[str, Any], int]]:
         """Tables that the keys of a configuration come from, each with the bits of the releases that it is for."""
         entry = self.index.get(name)

@@ -14,6 +14,14 @@ from ...text.tree import Scalar, Value
 from .defaults import Table
 from .programs import Entry
 
+_ROLLOUT = "actor_rollout_ref.rollout"
+COUNTED = frozenset(
+    {"data.train_batch_size", "data.gen_batch_size", f"{_ROLLOUT}.n",
+     *(f"{_ROLLOUT}.{name}_parallel_size" for name in ("tensor_model", "pipeline_model", "data"))}
+)  # fmt: skip
+"""Numbers that torch or `range` refuses as `2.0`. Source: torch, BatchSampler, init_device_mesh and Tensor.repeat_interleave;
+verl, verl/trainer/ppo/ray_trainer.py, verl/workers/rollout/llm_server.py (_initialize_llm_servers)."""
+
 
 class Configuration(Settings):
     """Values by their dotted path. A key that takes the value of another one is read as that one, so that its place is known.
@@ -135,7 +143,7 @@ class Configuration(Settings):
             return Amount(self.instead[path], path)
         if self._is_none(path):
             return None if default is None else Amount(default, path)
-        return super().whole(path, rule, default, least, fits, exact)
+        return super().whole(path, rule, default, least, fits, exact or path in COUNTED)
 
     def _is_none(self, path: str) -> bool:
         """Is it the text `None` that verl's own file has there, by which it means nothing?"""

@@ -16,16 +16,19 @@ from ...text.setting import Setting
 from ...text.tree import Mapping, Scalar, Value
 from .configuration import Configuration
 from .defaults import Table
+from .fields import is_hidden_field, refused_field
 from .programs import configurations
+from .programs import table as releases_table
 
 REFUSED, UNREAD = "PW012", "PW104"
 NEAR = 2
 """So many letters at most differ in a key that is probably misspelt, though nothing refuses it."""
 SHORT = 6
 """In shorter keys it is one letter."""
+MOST_NAMED = 3
 REAL = {
     "actor_rollout_ref.actor.micro_batch_size", "actor_rollout_ref.actor.traj_mini_batch_size", "data.batch_size", "data.gen_batch_size",
-    "data.val_batch_size", "trainer.n_env_gpus_per_node", "trainer.n_rollout_gpus_per_node",
+    "data.val_batch_size", "ray_kwargs.ray_init.num_gpus", "trainer.n_env_gpus_per_node", "trainer.n_rollout_gpus_per_node",
 }  # fmt: skip
 """Keys that verl looks for, though no configuration has them."""
 
@@ -48,7 +51,8 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
 class _Keys:
     """Keys of a file or of a command line, judged one after the other.
 
-    `composed`: what Hydra refuses has been found already. `added` are the keys of the settings before.
+    `composed`: what Hydra refuses has been found already. `added` are the keys of the settings before, `refused`
+    the fields that were told.
     """
 
     def __init__(self, notes: Notes, settings: Configuration, table: Table) -> None:
@@ -58,6 +62,7 @@ class _Keys:
         self.composed = notes.document.program is not None and notes.document.program.found
         self.release = f" of {notes.choice.release}" if notes.choice is not None else ""
         self.added: set[str] = set()
+        self.refused: set[str] = set()
 
     def setting(self, setting: Setting) -> None:
         """A finding where Hydra refuses a setting, or keeps one that was probably meant for another key."""
@@ -74,19 +79,43 @@ class _Keys:
             message = f"`{key}` is in `{name}`{self.release}, so Hydra refuses to add it"
             edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
             self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit)
+        elif kind is not Mark.DELETE and not self._has(key) and (of := refused_field(self.settings, key)):
+            better = near(self.table, key)
+            edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self._text(setting.span) == setting.text else None
+            self._not_a_field(of, better, setting.key_span, edit)
         elif not self._has(key) and (better := near(self.table, key)):
             message = f"verl has no key `{key}`: it is added, and nothing reads it"
             self.notes.warn(UNREAD, better, message, setting.key_span, "not a key", f"write `{better}`", self._rewritten(setting, better))
         self.added.add(key)
 
     def options(self) -> None:
-        """An error for every option of a group that the release at hand does not have, though others do."""
-        choice = self.notes.choice
+        """An error for every option of a group that the release at hand does not have."""
+        choice, known, name = self.notes.choice, configurations(), self.table.name
         for group, option in self.table.chosen if choice is not None and not self.composed else ():
-            mask = configurations().option_in(self.table.name, group, option) if option is not None else 0
-            if choice is not None and mask and not mask >> choice.release.index & 1:
-                at = next(each for each in self.notes.document.settings if each.key == group.partition("@")[0])
-                self._refuse(at.key_span, f"`{group}` has no option `{option}` in {choice.release}, so Hydra refuses it", mask)
+            setting = next(each for each in self.notes.document.settings if each.key == group.partition("@")[0])
+            is_there = choice is not None and known.groups(name).get(group, 0) >> choice.release.index & 1
+            is_null = isinstance(setting.value, Scalar) and setting.value.is_null
+            if choice is None or option is None or not is_there or setting.kind is not Mark.CHANGE or is_null:
+                continue
+            mask = known.option_in(name, group, option)
+            if mask >> choice.release.index & 1:
+                continue
+            message = f"`{group}` has no option `{option}` in {choice.release}, so Hydra refuses it"
+            if mask or not self._has_folders():
+                there = [each for each in known.options_of(name, group) if known.option_in(name, group, each) >> choice.release.index & 1]
+                help_ = f"options are {', '.join(f'`{each}`' for each in there)}"
+                self._refuse(setting.key_span, message, mask, help_=help_)
+            else:
+                why = f"`{group}={option}` is not verl's; it may lie in a folder of configurations that is not read"
+                self.notes.unsure("PW013", group, why, True, "Pass `--config-root DIR` with that folder")
+
+    def _has_folders(self) -> bool:
+        """True if options may lie in folders besides those of verl."""
+        document = self.notes.document
+        program, path = document.program, document.program.config_path if document.program else ""
+        named = {name for name, _ in program.options} if program else set()
+        is_own = path.removeprefix("./").rstrip("/") not in ("", "config") or (not path and "--config-path" in named)
+        return is_own or "--config-dir" in named or any(each.key == "hydra.searchpath" for each in document.settings)
 
     def section(self, owner: Mapping, path: str) -> None:
         """Keys of a file that were probably meant to be others, and sections that are no maps."""
@@ -99,6 +128,9 @@ class _Keys:
                 elif key in table.sections and key not in table.groups and not _may_be_a_map(entry.value):
                     inner = next(iter(table.sections[key]))
                     self.notes.wrong_type(key, key, entry.value, "a map", f"write keys such as `{inner}` below it")
+            elif of := refused_field(self.settings, key):
+                better = near(table, key)
+                self._not_a_field(of, better, entry.key.span, self.notes.renamed(entry, better.rpartition(".")[2]) if better else None)
             elif better := near(table, key):
                 default, is_set = table.defaults.get(self.settings.meant(better)), self.settings.at(better) is not None
                 stays = f"; `{better}` stays {default.value}" if default is not None and default.value is not None else ""
@@ -134,17 +166,44 @@ class _Keys:
         default = self.table.defaults.get(key)
         return key in self.table.sections or (default is not None and default.value is not None)
 
-    def _refuse(self, at: Span, message: str, mask: int, better: str = "", setting: Setting | None = None) -> None:
+    def _refuse(self, at: Span, message: str, mask: int, better: str = "", setting: Setting | None = None, help_: str = "") -> None:
         """An error of Hydra; `mask` are the releases that take it, `better` the key that was probably meant."""
-        choice, notes, help_ = self.notes.choice, list[str](), ""
+        choice, notes, label = self.notes.choice, list[str](), "no such option" if help_ else "not a key"
         others = [release for release in choice.table if mask >> release.index & 1] if choice is not None else []
-        if choice is not None and others:
+        makes = self._makes(choice.release.index, setting.key) if choice is not None and setting and choice.release in others else []
+        if makes:
+            better, help_ = "", f"choose what has it: {' or '.join(f'`{each}`' for each in makes[:MOST_NAMED])}"
+        elif setting is not None and setting.kind is Mark.CHANGE and is_hidden_field(self.settings, setting.key):
+            better, help_ = "", f"write `+{setting.text}`: verl takes it, though no configuration has it"
+        elif choice is not None and others:
             notes.append(f"{choice.table.framework} {spans_of(others)} {'has' if len(others) == 1 else 'have'} it")
             help_ = f"name the release that you run: `--framework {choice.table.package}=={others[-1].name}`"
         elif setting is not None and setting.kind is Mark.CHANGE:
-            help_ = f"write `+{setting.text}` if your own code reads it, else leave it out"
+            of = refused_field(self.settings, setting.key)
+            help_ = "leave it out" if of else f"write `+{setting.text}` if your own code reads it, else leave it out"
         edit = self._rewritten(setting, better) if setting is not None and better else None
-        self.notes.error(REFUSED, "", message, at, "not a key", f"write `{better}`" if better else help_, edit, *notes)
+        self.notes.error(REFUSED, "", message, at, label, f"write `{better}`" if better else help_, edit, *notes)
+
+    def _makes(self, release: int, key: str) -> list[str]:
+        """What a command line chooses so that the release at hand has a key."""
+        known, name = configurations(), self.table.name
+        found = known.options_with(name, release, key)
+        folder = known.path(name, release).rpartition("/")[0]
+        names = [each for each in known.index if each != name and known.path(each, release).rpartition("/")[0] == folder]
+        names = [each for each in names if (composed := known.compose(each, release)) is not None and key in composed.keys]
+        return [each for each in found if "_engine=" in each] or [f"--config-name={each}" for each in names] or found
+
+    def _not_a_field(self, of: tuple[str, str, int], better: str, at: Span, edit: Edit | None) -> None:
+        """An error of a dataclass, which verl notices as it makes the section of the key into it."""
+        name, field, mask = of
+        if field in self.refused:
+            return
+        self.refused.add(field)
+        notes = ["the job fails with a TypeError when verl reads this section, before the first step"]
+        if others := [release for release in releases_table() if mask >> release.index & 1]:
+            notes.append(f"verl {spans_of(others)} {'has' if len(others) == 1 else 'have'} it")
+        message = f"`{name}`{self.release} has no field `{field.rpartition('.')[2]}`, and takes no other key"
+        self.notes.error(UNREAD, better, message, at, "not a field", f"write `{better}`" if better else "leave it out", edit, *notes)
 
     def _rewritten(self, setting: Setting, better: str) -> Edit | None:
         return Edit(setting.key_span, better) if self._text(setting.key_span) == setting.key else None
@@ -158,7 +217,7 @@ def meant(table: Table, key: str) -> str:
     found, rest = "", key.split(".")
     while rest:
         names = table.sections.get(found, {})
-        name = rest[0] if rest[0] in names else closest(rest[0], names)
+        name = rest[0] if rest[0] in names else closest(rest[0], names) or closest(rest[0].replace("num_", "n"), names)
         if name is None:
             break
         found, rest = f"{found}.{name}".lstrip("."), rest[1:]

@@ -183,7 +183,12 @@ def _teachers(settings: Configuration) -> tuple[Pool | None, Ranges]:
     total, section = count.value * size.value, settings.at(TEACHERS)
     names = [line.key.text for line in section if line.key.text != SINGLE_TEACHER] if isinstance(section, Section) else []
     if names:
-        ranges = _several(settings, names, total, size.name)
+        single = f"{TEACHERS}.{SINGLE_TEACHER}"
+        written = next((each for each in settings.notes.document.settings if each.key.startswith(single)), None)
+        if written is not None:
+            message, help_ = f"verl drops `{SINGLE_TEACHER}` where there are other teachers", f"rename it: `+{TEACHERS}.NAME.key=`"
+            settings.notes.warn("PW124", TEACHER, message, written.key_span, "dropped", help_)
+        ranges = _several(settings, names, total, size)
         return pool_of("teacher_pool", found, tuple(ranges), settings.entry.slots), ranges
     known = engine_of(settings, TEACHER)
     replica = known[0].replica if known else 1
@@ -196,29 +201,56 @@ def _teachers(settings: Configuration) -> tuple[Pool | None, Ranges]:
     return pool_of("teacher_pool", found, (TEACHER,), settings.entry.slots), {}
 
 
-def _several(settings: Configuration, names: list[str], total: int, accelerators: str) -> Ranges:
+def _several(settings: Configuration, names: list[str], total: int, accelerators: Amount) -> Ranges:
     """Ranks of each of several teachers; none if they are unknown, or do not fill the pool."""
     ranges, needed, parts = dict[str, tuple[int, int]](), 0, []
+    keys, torn, notes = dict[str, str](), list[tuple[str, str]](), settings.notes
     for name in names:
         path, component = f"{TEACHERS}.{name}", f"{TEACHER}_{name}"
         known, replicas = engine_of(settings, component), settings.whole(f"{path}.num_replicas", DEGREES, 0, least=0)
         if known is None or replicas is None:
             return {}
-        for key in ("key", "model_path"):
+        for key in ("key", "model_path", "inference.name"):
             if not settings.is_open(f"{path}.{key}", ROLES) and not settings.has(f"{path}.{key}"):
                 message = f"teacher `{name}` has no `{key}`, which verl demands of each of several teachers"
-                settings.notes.error(MODE, component, message, settings.place(path), "", f"set `+{path}.{key}=`", None, TEACHER_AT)
-        count = replicas.value * known[0].replica
-        parts.append(f"{name} {replicas.value} x {known[0].replica}")
-        if count:
-            ranges[component] = (needed, needed + count - 1)
-        needed += count
+                notes.error(MODE, component, message, settings.place(path), "", f"set `+{path}.{key}=`", None, TEACHER_AT)
+        word = settings.word(f"{path}.key", ROLES)
+        if word and keys.setdefault(word, name) != name:
+            message = f"teachers `{keys[word]}` and `{name}` have the same key `{word}`, so verl raises a ValueError"
+            notes.error(MODE, component, message, settings.place(f"{path}.key"), "", "give each teacher a key of its own", None, TEACHER_AT)
+        replica = known[0].replica
+        parts.append(f"{name} {replicas.value} x {replica}")
+        torn += [(name, each) for start in range(replicas.value) if (each := _torn(needed + start * replica, replica, accelerators.value))][
+            :1
+        ]
+        if replicas.value:
+            ranges[component] = (needed, needed + replicas.value * replica - 1)
+        needed += replicas.value * replica
     if needed == total:
+        for name, why in torn:
+            help_ = f"reorder the teachers, or change `{TEACHERS}.{name}.inference.tensor_model_parallel_size`"
+            notes.error(TORN, f"{TEACHER}_{name}", f"a replica of teacher `{name}` {why}", settings.place(f"{TEACHERS}.{name}"), "", help_, None,
+                        "verl notices this when it starts the servers of the teachers")  # fmt: skip
         return ranges
     message = f"the teachers need {with_noun(needed, 'accelerator')} ({', '.join(parts)}), but `teacher_pool` has {total}"
-    at, help_ = settings.place(f"{TEACHERS}.{names[0]}"), f"set `num_replicas` of the teachers, or `{accelerators}`, so that they are equal"
+    at, help_ = (
+        settings.place(f"{TEACHERS}.{names[0]}"),
+        f"set `num_replicas` of the teachers, or `{accelerators.name}`, so that they are equal",
+    )
     settings.notes.error(DEGREES, TEACHER, message, at, f"{needed} of {total}", help_, None, TEACHER_AT)
     return {}
+
+
+def _torn(start: int, size: int, per_node: int) -> str:
+    """Why verl refuses a replica of a teacher at a rank of the pool; "" if it takes it.
+
+    Source: verl, verl/workers/rollout/replica.py (RolloutReplica), experimental/teacher_loop/teacher_model.py (_validate_replica_node_alignment).
+    """
+    if size % min(per_node, size):
+        return f"has {with_noun(size, 'accelerator')}, no multiple of the {per_node} of a node"
+    nodes = (start + size - 1) // per_node - start // per_node + 1
+    least = -(-size // per_node)
+    return f"has ranks {start}-{start + size - 1} of the pool, on {with_noun(nodes, 'node')} instead of {least}" if nodes != least else ""
 
 
 def separate(settings: Configuration) -> Declared:

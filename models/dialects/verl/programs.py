@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 from ...configuration.notes import Notes
+from ...findings.finding import Severity
 from ...pools.pool import Reserve
 from ...record import dataclass
 from ...releases.configurations import Configurations
-from ...releases.release import ReleaseTable, read_releases
+from ...releases.release import ALWAYS, ReleaseTable, read_releases, spans_of
 from ...releases.runs import Releases
 from ...text.program import Program
 from ...text.tree import Mapping as Tree
@@ -172,8 +173,26 @@ def entry_of(notes: Notes, root: Tree, program: Program | None) -> Entry:
     Nothing is proved about a program that is not verl's own: its errors are warnings.
     """
     found = _entry_of(notes, root, program)
+    if program is not None:
+        _judge_module(notes, program)
     known = notes.choice is not None and found.program in _FACTS
     return entry_in(found.program, notes.choice.release.index) if known and notes.choice else found
+
+
+def _judge_module(notes: Notes, program: Program) -> None:
+    """An error where the release at hand has no module of this name; a warning where that release is a guess, or a checkout is there."""
+    choice, mask = notes.choice, names_in(program.name)
+    if choice is None or not mask or mask >> choice.release.index & 1:
+        return
+    module = program.name.removesuffix(".py").replace("/", ".").strip(".")
+    names = next(data["names"] for data in _FACTS.values() if module in data.get("names", {}))
+    others = [release for release in choice.table if mask >> release.index & 1]
+    better = next((name for name in names if names_in(name) >> choice.release.index & 1), "")
+    severity = Severity.ERROR if choice.is_stated and not program.found else Severity.WARNING
+    message = f"verl {choice.release.name} has no `{module}`, so nothing starts"
+    help_ = f"run `{better}`" if better else f"name the release that you run: `--framework {choice.table.package}=={others[-1].name}`"
+    note = f"verl {spans_of(others)} {'has' if len(others) == 1 else 'have'} it"
+    notes.judge(ALWAYS, severity, "PW123", "", message, program.span, "not in this release", help_, None, note)
 
 
 def _entry_of(notes: Notes, root: Tree, program: Program | None) -> Entry:

@@ -112,7 +112,8 @@ def _of_stages(problem: Problem, component: Component, card: ModelCard, split: S
     fitting = [] if split.exact else [each for each in range(1, amount + 1) if split.given and (rest + split.given - each) % size == 0]
     fitting = [each for each in fitting if rest + split.given - each >= 0]
     best = min(fitting, key=lambda each: abs(each - split.given)) if fitting else 0
-    help_ = f"set `{split.key}` to {best}" if best else f"make `{split.key}` fit {amount} {words}"
+    place = f"`{split.key}`" if split.key else f"the stages of {component.name}"
+    help_ = f"set `{split.key}` to {best}" if best else f"make {place} fit {amount} {words}"
     notes = [f"the model is taken for `{card.name}`, by the last part of its path"] if card.assumed else []
     notes += [split.when] if split.when else []
     tell = error if split.proved and not card.assumed else warning

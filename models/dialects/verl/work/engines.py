@@ -21,8 +21,8 @@ from ....releases.release import Range
 from ...checks import AtLeast, Equals, Number, OneOf, divisors, near
 from ..degrees import APART, PARTED, Degrees, engine_key, engine_of, is_teacher, parted_size
 from ..programs import TRAINERS, Kind
-from ..releases import reward_key
-from .work import ACCELERATORS, AFTER_WEIGHTS, DEGREES, IN_SERVER, IN_WORKERS, MODE, NEVER, ROLLOUT, TORN, WITH_REWARD, Work
+from ..releases import is_apart, reward_key
+from .work import ACCELERATORS, AFTER_WEIGHTS, DEGREES, IN_SERVER, IN_WORKERS, MODE, NEVER, ROLLOUT, TORN, WITH_REWARD, WITH_TRAINER, Work
 
 SOURCE = "verl, verl/workers/config/rollout.py (RolloutConfig.__post_init__)"
 REPLICAS = {"vllm": Range("0.6.0"), "sglang": Range("0.6.0"), "trtllm": Range("b178a3cd")}
@@ -180,6 +180,23 @@ def _parted(work: Work) -> None:
     source, refused = "verl, sglang_pd_replica.py, vllm_pd_replica.py", "{left}, but prefill and decode apart allow 1 alone"
     for path in (f"{PARTED}.prefill_replicas", f"{ROLLOUT}.data_parallel_size"):
         work.check("rollout", Equals(code=MODE, source=source, left=path, right=1, message=refused, when=AFTER_WEIGHTS))
+    backends = ("nixl", "mooncake") if program == "vllm" else ("nixl", "mooncake", "ascend", "mori", "fake")
+    work.check("rollout", OneOf(code=MODE, source=f"{source}, verl/workers/config/disaggregation.py", key=f"{PARTED}.transfer_backend",
+                                values=backends, when=AFTER_WEIGHTS if program == "vllm" else IN_WORKERS,
+                                message="{left} is `{right}`, which verl does not have for this engine"))  # fmt: skip
+    switch = "trainer.v1.separate_async.hybrid_rollout.enable_switch"
+    if is_apart(settings) and settings.since("1dda039b") and settings.flag(switch, MODE):
+        message = f"`{switch}` does not go with prefill and decode apart: verl raises a ValueError"
+        work.tell(
+            MODE,
+            "rollout",
+            message,
+            settings.place(switch),
+            f"set {work.assigned(switch, False)}",
+            settings.becomes(switch, "False"),
+            "",
+            WITH_TRAINER,
+        )
     tensor, per_node = work.amount(f"{ROLLOUT}.tensor_model_parallel_size", DEGREES), _per_node(work, "rollout")
     size = parted_size(settings, tensor.value) if tensor else 0
     if size and per_node:

@@ -13,6 +13,7 @@ from typing import Iterator
 from ....configuration.notes import is_unknown
 from ....findings.span import Span
 from ....findings.wording import with_noun
+from ....text.program import Program
 from ....text.tree import Mapping, Scalar, Sequence, Value
 from ...skeleton import HINTS
 from ..listed import MAPPING
@@ -52,19 +53,31 @@ def _accelerators(work: Work, alone: bool) -> None:
     program, pools = work.notes.document.program, work.setup.pools
     machine = program.machine if program is not None else None
     need = sum(pool.size for pool in pools) if alone else max(parts.size for pool in pools for parts in pool.parts)
-    if machine is None or machine.accelerators is None or need <= machine.accelerators:
+    key, given = "ray_kwargs.ray_init.num_gpus", list[tuple[int, str, Span | None]]()
+    if machine is not None and machine.accelerators is not None:
+        shown = f"the script shows Ray {with_noun(machine.accelerators, 'accelerator')} of this node"
+        given.append((machine.accelerators, shown, machine.accelerators_span))
+    if work.settings.since("0.6.0") and work.settings.at(key) is not None and not _is_submitted(program):
+        amount = work.settings.whole(key, FIT, least=0)
+        given += [(amount.value, f"`{key}` gives Ray {with_noun(amount.value, 'accelerator')}", amount.span)] if amount else []
+    there, shown, at = min(given, key=lambda each: each[0], default=(need, "", None))
+    if need <= there:
         return
-    shown, name = f"the script shows Ray {with_noun(machine.accelerators, 'accelerator')} of this node", pools[0].name
+    name = pools[0].name
     if not alone:
         message, help_ = f"{shown}, but a part of a pool needs {need} of one", f"show Ray {need} accelerators on each node"
-        work.tell(FIT, name, message, machine.accelerators_span, help_, None, "", HANGS, proved=False)
+        work.tell(FIT, name, message, at, help_, None, "", HANGS, proved=False)
         return
     names = " and ".join(f"`{pool.name}` ({pool.sizes})" for pool in pools)
-    size = work.assigned(pools[0].accelerators_key or "trainer.n_gpus_per_node", machine.accelerators)
-    at = machine.accelerators_span or pools[0].span("size")
-    when = f"verl raises a ValueError: Total available GPUs {machine.accelerators}.0 is less than total desired GPUs {need}"
-    work.tell(FIT, name, f"{shown}, but {names} need{'s' * (len(pools) == 1)} {need}", at,
-              f"show Ray {need} accelerators, or set {size}", None, f"{machine.accelerators} of {need}", when)  # fmt: skip
+    size = work.assigned(pools[0].accelerators_key or "trainer.n_gpus_per_node", there)
+    when = f"verl raises a ValueError: Total available GPUs {there}.0 is less than total desired GPUs {need}"
+    work.tell(FIT, name, f"{shown}, but {names} need{'s' * (len(pools) == 1)} {need}", at or pools[0].span("size"),
+              f"show Ray {need} accelerators, or set {size}", None, f"{there} of {need}", when)  # fmt: skip
+
+
+def _is_submitted(program: Program | None) -> bool:
+    """True if Ray runs before the program, which then starts none of its own."""
+    return program is not None and program.launcher.startswith("ray")
 
 
 def _cpus(work: Work) -> None:
@@ -74,7 +87,7 @@ def _cpus(work: Work) -> None:
     machine = program.machine if program is not None else None
     given: list[tuple[int, str, Span | None]] = []
     amount = work.amount(key, CPUS)
-    if amount is not None and (program is None or not program.launcher.startswith("ray")):
+    if amount is not None and not _is_submitted(program):
         given.append((amount.value, f"`{key}` {amount.value}", amount.span))
     if machine is not None and machine.cpus is not None:
         given.append((machine.cpus, f"`--num-cpus` {machine.cpus}", machine.cpus_span))
@@ -101,7 +114,11 @@ def _unread(work: Work) -> None:
     for owner, paths in list(sections.items())[:MOST_NAMED]:
         named = ", ".join(f"`{path}`" for path in paths[:MOST_NAMED])
         why = f"{named} size{'s' * (len(paths) == 1)} something on accelerators, which is not read here"
-        add = "Name the release that has it (`--framework verl==VERSION`), or count its accelerators yourself"
+        add = "Count its accelerators yourself"
+        if ".engine_kwargs" in owner:
+            add = f"Write it as a key of verl, such as `{owner.partition('.engine_kwargs')[0]}.tensor_model_parallel_size`"
+        elif work.notes.choice is None or not work.notes.choice.is_stated:
+            add = "Name the release that has it (`--framework verl==VERSION`), or count its accelerators yourself"
         work.notes.unsure(UNREAD, owner or paths[0], why, decides=True, add=add)
 
 

@@ -65,6 +65,36 @@ def test_with_a_plus_a_near_miss_is_a_warning_and_a_key_of_ones_own_is_not() -> 
     assert (finding.code, finding.severity.value, finding.help) == ("PW104", "warning", "write `trainer.total_epochs`")
 
 
+ACTOR = "actor_rollout_ref.actor"
+FIELDS = (
+    (f"+{ROLLOUT}.tensor_paralel_size=4", "0.6.1 0.7.0 0.8.0 0.9.0 1dda039b", "`RolloutConfig`"),
+    (f"+{ACTOR}.ppo_minibatch_size=4", "0.6.0 1dda039b", "`FSDPActorConfig`"),
+    (f"++{ACTOR}.fsdp_config.tp_size=4", "0.6.1 1dda039b", "`FSDPEngineConfig`"),
+    ("algorithm.adv_estimator=gae +critic.my.key=4", "0.6.1", "`FSDPCriticConfig`"),
+)
+NO_FIELDS = (
+    (f"+{ROLLOUT}.tensor_paralel_size=4", "0.5.0"),
+    (f"+{ROLLOUT}.engine_kwargs.vllm.mine=4 +{ACTOR}.optim.override_optimizer_config.foreach=True", "0.8.0"),
+    ("+actor_rollout_ref.model.override_config.mine=4 +data.mine=4 +trainer.mine=4", "0.8.0"),
+    (f"{ROLLOUT}._target_=my.Own +{ROLLOUT}.mine=4", "0.8.0"),
+    ("+critic.my.key=4", "0.6.1"),
+    (f"+{ROLLOUT}.sglang_engine_mode=local", "0.6.0"),
+)
+
+
+@pytest.mark.parametrize(("settings", "names", "name"), FIELDS)
+def test_a_plus_adds_no_field_to_a_dataclass(settings: str, names: str, name: str) -> None:
+    for release in names.split():
+        (finding,) = about_keys(reading(settings, release).findings)
+        assert (finding.code, finding.severity.value) == ("PW104", "error")
+        assert finding.message.startswith(name)
+
+
+@pytest.mark.parametrize(("settings", "release"), NO_FIELDS)
+def test_a_plus_adds_to_other_sections_and_to_older_releases(settings: str, release: str) -> None:
+    assert about_keys(reading(settings, release).findings) == []
+
+
 def test_a_plus_before_a_key_that_is_there_is_refused() -> None:
     (finding,) = about_keys(reading("+trainer.nnodes=2".replace("nnodes", "val_before_train")).findings)
     assert finding.message == "`trainer.val_before_train` is in `ppo_trainer` of verl 1dda039b, so Hydra refuses to add it"
@@ -76,6 +106,23 @@ def test_a_key_of_other_releases_names_them() -> None:
     (finding,) = about_keys(reading("distillation.enabled=True", "0.6.1").findings)
     assert finding.notes == ("verl 0.8.0 to 1dda039b have it",)
     assert finding.help == "name the release that you run: `--framework verl==1dda039b`"
+
+
+MEGATRON = "actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2"
+HELPS = (
+    (MEGATRON, "1dda039b", "choose what has it: `model_engine=megatron`"),
+    (MEGATRON, "0.6.1", "choose what has it: `--config-name=ppo_megatron_trainer`"),
+    (
+        f"{ROLLOUT}.moe_tensor_parallel_size=2",
+        "1dda039b",
+        f"write `+{ROLLOUT}.moe_tensor_parallel_size=2`: verl takes it, though no configuration has it",
+    ),
+)
+
+
+@pytest.mark.parametrize(("setting", "release", "help_"), HELPS)
+def test_a_key_of_another_choice_names_the_choice(setting: str, release: str, help_: str) -> None:
+    assert [each.help for each in about_keys(reading(setting, release).findings)] == [help_]
 
 
 KNOWN = (
@@ -111,6 +158,32 @@ def test_an_option_that_a_release_lacks_is_refused() -> None:
     assert about_keys(reading("model_engine=megatron", "0.7.0").findings)[0].code == "PW012"
 
 
+NO_OPTIONS = (
+    ("model_engine=fsdp", "0.7.1 0.9.0", "options are `dp`, `torchtitan`, `veomni`"),
+    ("critic=big", "0.5.0 1dda039b", "options are `critic`, `dp_critic`, `megatron_critic`"),
+    ("model@actor_rollout_ref.model=nope", "0.8.0", "options are `hf_model`"),
+)
+
+
+@pytest.mark.parametrize(("setting", "names", "help_"), NO_OPTIONS)
+def test_an_option_that_no_release_has_is_refused(setting: str, names: str, help_: str) -> None:
+    for number, release in enumerate(names.split()):
+        (finding,) = about_keys(reading(setting, release).findings)
+        assert (finding.code, finding.severity.value) == ("PW012", "error")
+        assert number or finding.help == help_
+
+
+@pytest.mark.parametrize("beside", ["--config-dir=conf", "hydra.searchpath=[file://conf]", "--config-path=/my/config"])
+def test_an_option_in_a_folder_of_ones_own_is_not_known(beside: str) -> None:
+    found = reading(f"model_engine=mine {beside}", "0.9.0")
+    assert about_keys(found.findings) == []
+    assert [each for each in found.unchecked if each.rule == "PW013" and each.subject == "model_engine" and each.decides]
+
+
+def test_null_takes_a_group_out() -> None:
+    assert about_keys(reading("reward=null", "0.9.0").findings) == []
+
+
 def test_megatron_chosen_by_its_group_has_the_defaults_of_megatron() -> None:
     found = reading("model_engine=megatron actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=2", "0.9.0")
     assert found.problem is not None
@@ -133,3 +206,39 @@ def test_the_text_none_of_verls_own_file_means_nothing() -> None:
     assert table is not None
     assert table.keys["actor_rollout_ref.ref.megatron.expert_tensor_parallel_size"] == "None"
     assert table.defaults["actor_rollout_ref.ref.megatron.expert_tensor_parallel_size"].value is None
+
+
+MODULES = (
+    ("verl.trainer.fsdp_sft_trainer", "0.9.0 1dda039b", "0.7.0"),
+    ("verl.trainer.main_generation", "1dda039b", "0.7.0"),
+    ("verl.trainer.main_generation_server", "0.5.0", "0.6.0"),
+    ("verl.experimental.one_step_off_policy.main_ppo", "0.6.1", "0.7.1"),
+    ("recipe.fully_async_policy.fully_async_main", "1dda039b", "0.6.1"),
+)
+
+
+@pytest.mark.parametrize(("module", "without", "has"), MODULES)
+def test_a_release_without_the_program_is_refused(module: str, without: str, has: str) -> None:
+    def about_it(release: str) -> list[str]:
+        findings = read(
+            Source("run.sh", f"python3 -m {module} trainer.nnodes=1\n"), composer=Composer(frameworks=(f"verl=={release}",))
+        ).findings
+        return [finding.severity.value for finding in findings if "so nothing starts" in finding.message]
+
+    assert [about_it(release) for release in without.split()] == [["error"]] * len(without.split())
+    assert about_it(has) == []
+    assert not any(
+        "so nothing starts" in each.message for each in read(Source("run.sh", f"python3 -m {module} trainer.nnodes=1\n")).findings
+    )
+
+
+def test_two_releases_of_one_framework_are_refused_and_the_same_twice_is_not() -> None:
+    def stated(*releases: str) -> Reading:
+        return read(
+            Source("run.sh", f"python3 -m verl.trainer.main_ppo {GOOD}\n"),
+            composer=Composer(frameworks=tuple(f"verl=={each}" for each in releases)),
+        )
+
+    findings = stated("0.6.1", "0.7.0").findings
+    assert [each.message for each in findings] == ["two releases of verl are stated: 0.6.1 and 0.7.0"]
+    assert stated("0.7.0", "0.7.0").problem is not None

@@ -56,6 +56,24 @@ DP = {f"{R}.data_parallel_size": 2}
 TEACHER = {"distillation.enabled": True, "distillation.nnodes": 1, "distillation.n_gpus_per_node": 4,
            "distillation.teacher_models.teacher_model.model_path": "/models/teacher"}  # fmt: skip
 TAUGHT = {**TEACHER, "distillation.teacher_models.teacher_model.inference.tensor_model_parallel_size": 4}
+
+
+def several(*sizes: int) -> dict[str, object]:
+    """Teachers of one replica each, on 2 nodes of 4 beside a trainer on 2."""
+    found: dict[str, object] = {"trainer.nnodes": 2, "trainer.n_gpus_per_node": 4, "distillation.enabled": True, "distillation.nnodes": 2,
+                                "distillation.n_gpus_per_node": 4}  # fmt: skip
+    for number, size in enumerate(sizes):
+        values = {
+            "key": f"t{number}",
+            "model_path": "/m",
+            "num_replicas": 1,
+            "inference.name": "vllm",
+            "inference.tensor_model_parallel_size": size,
+        }
+        found |= {f"+distillation.teacher_models.t{number}.{key}": value for key, value in values.items()}
+    return found
+
+
 REWARD = {"reward.reward_model.enable": True, "reward.reward_model.enable_resource_pool": True, "reward.reward_model.nnodes": 1,
           "reward.reward_model.n_gpus_per_node": 8, "reward.reward_model.rollout.name": "vllm"}  # fmt: skip
 OLD_REWARD = {key.removeprefix("reward."): value for key, value in REWARD.items()}
@@ -78,6 +96,12 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
     "K2 teachers that do not fill their pool": (
         "0.8.0 0.9.0", MAIN, {**TEACHER, "+distillation.teacher_models.a.key": "a", "+distillation.teacher_models.a.model_path": "/m",
                               "+distillation.teacher_models.a.num_replicas": 1}, "the teachers need 2 accelerators", "2x8",
+    ),
+    "K2 a torn replica of a teacher": (f"0.8.0 {NEWEST}", MAIN, several(2, 4, 2), "has ranks 2-5 of the pool, on 2 nodes instead of 1", "4x4"),
+    "K2 a teacher over nodes in part": ("0.9.0", MAIN, several(3, 5), "has 5 accelerators, no multiple of the 4 of a node", "4x4"),
+    "K2 teachers of one key": ("0.8.0", MAIN, {**several(4, 4), "+distillation.teacher_models.t1.key": "t0"}, "have the same key `t0`", "4x4"),
+    "K2 a teacher without an engine": (
+        "0.9.0", MAIN, {**several(4, 4), "+distillation.teacher_models.t1.inference.name": None}, "has no `inference.name`", "4x4",
     ),
     "K2 the reward model's pool": (f"0.7.1 0.8.0 0.9.0 {NEWEST}", MAIN, REWARD, "need 16 accelerators in all", "1x8"),
     "K2 the reward model's replicas": (
@@ -109,6 +133,10 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
         NEWEST, ON_MEGATRON, {**BIG, **ENDS, f"{A}.megatron.virtual_pipeline_model_parallel_size": 2}, "is no multiple of", "8x8",
     ),
     "K7 CPUs of ray.init": (f"0.9.0 {NEWEST}", MAIN, {"ray_kwargs.ray_init.num_cpus": 8}, "fewer than the CPUs that verl reserves", "1x8"),
+    "K7 accelerators of ray.init": (f"0.6.0 0.9.0 {NEWEST}", MAIN, {"+ray_kwargs.ray_init.num_gpus": 4}, "gives Ray 4 accelerators, but", "1x8"),
+    "K7 accelerators of ray.init as a map": (NEWEST, MAIN, {"+ray_kwargs.ray_init": "{num_gpus:4}"}, "gives Ray 4 accelerators, but", "1x8"),
+    "K5 a float of ranks": (f"0.6.1 {NEWEST}", MAIN, {f"{R}.tensor_model_parallel_size": "2.0"}, "must be a whole number", "1x8"),
+    "K5 a float of samples": (f"0.5.0 {NEWEST}", MAIN, {"data.train_batch_size": "1e3"}, "must be a whole number", "1x8"),
     "K8 TensorRT-LLM over nodes": (
         "b178a3cd 0.7.1", MAIN, {**TRTLLM, f"{R}.tensor_model_parallel_size": 4, "trainer.nnodes": 2, "trainer.n_gpus_per_node": 2},
         "on one node alone", "2x2",
@@ -125,6 +153,13 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
     ),
     "K8 prefill apart and the ranks": (
         "0.9.0", MAIN, {f"{R}.disaggregation.enabled": True, f"{R}.disaggregation.decode_replicas": 2}, "of rollout cannot be divided", "1x8",
+    ),
+    "K8 prefill apart and what it sends with": (
+        f"0.9.0 {NEWEST}", MAIN, {f"{R}.disaggregation.enabled": True, f"{R}.disaggregation.transfer_backend": "mori"}, "`mori`, which verl does not have", "1x8",
+    ),
+    "K8 prefill apart and a switch": (
+        NEWEST, MAIN, {**V1_APART, f"{R}.disaggregation.enabled": True, "trainer.v1.separate_async.hybrid_rollout.enable_switch": True},
+        "does not go with prefill and decode apart", "2x8",
     ),
     "K13 agent loops": ("0.7.0 b178a3cd 0.8.0", MAIN, {"data.train_batch_size": 60, **DYNAMIC, "trainer.n_gpus_per_node": 2}, "8 agent loop workers", "1x8"),
     "K13 mode=sync": (f"0.7.0 0.9.0 {NEWEST}", MAIN, SYNC, "which verl has removed", "1x8"),
@@ -203,9 +238,16 @@ def test_what_only_another_release_refuses_is_a_warning_that_names_it() -> None:
 
 def test_a_section_that_names_accelerators_and_is_not_read_is_never_ok() -> None:
     for release, key in ((NEWEST, "+my_pool.n_gpus_per_node"), ("b178a3cd", "distillation.n_gpus_per_node"), (NEWEST, "+judge.engine.tensor_parallel_size"),
-                         (NEWEST, f"+{R}.engine_kwargs.vllm.tensor_parallel_size"), (NEWEST, "+rollout.nnodes"), (NEWEST, "+pools.0.num_gpus")):  # fmt: skip
+                         (NEWEST, f"+{R}.engine_kwargs.vllm.tensor_parallel_size"), (NEWEST, "+rollout.nnodes"), (NEWEST, "+pools.0.num_gpus"),
+                         *((name, f"+{R}.engine_kwargs.sglang.{key}_size") for name in ("0.6.1", NEWEST) for key in ("tp", "dp", "pp"))):  # fmt: skip
         report = judged(release, {key: 4}, machines="1x8")
         assert any(each.decides and each.rule == "PW122" for each in report.unchecked), key
+
+
+def test_teachers_that_fit_are_right() -> None:
+    assert said(judged("0.9.0", several(4, 2, 2), machines="4x4")) == []
+    mixed = {**several(4, 4), "distillation.teacher_models.teacher_model.key": "x"}
+    assert any("verl drops `teacher_model`" in each for each in said(judged("0.9.0", mixed, machines="4x4"), Severity.WARNING))
 
 
 def test_a_reward_model_under_its_old_name_is_read_by_nobody_since_0_9_0() -> None:
@@ -244,8 +286,16 @@ def test_several_teachers_have_ranks_of_their_own() -> None:
     several: dict[str, object] = {"distillation.enabled": True, "distillation.nnodes": 1, "distillation.n_gpus_per_node": 8}
     for name, replicas in (("a", 2), ("b", 1)):
         path = f"+distillation.teacher_models.{name}"
-        several |= {f"{path}.key": name, f"{path}.model_path": "/m", f"{path}.num_replicas": replicas,
+        several |= {f"{path}.key": name, f"{path}.model_path": "/m", f"{path}.inference.name": "vllm", f"{path}.num_replicas": replicas,
                     f"{path}.inference.tensor_model_parallel_size": 2 if name == "a" else 4}  # fmt: skip
     found = reading(NEWEST, several, machines="2x8")
     assert not said(verify(found)) and found.problem is not None
     assert {name: found.problem.given().world_size(name) for name in ("teacher_a", "teacher_b")} == {"teacher_a": 4, "teacher_b": 4}
+
+
+def test_two_stages_that_do_not_hold_all_layers_are_a_warning() -> None:
+    ends = {f"{LAYERS}.num_layers_in_first_pipeline_stage": 10, f"{LAYERS}.num_layers_in_last_pipeline_stage": 10}
+    changes = {"actor_rollout_ref.model.path": "Qwen/Qwen2.5-7B-Instruct", f"{A}.megatron.pipeline_model_parallel_size": 2, **ends}
+    (found,) = [each for each in judged(NEWEST, changes, ON_MEGATRON, "1x8").findings if each.code == "PW404"]
+    assert found.severity is Severity.WARNING and found.message.endswith("but the first and the last stage of actor hold 20")
+    assert found.help == "make the stages of actor fit 28 layers"
