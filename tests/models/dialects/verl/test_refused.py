@@ -26,11 +26,11 @@ FULLY = "verl.experimental.fully_async_policy.fully_async_main --config-name=ful
 APART = {"actor_rollout_ref.hybrid_engine": False}
 
 
-def errors(program: str, changes: dict[str, object]) -> list[str]:
+def errors(program: str, changes: dict[str, object], release: str = "b178a3cd") -> list[str]:
     """What is wrong with the good configuration after these changes; None removes a key."""
     settings = {key: value for key, value in {**GOOD, **changes}.items() if value is not None}
     text = " \\\n  ".join([f"python3 -m {program}", *(f"{key}={value}" for key, value in settings.items())])
-    reading: Reading = read(Source("run.sh", text + "\n"), level="training", composer=Composer(frameworks=("verl==b178a3cd",)))
+    reading: Reading = read(Source("run.sh", text + "\n"), level="training", composer=Composer(frameworks=(f"verl=={release}",)))
     return [finding.message for finding in verify(reading).findings if finding.severity is Severity.ERROR]
 
 
@@ -76,6 +76,31 @@ REFUSED = {
         MAIN, {"reward_model.enable": True, "reward_model.rollout.name": "vllm", "reward_model.num_workers": 3}, "3 reward loop workers",
     ),
 }  # fmt: skip
+
+
+MINI, LOGS, NEW = f"{ACTOR}.ppo_micro_batch_size_per_gpu", f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu", "trainer.use_legacy_worker_impl"
+REFERENCE, LOSS = "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu", f"{ACTOR}.use_kl_loss"
+MICRO_BATCHES: list[tuple[str, dict[str, object], str]] = [
+    ("0.6.1", {NEW: "disable", MINI: 3}, ""),
+    ("0.7.0", {NEW: "disable", MINI: 3}, ""),
+    ("0.7.0", {NEW: "disable", MINI: 16}, "the 8 samples of a rank are no multiple"),
+    ("0.7.1", {NEW: "disable", MINI: 3}, "the 8 samples of a rank are no multiple"),
+    ("0.8.0", {MINI: 3}, "the 8 samples of a rank are no multiple"),
+    ("0.8.0", {LOGS: 5}, "the 32 samples of a rank are no multiple"),
+    ("0.8.0", {LOGS: 5, "algorithm.rollout_correction.bypass_mode": True}, ""),
+    ("1dda039b", {LOGS: 5, f"{ACTOR}.use_dynamic_bsz": True}, ""),
+    ("1dda039b", {LOGS: 5}, "the 32 samples of a rank are no multiple"),
+    ("1dda039b", {LOGS: 16, "data.train_batch_size": 96}, ""),  # padded to two mini batches
+    ("1dda039b", {LOSS: True, REFERENCE: 5}, "the 32 samples of a rank are no multiple"),
+    # The critic's engine fits its batches to the tokens whatever is written.
+    ("1dda039b", {"algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size_per_gpu": 3}, ""),
+]
+
+
+@pytest.mark.parametrize(("release", "changes", "words"), MICRO_BATCHES)
+def test_micro_batches_of_the_model_engine_fill_the_samples_of_a_rank(release: str, changes: dict[str, object], words: str) -> None:
+    found = errors(MAIN, changes, release)
+    assert len(found) == bool(words) and all(words in message for message in found), found
 
 
 @pytest.mark.parametrize("case", REFUSED)
