@@ -18,9 +18,11 @@ from ....record import dataclass
 from ....releases.release import Range
 from ....text.tree import Scalar
 from ...checks import AtLeast, Equals, Number, Requires, divisors, multiples_near, near
-from ..programs import FULLY_ASYNC, PROCESSES, TRAINERS
-from ..releases import SEQUENCE, has_new_workers, is_apart, is_v1
+from ..degrees import TUNES
+from ..programs import ENGINE_PROCESSES, FULLY_ASYNC, PROCESSES, TRAINERS
+from ..releases import has_new_workers, is_apart, is_v1
 from .batches import EACH, FITTED, INFERRED, MICRO, PROMPTS, samples_of_step
+from .meshes import tuned_ranks
 from .modes import STEPS
 from .work import ACTOR, DEFAULT, FIRST_STEP, FIRST_UPDATE, IN_ROLLOUTER, IN_WORKERS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, Work
 
@@ -28,6 +30,7 @@ NEW = "verl, verl/workers/engine_workers.py (train_mini_batch)"
 CUT = "verl, verl/workers/engine/utils.py (prepare_micro_batches)"
 OLD = "verl, verl/workers/fsdp_workers.py, megatron_workers.py (normalize config)"
 STREAM = "verl, experimental/fully_async_policy/fully_async_rollouter.py (__init__)"
+ENGINE = "verl, verl/trainer/sft_trainer.py (_build_dataloader)"
 TUNING = "verl, verl/trainer/fsdp_sft_trainer.py (_normalize_config_bsz)"
 EXACT = (("data.train_batch_size", 0), ("data.gen_batch_size", 1))
 LOGGED = f"{ROLLOUT}.calculate_log_probs"
@@ -265,19 +268,27 @@ def _shares(work: Work) -> None:
 
 
 def judge_tuning(work: Work) -> None:
-    """The batch divides among the data parallel ranks, and the part of a rank into micro batches."""
-    ranks = work.setup.world_size("actor")
-    if work.entry.program != PROCESSES or not ranks:
+    """The batch of what is fine-tuned divides among the data parallel ranks, and the part of a rank into micro batches."""
+    ranks = tuned_ranks(work) if work.entry.kind in TUNES else None
+    batch = work.amount("data.train_batch_size", SHARES) if ranks else None
+    if not ranks or not batch:
         return
-    batch, micro, sequence = (work.amount(key, SHARES) for key in ("data.train_batch_size", "data.micro_batch_size_per_gpu", SEQUENCE))
-    parts = sequence.value if sequence else 1
-    if not batch or ranks % parts:
-        return
-    ranks //= parts
-    message = "{left} does not divide among {right}"
-    work.divides("actor", SHARES, work.of(batch), Number(ranks, f"{ranks} data parallel ranks"), IN_WORKERS, (), message, source=TUNING)
-    if batch.value % ranks == 0:
-        share = batch.value // ranks
+    share, program, right = batch.value // ranks, work.entry.program, Number(ranks, f"{ranks} data parallel ranks")
+    message, rounds = "{left} does not divide among {right}", program == ENGINE_PROCESSES
+    if rounds and not share:
+        message = "{left} is less than {right}: a batch of 0 samples is refused"
+        work.check("actor", AtLeast(code=SHARES, source=ENGINE, left=work.of(batch), right=right, message=message, when=IN_WORKERS))
+    elif rounds:
+        message += f": each takes {share}, and {{rest}} are left"
+        when, severity = "verl rounds down without a word", Severity.WARNING
+        work.divides("actor", SHARES, work.of(batch), right, when, (), message, edits=False, source=ENGINE, severity=severity)
+    else:
+        when = IN_WORKERS if program == PROCESSES else FIRST_STEP
+        work.divides("actor", SHARES, work.of(batch), right, when, (), message, source=TUNING)
+    if program != PROCESSES and share and (rounds or batch.value % ranks == 0):
+        fills(work, "actor", share, "data.micro_batch_size_per_gpu", "data.use_dynamic_bsz", FIRST_STEP)
+    elif batch.value % ranks == 0:
         left = Number(share, f"the {with_noun(share, 'sample')} of a rank ({batch.value} // {ranks})")
+        micro = work.number("data.micro_batch_size_per_gpu", SHARES)
         message = f"{{left}} {are(share)} no multiple of {{right}}"
-        work.divides("actor", NUMBERS, left, work.of(micro), IN_WORKERS, (), message, change="right", source=TUNING)
+        work.divides("actor", NUMBERS, left, micro, IN_WORKERS, (), message, change="right", source=TUNING)

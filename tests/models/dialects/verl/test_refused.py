@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.composition import Composer
-from placewright.models.dialects.load import read
+from placewright.models.dialects.load import load_settings, read
 from placewright.models.findings.finding import Severity
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify
@@ -122,3 +123,37 @@ def test_roles_of_one_process_have_the_groups_of_its_first() -> None:
 
 def test_a_replica_over_parts_of_one_accelerator_has_a_server_for_each() -> None:
     assert errors(MAIN, {"trainer.nnodes": 4, "trainer.n_gpus_per_node": 1, f"{ROLLOUT}.tensor_model_parallel_size": 2}) == []
+
+
+TUNED: list[tuple[str, str, str]] = [
+    ("engine.ulysses_sequence_parallel_size=3", "faulty", "cannot be divided into 3 sequence parallel ranks"),
+    ("engine.fsdp_size=3", "faulty", "cannot be divided into shards over 3"),
+    ("engine=veomni engine.ulysses_parallel_size=3", "faulty", "cannot be divided into 3 sequence parallel ranks"),
+    ("engine=veomni engine.expert_parallel_size=3", "incomplete", ""),
+    ("engine=megatron engine.tensor_model_parallel_size=3", "faulty", "cannot be divided by tp x pp x cp = 3"),
+    ("engine=megatron engine.tensor_model_parallel_size=4 data.train_batch_size=2", "ok", ""),
+    ("engine=megatron engine.expert_model_parallel_size=3", "faulty", "expert tp x ep x pp"),
+    ("engine=automodel engine.tp_size=3", "faulty", "cannot be divided by tp x pp x cp = 3"),
+    ("engine=torchtitan engine.tensor_parallel_size=2", "faulty", "must be the 8 ranks of actor"),
+    ("engine=mindspeed", "incomplete", ""),
+    ("data.train_batch_size=4", "faulty", "a batch of 0 samples is refused"),
+    ("data.micro_batch_size_per_gpu=3 data.use_dynamic_bsz=False", "faulty", "the 2 samples of a rank are no multiple"),
+    ("data.micro_batch_size_per_gpu=3", "ok", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("settings", "verdict", "words"), TUNED)
+def test_engines_that_fine_tune_divide_the_processes_of_torchrun(settings: str, verdict: str, words: str) -> None:
+    text = f"torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.sft_trainer model.path=x data.train_batch_size=16 {settings}\n"
+    report = verify(read(Source("run.sh", text), read_shorthand("x8"), level="training", composer=Composer(frameworks=("verl==0.8.0",))))
+    found = [finding.message for finding in report.findings if finding.severity is Severity.ERROR]
+    assert report.verdict == verdict, found
+    assert len(found) == bool(words) and all(words in message for message in found), found
+
+
+def test_tuning_in_ray_deals_the_batch_and_without_a_launcher_nothing_is_assumed() -> None:
+    ray = "python3 -m verl.trainer.sft_trainer_ray model.path=x trainer.n_gpus_per_node=8 data.train_batch_size=12\n"
+    report = verify(read(Source("run.sh", ray), level="training", composer=Composer(frameworks=("verl==0.8.0",))))
+    assert any("does not divide among 8 data parallel ranks" in each.message for each in report.findings)
+    listed = load_settings(["engine.ulysses_sequence_parallel_size=2", "engine.fsdp_size=2", "model.path=x"], None, "verl")
+    assert verify(listed).verdict == "incomplete"
