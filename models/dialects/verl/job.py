@@ -100,8 +100,9 @@ def components_of(settings: Configuration, declared: Declared, sized: Collection
 def _component(settings: Configuration, pool: Pool, name: str, size: int, sized: bool) -> Component:
     tunes = settings.entry.kind in TUNES
     parallel, amounts = degrees_in(settings, pool, name) or (Parallel(), dict[str, Amount]())
+    taught = is_teacher(name)  # said with its pool
     followed = name in OWNERS and section_of(pool.components, name) != OWNERS[name] and not is_engine(settings, name)
-    if followed and sized and size % parallel.replica:
+    if (followed or taught) and sized and size % parallel.replica:
         parallel, amounts = Parallel(), {}  # said of the role whose degrees these are
     spans: dict[str, Span] = {key: place for key in ("size", "count", "name") if (place := pool.spans.get(key))}
     if place := pool.span("size"):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
+from ....component import Parallel
 from ....configuration.settings import Amount
 from ....findings.finding import Severity
 from ....findings.wording import with_noun
@@ -114,18 +115,27 @@ def _ranks_divide(work: Work, name: str, ranks: int, amount: Amount | None, what
 
 def _titan(work: Work, name: str, section: str, ranks: int) -> None:
     """TorchTitan asserts that its degrees fill the world (torchtitan/distributed/parallel_dims.py, ParallelDims)."""
-    parts = ("data_parallel_replicate", "data_parallel_shard", "context_parallel", "tensor_parallel", "pipeline_parallel")
-    found = [work.settings.whole(f"{section}.{part}_size", DEGREES, 1, least=-1) for part in parts]
-    sizes, component = [amount.value for amount in found if amount is not None], work.setup.component(name)
-    fix = component.fixes.get(DEGREES) if component is not None else None
-    if component is not None and fix is not None:  # what is left of the world once these divide it is not known
-        fix = replace(fix, help=f"{fix.help}, and dp replicas x dp shards so that all degrees together are {ranks}", edit=None)
-        work.setup.change(component, replace(component, fixes={**component.fixes, DEGREES: fix}))
-    elif len(sizes) == len(parts) and sizes[1] > 0:  # else the shards are what is left
-        product = Number(prod(sizes), f"dp replicas x dp shards x cp x tp x pp = {' x '.join(map(str, sizes))} = {prod(sizes)}", found[1])
-        source = "verl, verl/workers/engine/torchtitan/transformer_impl.py"
-        world = Number(ranks, f"the {with_noun(ranks, 'rank')} of {name}")
-        work.check(name, Equals(code=DEGREES, source=source, left=product, right=world, when=IN_WORKERS))
+    keys = ("data_parallel_shard", "tensor_parallel", "data_parallel_replicate", "context_parallel", "pipeline_parallel")
+    found = [amount for key in keys if (amount := work.settings.whole(f"{section}.{key}_size", DEGREES, 1, least=-1))]
+    sizes = [amount.value for amount in found]
+    if len(sizes) < len(keys) or sizes[0] < 1 or prod(sizes) == ranks:
+        return  # shards of -1 are what is left
+    shards, tensor, rest = found[0], found[1], prod(sizes[2:])
+    fitting = [size for size in divisors(ranks) if size <= tensor.value and ranks % (rest * size) == 0]
+    best = max(fitting, default=0)
+    whole = f"dp shards x tp x dp replicas x cp x pp = {' x '.join(map(str, sizes))} = {prod(sizes)}"
+    help_, edit = f"choose sizes whose product is {ranks}", None
+    if best:
+        parts = [work.assigned(tensor.name, best)] if best != tensor.value else []
+        parts += [work.assigned(shards.name, ranks // (rest * best))] if ranks // (rest * best) != shards.value else []
+        help_ = f"set {' and '.join(parts)}"
+        edit = shards.becomes(ranks // (rest * best)) if best == tensor.value else None
+    at = next((amount.span for amount in (*found[1:], shards) if amount.span and amount.value > 1), shards.span)
+    message = f"{whole} must be the {with_noun(ranks, 'rank')} of {name}"
+    work.tell(DEGREES, name, message, at, help_, edit, f"not {ranks}", IN_WORKERS)
+    component = work.setup.component(name)
+    if component is not None and ranks % component.parallel.replica:  # the product is said here
+        work.setup.change(component, replace(component, parallel=Parallel(), fixes={}))
 
 
 def _groups(work: Work, name: str, owner: str, ranks: int) -> None:

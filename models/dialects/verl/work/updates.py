@@ -62,9 +62,10 @@ class Update:
         """The samples as a number of a check."""
         return Number(self.samples, work.samples(self.samples, " of a mini batch", self.mini, self.each), self.mini)
 
-    def even(self) -> list[int]:
-        """Sizes of mini batches next to this one that come out even."""
-        return multiples_near(self.mini.value, self.ranks // gcd(self.ranks, self.each.value))
+    def even(self, micro: int = 1) -> list[int]:
+        """Sizes of mini batches next to this one that come out even, in micro batches too."""
+        step = self.ranks * micro
+        return multiples_near(self.mini.value, step // gcd(step, self.each.value))
 
 
 def updates_of(work: Work) -> Iterator[Update]:
@@ -89,7 +90,10 @@ def judge_updates(work: Work) -> None:
         elif new and not again:  # the workers of the model engine refuse what does not come out even
             message = f"{{left}} {do(update.samples)} not divide among {{right}}"
             right = Number(update.ranks, f"the {update.ranks} data parallel ranks")
-            work.divides(update.name, SHARES, update.number(work), right, FIRST_UPDATE, update.even(), message, edits=False, source=NEW)
+            fixed = update.name == "actor" and work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS) is False
+            micro = work.amount(f"{ACTOR}.{MICRO}_per_gpu", NUMBERS) if fixed else None
+            better = update.even(micro.value if micro else 1)
+            work.divides(update.name, SHARES, update.number(work), right, FIRST_UPDATE, better, message, edits=False, source=NEW)
         if new and update.name == "actor":  # the critic's engine fits batches to the tokens in any case
             _fixed(work, update)
         key = f"{update.owner}.megatron.virtual_pipeline_model_parallel_size"
