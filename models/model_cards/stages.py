@@ -36,9 +36,14 @@ class Stages:
         """What the layers in the middle divide by: the other stages, and each stage by its virtual ones."""
         ends = [amount for amount in (self.first, self.last) if amount is not None]
         middle = stages - len(ends) if ends else stages
-        if middle < 1:
-            return ()
         less = sum(amount.value for amount in ends) - (0 if ends else self.extra)
+        if middle < 1:  # Megatron checks nothing here, and builds these layers alone
+            among, two = "the first and the last stage", len(ends) == stages == 2
+            return (
+                (Split("layers", "pp", 1, key=ends[1].name, span=ends[1].span, proved=False, less=less, among=among, exact=True),)
+                if two
+                else ()
+            )
         key, given, span = "", 0, None
         if ends:
             key, given = ends[0].name, ends[0].value
