@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Iterable
 
 from ..models.findings.codes import topic_of
-from ..models.findings.finding import Missing, Unchecked
+from ..models.findings.finding import Missing, Severity, Unchecked
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.shorthand import in_one_word
 from ..models.reading import Reading
@@ -15,6 +15,7 @@ from ..models.reading import Reading
 NAME_MACHINES = "Pass `--cluster x8`"
 _WHOLE = ("PW010", "PW120", "PW122")
 """Rules whose reason needs no word before it: about a file or program as a whole, or about a variable."""
+NO_ROOM = "PW215"
 _ROOT = re.compile("`--config-root [^`]+`")
 _OPTIONS = ("--dialect", "-m ", "--framework", "--config-root", "--set", "--allow-env", "--cluster")
 """What is added first: what the file is, then its parts and values, then the machines."""
@@ -57,6 +58,8 @@ def machines_of(reading: Reading) -> str:
     problem = reading.problem
     if reading.machines is not None and reading.failed:  # what has no room there is judged on others
         return in_one_word(reading.machines)
+    if any(finding.code == NO_ROOM and finding.severity is Severity.ERROR for finding in reading.findings):
+        return ""  # what has no room is judged on machines that are assumed
     if problem is None or not problem.cluster.counted or not problem.cluster.nodes:
         return ""
     return "" if any(item.decides and "--cluster" in item.add for item in reading.unchecked) else in_one_word(problem.cluster)

@@ -36,12 +36,12 @@ class Stages:
         """What the layers in the middle divide by: the other stages, and each stage by its virtual ones."""
         ends = [amount for amount in (self.first, self.last) if amount is not None]
         middle = stages - len(ends) if ends else stages
-        if middle == 0 and stages > 1:  # Megatron then counts no layers, and builds those that are said
-            held, span = sum(amount.value for amount in ends), ends[0].span if ends[0].scalar and ends[0].scalar.origin is None else None
-            return (Split("layers", "pp", 1, span=span, proved=False, less=held, among="the first and the last stage", exact=True),)
+        less = sum(amount.value for amount in ends) - (0 if ends else self.extra)
+        if middle == 0 and stages > 1:  # Megatron counts no layers here, and builds those of both ends alone
+            among, last = "the first and the last stage", ends[1]
+            return (Split("layers", "pp", 1, key=last.name, span=last.span, proved=False, less=less, among=among, exact=True),)
         if middle < 1:
             return ()
-        less = sum(amount.value for amount in ends) - (0 if ends else self.extra)
         key, given, span = "", 0, None
         if ends:
             key, given = ends[0].name, ends[0].value

@@ -12,6 +12,7 @@ from ...component import Parallel
 from ...configuration.settings import Amount
 from ...findings.span import Span
 from ...pools.pool import Pool
+from ...text.tree import Scalar
 from .configuration import Configuration
 from .programs import Kind
 from .releases import is_reward_served, reward_key
@@ -31,6 +32,17 @@ _MEGATRON = {
 _TITAN = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "cp": "context_parallel_size", "ep": "expert_parallel_size"}
 STRATEGIES = {"megatron": _MEGATRON, "mindspeed": _MEGATRON, "torchtitan": _TITAN}
 """Strategy, which is also the section of its degrees -> the keys of these."""
+TUNES = (Kind.TUNING, Kind.PROCESSES)
+"""Programs that fine-tune, without roles."""
+TUNERS: Mapping[str, Mapping[str, str]] = {
+    "fsdp": {}, "veomni": {}, "megatron": _MEGATRON, "torchtitan": _TITAN,
+    "automodel": {"tp": "tp_size", "pp": "pp_size", "cp": "cp_size", "ep": "ep_size"},
+}  # fmt: skip
+"""Engine that fine-tunes -> the keys of its degrees, in the section `engine`."""
+_CLASSES = {
+    "FSDPEngineConfig": "fsdp", "VeOmniEngineConfig": "veomni", "McoreEngineConfig": "megatron",
+    "TorchtitanEngineConfig": "torchtitan", "AutomodelEngineConfig": "automodel",
+}  # fmt: skip
 _ENGINE = {
     "tp": "tensor_model_parallel_size", "pp": "pipeline_model_parallel_size", "dp": "data_parallel_size",
     "ep": "expert_parallel_size",
@@ -98,6 +110,27 @@ def trained(settings: Configuration, owner: str, section: str) -> Degrees | None
     return _degrees(settings, {degree: f"{section}.{strategy}.{key}" for degree, key in keys.items()})
 
 
+def tuner_of(settings: Configuration) -> str | None:
+    """Engine that fine-tunes; None for a program that has no section `engine`, "" for an engine that is not read.
+
+    Source: verl, verl/trainer/config/engine/, verl/workers/engine/*/transformer_impl.py.
+    """
+    if settings.entry.kind not in TUNES or settings.entry.configuration != "sft_trainer_engine":
+        return None
+    chosen = [each.value for each in settings.notes.document.settings if each.key in ("engine", "engine@engine")]
+    if chosen:
+        name = chosen[-1].text if isinstance(chosen[-1], Scalar) and chosen[-1].text in TUNERS else ""
+    else:
+        name = _CLASSES.get((settings.word("engine._target_", DEGREES) or "").rpartition(".")[2], "")
+    return name if name != "fsdp" or settings.word("engine.strategy", DEGREES) in ("fsdp", "fsdp2") else ""
+
+
+def is_counted(settings: Configuration) -> bool:
+    """True if the number of processes is known: Ray makes them of the settings, torchrun is told apart."""
+    program = settings.notes.document.program
+    return settings.entry.kind is not Kind.PROCESSES or (program is not None and bool(program.name))
+
+
 def section_of(components: Sequence[str], name: str) -> str:
     """Section whose degrees Megatron's process groups have: all roles of a process have those of its first.
 
@@ -112,6 +145,9 @@ def degrees_in(settings: Configuration, pool: Pool | None, name: str) -> Degrees
     """Degrees of a component of a pool; None if they are unknown, or it has none."""
     if is_engine(settings, name):
         return engine_of(settings, name)
+    if settings.entry.kind in TUNES:
+        keys = TUNERS.get(tuner_of(settings) or "") if is_counted(settings) else None
+        return _degrees(settings, {degree: f"engine.{key}" for degree, key in keys.items()}) if keys else None
     return trained(settings, OWNERS[name], section_of(pool.components if pool else (), name)) if name in OWNERS else None
 
 

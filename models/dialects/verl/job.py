@@ -15,14 +15,13 @@ from ...model_cards import ModelUse
 from ...pools.pool import Pool
 from ...record import dataclass
 from .configuration import Configuration
-from .degrees import APART, OWNERS, Degrees, degrees_in, engine_of, is_engine, is_teacher, place_of, section_of, trained
+from .degrees import APART, OWNERS, TUNES, Degrees, degrees_in, engine_of, is_engine, is_teacher, place_of, section_of, trained
 from .pools import Declared
-from .programs import TRAINERS, Kind
+from .programs import TRAINERS
 from .releases import sequence_key
 
 REASON = "verl runs all roles of a pool in the same processes"
 DEGREES, FIT = "PW208", "PW215"
-TUNES = (Kind.TUNING, Kind.PROCESSES)
 _ROLES = {
     "actor": roles.ACTOR, "rollout": roles.ROLLOUT, APART: roles.ROLLOUT, "ref": roles.REFERENCE, "critic": roles.CRITIC,
     "reward_model": roles.REWARD, "env": roles.ENVIRONMENT,
@@ -100,9 +99,10 @@ def components_of(settings: Configuration, declared: Declared, sized: Collection
 
 def _component(settings: Configuration, pool: Pool, name: str, size: int, sized: bool) -> Component:
     tunes = settings.entry.kind in TUNES
-    parallel, amounts = (None if tunes else degrees_in(settings, pool, name)) or (Parallel(), dict[str, Amount]())
+    parallel, amounts = degrees_in(settings, pool, name) or (Parallel(), dict[str, Amount]())
+    taught = is_teacher(name)  # said with its pool
     followed = name in OWNERS and section_of(pool.components, name) != OWNERS[name] and not is_engine(settings, name)
-    if followed and sized and size % parallel.replica:
+    if (followed or taught) and sized and size % parallel.replica:
         parallel, amounts = Parallel(), {}  # said of the role whose degrees these are
     spans: dict[str, Span] = {key: place for key in ("size", "count", "name") if (place := pool.spans.get(key))}
     if place := pool.span("size"):

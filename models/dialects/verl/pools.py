@@ -413,7 +413,7 @@ def single(settings: Configuration) -> Declared:
 def processes(settings: Configuration) -> Declared:
     """Processes that torchrun starts: no pools of Ray, but as many processes on each of as many nodes."""
     program = settings.notes.document.program
-    if program is None:
+    if program is None or not program.name:
         size = sized(settings)
         why = "torchrun is told apart from the configuration how many processes there are"
         settings.notes.unsure(FIT, "actor", why, True, "Verify the script that starts it")

@@ -20,6 +20,7 @@ from ...pools.layout import UNLIMITED, Layout, Room, Short, apart, cut, lay_out,
 from ...pools.pool import Parts, Pool
 from .configuration import Configuration
 from .pools import FIT, Declared, in_pieces
+from .programs import Kind
 
 CPUS = "PW502"
 ROOM = (FIT, CPUS)
@@ -30,6 +31,7 @@ LATER = {
     "main_generation_server": "every server looks only whether the accelerators that are left are enough for itself",
 }
 """What programs do instead that do not compare the sum of all pools."""
+TORCHRUN = "torchrun waits for the nodes that are missing; a process without an accelerator fails"
 NEVER = "verl checks only the sum of all accelerators; Ray waits for this part without a limit and without a word"
 PER_NODE = "verl compares the parts of each pool with the nodes as soon as Ray is up (dropped in 0.6.0)"
 MOST_OFFERED, MOST_TRIED = 2, 24
@@ -131,13 +133,14 @@ def _judge(settings: Configuration, declared: Declared, cluster: Cluster, layout
 def _fault(settings: Configuration, declared: Declared, cluster: Cluster, rooms: Sequence[Room], short: Short) -> tuple[str, str, str]:
     """(code, message, when verl notices)."""
     pool, size, entry, pools = short.pool, short.size, settings.entry, declared.pools
+    torchrun = TORCHRUN if entry.kind is Kind.PROCESSES else ""
     need, have = sum(each.size for each in pools), sum(len(room.nodes) * room.free.bit_count() for room in rooms)
     if need > have:
         *names, last = [f"`{each.name}` ({each.sizes})" for each in pools]
         asked = f"`{pool.name}` needs {with_noun(need, 'accelerator')} ({pool.sizes})"
         if names:
             asked = f"{', '.join(names)} and {last} need {with_noun(need, 'accelerator')} in all"
-        return FIT, f"{asked}, the cluster has {have}{_missing(pools, cluster)}", LATER.get(entry.name, AT_ONCE)
+        return FIT, f"{asked}, the cluster has {have}{_missing(pools, cluster)}", torchrun or LATER.get(entry.name, AT_ONCE)
     fitting = [room for room in rooms if room.free.bit_count() >= size]
     if short.best is not None and fitting and short.best.cpus < UNLIMITED:
         room = max(fitting, key=lambda each: each.cpus)
@@ -150,7 +153,7 @@ def _fault(settings: Configuration, declared: Declared, cluster: Cluster, rooms:
         largest = max(len(each.node.accelerators) for each in cluster.alike)
         left = f"the largest node, {name}, has {has}" if has == largest else f"of what is left {name} has most, {has}"
     message = f"{_part(short)} needs {with_noun(size, 'accelerator')} of one node, but {left}"
-    return FIT, message, PER_NODE if settings.until("0.6.0") else NEVER
+    return FIT, message, torchrun or PER_NODE if torchrun or settings.until("0.6.0") else NEVER
 
 
 def _part(short: Short) -> str:

@@ -65,18 +65,21 @@ def judge_batches(work: Work) -> None:
         return
     trained = prompts if work.entry.own_trainer else drawn  # such trainers draw until there is enough
     dealings = [*_at_start(work, prompts), *_to_ranks(work, trained), *_to_workers(work, drawn)]
-    seen: set[tuple[str, int, str]] = set()
+    seen: set[tuple[str, int]] = set()
     for dealing in dealings:
-        amount, key = dealing.prompts, (dealing.prompts.name, dealing.parts, dealing.component)
-        if key not in seen:
+        amount, key, total = dealing.prompts, (dealing.prompts.name, dealing.parts), dealing.prompts.value * each.value
+        if key in seen or total % dealing.parts == 0:
+            continue
+        if dealing.releases == ALWAYS:
             seen.add(key)
-            step = lcm(*(its.parts for its in dealings if its.prompts.name == amount.name and its.releases == dealing.releases))
-            left = Number(amount.value * each.value, work.samples(amount.value * each.value, "", amount, each), amount)
-            message = f"{{left}} {do(left.value)} not divide among {{right}}"
-            work.divides(
-                dealing.component, SHARES, left, Number(dealing.parts, dealing.to), dealing.when,
-                multiples_near(amount.value, step // gcd(step, each.value)), message, source=SOURCE, releases=dealing.releases,
-            )  # fmt: skip
+        step = lcm(*(its.parts for its in dealings if its.prompts.name == amount.name and its.releases == dealing.releases))
+        mini = work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES)
+        better = multiples_near(amount.value, step // gcd(step, each.value))
+        better = [value for value in better if amount is not prompts or not mini or value >= mini.value] or better
+        left = Number(total, work.samples(total, "", amount, each), amount)
+        message = f"{{left}} {do(total)} not divide among {{right}}"
+        work.divides(dealing.component, SHARES, left, Number(dealing.parts, dealing.to), dealing.when, better, message, source=SOURCE,
+                     releases=dealing.releases)  # fmt: skip
     whole = work.settings.flag(f"{ACTOR}.use_prefix_grouper", SHARES) and work.settings.flag("trainer.balance_batch", SHARES)
     groups = work.data_parallel("actor") if whole and work.entry.kind is Kind.HYBRID and work.settings.since("0.7.0") else None
     if groups:

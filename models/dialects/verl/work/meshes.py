@@ -7,14 +7,16 @@ core/transformer/transformer_config.py (TransformerConfig.__post_init__).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
+from ....component import Parallel
 from ....configuration.settings import Amount
 from ....findings.finding import Severity
 from ....findings.wording import with_noun
 from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, Stages, layout_of
 from ...checks import Equals, Excludes, Number, divisors, near
-from ..degrees import OWNERS
+from ..degrees import OWNERS, TUNERS, TUNES, is_counted, tuner_of
 from ..programs import PROCESSES, Kind
 from ..releases import SEQUENCE, shards_key
 from .work import ACTOR, DEGREES, DIVIDES, IN_WORKERS, MODE, NEVER, REPLACED, WITH_MODEL, Work
@@ -23,6 +25,7 @@ GROUPS = (
     "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size", "expert_model_parallel_size",
     "expert_tensor_parallel_size",
 )  # fmt: skip
+ULYSSES = "engine.ulysses_parallel_size"
 CONFIG = "override_transformer_config"
 SOURCE = "Megatron-LM, core/transformer/transformer_config.py (TransformerConfig.__post_init__)"
 MESH = "verl, verl/workers/fsdp_workers.py (create_device_mesh)"
@@ -30,6 +33,9 @@ MESH = "verl, verl/workers/fsdp_workers.py (create_device_mesh)"
 
 def judge_meshes(work: Work) -> None:
     """Every size divides the world of its component."""
+    if work.entry.kind in TUNES:
+        _tuned(work)
+        return
     for name, owner in OWNERS.items():
         ranks = work.setup.world_size(name)
         if ranks is None or work.is_engine(name):
@@ -42,7 +48,7 @@ def judge_meshes(work: Work) -> None:
         elif strategy == "veomni":
             _ranks_divide(work, name, ranks, work.amount(f"{owner}.veomni.ulysses_parallel_size", DEGREES))
         elif strategy == "torchtitan":
-            _titan(work, name, owner, ranks)
+            _titan(work, name, f"{owner}.torchtitan", ranks)
         elif strategy not in ("fsdp", "mindspeed", "", None):
             why = f"the degrees of {strategy} are not read: data parallel ranks and batches of {name} are unknown"
             work.notes.unsure(DEGREES, name, why)
@@ -51,8 +57,45 @@ def judge_meshes(work: Work) -> None:
     ranks = work.setup.world_size("rollout") if apart else None
     if ranks and work.is_trained_by(ACTOR) == "fsdp":
         _mesh(work, "rollout", ACTOR, ranks, shards_key(work.settings, "actor"))
-    if work.entry.program == PROCESSES and (ranks := work.setup.world_size("actor")):
+
+
+def _tuned(work: Work) -> None:
+    """What is fine-tuned, by FSDP or by the engine of its section `engine`."""
+    ranks, engine = work.setup.world_size("actor"), tuner_of(work.settings)
+    if ranks is None or not is_counted(work.settings):
+        return
+    if work.entry.program == PROCESSES:
         _ranks_divide(work, "actor", ranks, work.amount(SEQUENCE, DEGREES))
+    elif engine == "fsdp":
+        _mesh(work, "actor", "", ranks, "engine.fsdp_size")
+    elif engine == "veomni":
+        _ranks_divide(work, "actor", ranks, work.amount(ULYSSES, DEGREES))
+        experts = work.amount("engine.expert_parallel_size", DEGREES)
+        if experts and ranks % experts.value:
+            why = f"whether VeOmni takes {work.text(experts)} for {with_noun(ranks, 'rank')} is not known"
+            work.notes.unsure(DEGREES, "actor", why, True, f"Set `{experts.name}` to a divisor of {ranks}")
+    elif engine == "megatron":
+        _stages(work, "actor", "engine")
+        _experts(work, "actor", "engine", ranks)
+    elif engine == "torchtitan":
+        _titan(work, "actor", "engine", ranks)
+    elif engine == "":
+        add = f"Check yourself that its degrees divide the {ranks} ranks; those of {', '.join(TUNERS)} are read"
+        work.notes.unsure(DEGREES, "actor", "the degrees of this engine are not read", True, add)
+
+
+def tuned_ranks(work: Work) -> int | None:
+    """Data parallel ranks of what is fine-tuned; None where they are unknown or do not come out even."""
+    ranks, component, engine = work.setup.world_size("actor"), work.setup.component("actor"), tuner_of(work.settings)
+    if ranks is None or component is None or engine == "" or not is_counted(work.settings):
+        return None
+    if engine == "megatron" and work.settings.flag("engine.dynamic_context_parallel", DEGREES):
+        return None
+    size = component.parallel.replica
+    if engine in (None, "fsdp", "veomni"):
+        sequence = work.amount(ULYSSES, DEGREES) if engine == "veomni" else work.sequence("", DEGREES)
+        size = sequence.value if sequence else 1
+    return ranks // size if ranks % size == 0 else None
 
 
 def _mesh(work: Work, name: str, owner: str, ranks: int, shards: str) -> None:
@@ -70,24 +113,37 @@ def _ranks_divide(work: Work, name: str, ranks: int, amount: Amount | None, what
         work.divides(name, DEGREES, world, parts, IN_WORKERS, (), "{left} cannot be divided into {right}", change="right", source=MESH)
 
 
-def _titan(work: Work, name: str, owner: str, ranks: int) -> None:
+def _titan(work: Work, name: str, section: str, ranks: int) -> None:
     """TorchTitan asserts that its degrees fill the world (torchtitan/distributed/parallel_dims.py, ParallelDims)."""
-    parts = ("data_parallel_replicate", "data_parallel_shard", "context_parallel", "tensor_parallel", "pipeline_parallel")
-    found = [work.settings.whole(f"{owner}.torchtitan.{part}_size", DEGREES, 1, least=-1) for part in parts]
-    sizes = [amount.value for amount in found if amount is not None]
-    if len(sizes) == len(parts) and sizes[1] > 0:  # else the shards are what is left
-        product = Number(prod(sizes), f"dp replicas x dp shards x cp x tp x pp = {' x '.join(map(str, sizes))} = {prod(sizes)}", found[1])
-        source = "verl, verl/workers/engine/torchtitan/transformer_impl.py"
-        world = Number(ranks, f"the {with_noun(ranks, 'rank')} of {name}")
-        work.check(name, Equals(code=DEGREES, source=source, left=product, right=world, when=IN_WORKERS))
+    keys = ("data_parallel_shard", "tensor_parallel", "data_parallel_replicate", "context_parallel", "pipeline_parallel")
+    found = [amount for key in keys if (amount := work.settings.whole(f"{section}.{key}_size", DEGREES, 1, least=-1))]
+    sizes = [amount.value for amount in found]
+    if len(sizes) < len(keys) or sizes[0] < 1 or prod(sizes) == ranks:
+        return  # shards of -1 are what is left
+    shards, tensor, rest = found[0], found[1], prod(sizes[2:])
+    fitting = [size for size in divisors(ranks) if size <= tensor.value and ranks % (rest * size) == 0]
+    best = max(fitting, default=0)
+    whole = f"dp shards x tp x dp replicas x cp x pp = {' x '.join(map(str, sizes))} = {prod(sizes)}"
+    help_, edit = f"choose sizes whose product is {ranks}", None
+    if best:
+        parts = [work.assigned(tensor.name, best)] if best != tensor.value else []
+        parts += [work.assigned(shards.name, ranks // (rest * best))] if ranks // (rest * best) != shards.value else []
+        help_ = f"set {' and '.join(parts)}"
+        edit = shards.becomes(ranks // (rest * best)) if best == tensor.value else None
+    at = next((amount.span for amount in (*found[1:], shards) if amount.span and amount.value > 1), shards.span)
+    message = f"{whole} must be the {with_noun(ranks, 'rank')} of {name}"
+    work.tell(DEGREES, name, message, at, help_, edit, f"not {ranks}", IN_WORKERS)
+    component = work.setup.component(name)
+    if component is not None and ranks % component.parallel.replica:  # the product is said here
+        work.setup.change(component, replace(component, parallel=Parallel(), fixes={}))
 
 
 def _groups(work: Work, name: str, owner: str, ranks: int) -> None:
     """Those of Megatron: the first role of a process makes them for all others."""
     section = work.setup.section(name)
     if section == owner:
-        _stages(work, name, owner)
-        _experts(work, name, owner, ranks)
+        _stages(work, name, f"{owner}.megatron")
+        _experts(work, name, f"{owner}.megatron", ranks)
         return
     for key in GROUPS:
         amount, holds = work.amount(f"{owner}.megatron.{key}", DEGREES), work.amount(f"{section}.megatron.{key}", DEGREES)
@@ -97,9 +153,9 @@ def _groups(work: Work, name: str, owner: str, ranks: int) -> None:
                                     severity=Severity.WARNING, when=NEVER))  # fmt: skip
 
 
-def _stages(work: Work, name: str, owner: str) -> None:
+def _stages(work: Work, name: str, degrees: str) -> None:
     """Only pipeline stages can be split into virtual ones; layers are given to stages in one way."""
-    degrees, config = f"{owner}.megatron", f"{owner}.megatron.{CONFIG}"
+    config = f"{degrees}.{CONFIG}"
     virtual = work.amount(f"{degrees}.virtual_pipeline_model_parallel_size", DEGREES)
     stages = work.amount(f"{degrees}.pipeline_model_parallel_size", DEGREES)
     if virtual and stages and stages.value == 1:
@@ -139,9 +195,9 @@ def stages_of(work: Work, section: str, owner: str) -> Stages | int | None:
     return None
 
 
-def _experts(work: Work, name: str, owner: str, ranks: int) -> None:
+def _experts(work: Work, name: str, degrees: str, ranks: int) -> None:
     """The expert tensor parallel size is the tensor parallel size where it is not said; 1 in 0.6.0 (its own default)."""
-    tensor, stages, _, experts, own = (work.amount(f"{owner}.megatron.{key}", DEGREES) for key in GROUPS)
+    tensor, stages, _, experts, own = (work.amount(f"{degrees}.{key}", DEGREES) for key in GROUPS)
     if not tensor or not experts or not stages:
         return
     inner = own or tensor
@@ -150,7 +206,7 @@ def _experts(work: Work, name: str, owner: str, ranks: int) -> None:
         return  # without experts this is what tp x pp demand
     message = f"the {with_noun(ranks, 'rank')} of {name} cannot be divided by expert tp x ep x pp = "
     message += f"{inner.value} x {experts.value} x {stages.value} = {product}"
-    key = f"{owner}.megatron.expert_tensor_parallel_size"
+    key = f"{degrees}.expert_tensor_parallel_size"
     note = "" if own else f"`{key}` is null, and so takes the tensor parallel size {tensor.value}"
     fitting = [size for size in divisors(ranks) if size <= inner.value and ranks % (size * experts.value * stages.value) == 0]
     if fitting:

@@ -7,7 +7,7 @@ experimental/fully_async_policy/fully_async_rollouter.py (__init__); trainer/fsd
 
 from __future__ import annotations
 
-from math import gcd
+from math import gcd, lcm
 from typing import Iterator
 
 from ....configuration.settings import Amount
@@ -15,16 +15,22 @@ from ....derivation import Derivation
 from ....findings.finding import Severity
 from ....findings.wording import are, do, with_noun
 from ....record import dataclass
+from ....releases.release import Range
 from ....text.tree import Scalar
 from ...checks import AtLeast, Equals, Number, Requires, divisors, multiples_near, near
-from ..programs import FULLY_ASYNC, PROCESSES, TRAINERS
-from ..releases import SEQUENCE, has_new_workers
+from ..degrees import TUNES
+from ..programs import ENGINE_PROCESSES, FULLY_ASYNC, PROCESSES, TRAINERS
+from ..releases import has_new_workers, is_apart, is_v1
 from .batches import EACH, FITTED, INFERRED, MICRO, PROMPTS, samples_of_step
-from .work import ACTOR, DEFAULT, FIRST_STEP, FIRST_UPDATE, IN_ROLLOUTER, IN_WORKERS, MODE, NUMBERS, ROLLOUT, SHARES, Work
+from .meshes import tuned_ranks
+from .modes import STEPS
+from .work import ACTOR, DEFAULT, FIRST_STEP, FIRST_UPDATE, IN_ROLLOUTER, IN_WORKERS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, Work
 
 NEW = "verl, verl/workers/engine_workers.py (train_mini_batch)"
+CUT = "verl, verl/workers/engine/utils.py (prepare_micro_batches)"
 OLD = "verl, verl/workers/fsdp_workers.py, megatron_workers.py (normalize config)"
 STREAM = "verl, experimental/fully_async_policy/fully_async_rollouter.py (__init__)"
+ENGINE = "verl, verl/trainer/sft_trainer.py (_build_dataloader)"
 TUNING = "verl, verl/trainer/fsdp_sft_trainer.py (_normalize_config_bsz)"
 EXACT = (("data.train_batch_size", 0), ("data.gen_batch_size", 1))
 LOGGED = f"{ROLLOUT}.calculate_log_probs"
@@ -56,9 +62,10 @@ class Update:
         """The samples as a number of a check."""
         return Number(self.samples, work.samples(self.samples, " of a mini batch", self.mini, self.each), self.mini)
 
-    def even(self) -> list[int]:
-        """Sizes of mini batches next to this one that come out even."""
-        return multiples_near(self.mini.value, self.ranks // gcd(self.ranks, self.each.value))
+    def even(self, micro: int = 1) -> list[int]:
+        """Sizes of mini batches next to this one that come out even, in micro batches too."""
+        step = self.ranks * micro
+        return multiples_near(self.mini.value, step // gcd(step, self.each.value))
 
 
 def updates_of(work: Work) -> Iterator[Update]:
@@ -83,11 +90,61 @@ def judge_updates(work: Work) -> None:
         elif new and not again:  # the workers of the model engine refuse what does not come out even
             message = f"{{left}} {do(update.samples)} not divide among {{right}}"
             right = Number(update.ranks, f"the {update.ranks} data parallel ranks")
-            work.divides(update.name, SHARES, update.number(work), right, FIRST_UPDATE, update.even(), message, edits=False, source=NEW)
+            fixed = update.name == "actor" and work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS) is False
+            micro = work.amount(f"{ACTOR}.{MICRO}_per_gpu", NUMBERS) if fixed else None
+            better = update.even(micro.value if micro else 1)
+            work.divides(update.name, SHARES, update.number(work), right, FIRST_UPDATE, better, message, edits=False, source=NEW)
+        if new and update.name == "actor":  # the critic's engine fits batches to the tokens in any case
+            _fixed(work, update)
         key = f"{update.owner}.megatron.virtual_pipeline_model_parallel_size"
         virtual = work.amount(key, NUMBERS) if update.strategy == "megatron" else None
         if virtual and virtual.value > 1:
             work.notes.unsure(NUMBERS, update.name, "how many micro batches the virtual pipeline stages get depends on the samples")
+
+
+def _fixed(work: Work, update: Update) -> None:
+    """The model engine demands that micro batches of a fixed size fill what a rank gets, of a mini batch and of a step."""
+    static = f"{ACTOR}.{FITTED}"
+    if not work.is_said(f"{ACTOR}.strategy") and work.settings.at(f"{ACTOR}.megatron") is not None:
+        return  # its strategy, and so its ranks, are guessed
+    if update.samples % update.ranks == 0:
+        fills(work, "actor", update.share, f"{ACTOR}.{MICRO}_per_gpu", static, FIRST_UPDATE)
+    samples = None if work.entry.own_trainer or work.entry.program == FULLY_ASYNC else _step(work, update)
+    if not samples:
+        return
+    if samples % update.ranks == 0 and not work.settings.flag("algorithm.rollout_correction.bypass_mode", NUMBERS):
+        fills(work, "rollout", samples // update.ranks, f"{ROLLOUT}.{INFERRED}_per_gpu", static, FIRST_STEP)
+    ranks = work.data_parallel("ref") if work.setup.component("ref") else None
+    if ranks and samples % ranks == 0:
+        fills(work, "ref", samples // ranks, f"{REFERENCE}.{INFERRED}_per_gpu", f"{REFERENCE}.log_prob_{FITTED}", FIRST_STEP)
+
+
+def _step(work: Work, update: Update) -> int | None:
+    """Samples of a step; the V1 trainer samples in parts, and pads each to whole mini batches of all that is trained."""
+    if not is_v1(work.settings):
+        return samples_of_step(work)
+    prompts = work.amount(PROMPTS, SHARES)
+    parts = work.amount(STEPS, NUMBERS) if is_apart(work.settings) else None
+    critic = work.amount("critic.ppo_mini_batch_size", SHARES) if work.setup.component("critic") else update.mini
+    if not prompts or not critic:
+        return None
+    multiple = lcm(update.ranks, update.samples, critic.value * update.each.value)
+    return -(-prompts.value // (parts.value if parts else 1) * update.each.value // multiple) * multiple
+
+
+def fills(work: Work, name: str, share: int, key: str, fitted: str, when: str) -> None:
+    """Micro batches fill the samples of a rank where they are not fitted to the tokens.
+
+    Source: verl, verl/workers/engine/utils.py (prepare_micro_batches), utils/tensordict_utils.py (chunk_tensordict).
+    """
+    micro = work.amount(key, NUMBERS) if work.settings.flag(fitted, NUMBERS) is False else None
+    if micro:
+        chunks = share // micro.value  # 0.7.0 cuts as many equal pieces, of whatever size
+        left = Number(share, f"the {with_noun(share, 'sample')} of a rank")
+        message = f"{{left}} {are(share)} no multiple of {{right}}"
+        releases = Range("0.7.0" if not chunks or share % chunks else "0.7.1")
+        better = near(micro.value, divisors(share))
+        work.divides(name, NUMBERS, left, work.of(micro), when, better, message, change="right", source=CUT, releases=releases)
 
 
 def _rounded(work: Work, update: Update, again: bool) -> None:
@@ -215,19 +272,27 @@ def _shares(work: Work) -> None:
 
 
 def judge_tuning(work: Work) -> None:
-    """The batch divides among the data parallel ranks, and the part of a rank into micro batches."""
-    ranks = work.setup.world_size("actor")
-    if work.entry.program != PROCESSES or not ranks:
+    """The batch of what is fine-tuned divides among the data parallel ranks, and the part of a rank into micro batches."""
+    ranks = tuned_ranks(work) if work.entry.kind in TUNES else None
+    batch = work.amount("data.train_batch_size", SHARES) if ranks else None
+    if not ranks or not batch:
         return
-    batch, micro, sequence = (work.amount(key, SHARES) for key in ("data.train_batch_size", "data.micro_batch_size_per_gpu", SEQUENCE))
-    parts = sequence.value if sequence else 1
-    if not batch or ranks % parts:
-        return
-    ranks //= parts
-    message = "{left} does not divide among {right}"
-    work.divides("actor", SHARES, work.of(batch), Number(ranks, f"{ranks} data parallel ranks"), IN_WORKERS, (), message, source=TUNING)
-    if batch.value % ranks == 0:
-        share = batch.value // ranks
+    share, program, right = batch.value // ranks, work.entry.program, Number(ranks, f"{ranks} data parallel ranks")
+    message, rounds = "{left} does not divide among {right}", program == ENGINE_PROCESSES
+    if rounds and not share:
+        message = "{left} is less than {right}: a batch of 0 samples is refused"
+        work.check("actor", AtLeast(code=SHARES, source=ENGINE, left=work.of(batch), right=right, message=message, when=IN_WORKERS))
+    elif rounds:
+        message += f": each takes {share}, and {{rest}} are left"
+        when, severity = "verl rounds down without a word", Severity.WARNING
+        work.divides("actor", SHARES, work.of(batch), right, when, (), message, edits=False, source=ENGINE, severity=severity)
+    else:
+        when = IN_WORKERS if program == PROCESSES else FIRST_STEP
+        work.divides("actor", SHARES, work.of(batch), right, when, (), message, source=TUNING)
+    if program != PROCESSES and share and (rounds or batch.value % ranks == 0):
+        fills(work, "actor", share, "data.micro_batch_size_per_gpu", "data.use_dynamic_bsz", FIRST_STEP)
+    elif batch.value % ranks == 0:
         left = Number(share, f"the {with_noun(share, 'sample')} of a rank ({batch.value} // {ranks})")
+        micro = work.number("data.micro_batch_size_per_gpu", SHARES)
         message = f"{{left}} {are(share)} no multiple of {{right}}"
-        work.divides("actor", NUMBERS, left, work.of(micro), IN_WORKERS, (), message, change="right", source=TUNING)
+        work.divides("actor", NUMBERS, left, micro, IN_WORKERS, (), message, change="right", source=TUNING)

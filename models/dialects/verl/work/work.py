@@ -11,7 +11,7 @@ from ....findings.wording import with_noun
 from ....releases.release import ALWAYS, Range
 from ...checks import Check, Divides, Facts, Number
 from ..configuration import Configuration
-from ..degrees import OWNERS, STRATEGIES, is_engine
+from ..degrees import OWNERS, STRATEGIES, TUNES, is_engine, tuner_of
 from ..job import Setup
 from ..programs import FULLY_ASYNC, Kind
 from ..releases import SEQUENCE, sequence_key, uses_reference
@@ -161,7 +161,8 @@ class Work(Facts):
 
     def sequence(self, owner: str, rule: str) -> Amount | None:
         """Sequence parallel size of something that FSDP trains."""
-        return self.amount(SEQUENCE if self.entry.kind is Kind.PROCESSES else sequence_key(self.settings, owner), rule)
+        tuned = f"engine.{SEQUENCE}" if tuner_of(self.settings) is not None else SEQUENCE
+        return self.amount(tuned if self.entry.kind in TUNES else sequence_key(self.settings, owner), rule)
 
     def data_parallel(self, name: str) -> int | None:
         """Ranks that get samples of their own; None where they are unknown or do not come out even, which other rules say."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.composition import Composer
-from placewright.models.dialects.load import read
+from placewright.models.dialects.load import load_settings, read
 from placewright.models.findings.finding import Severity
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify
@@ -26,11 +27,11 @@ FULLY = "verl.experimental.fully_async_policy.fully_async_main --config-name=ful
 APART = {"actor_rollout_ref.hybrid_engine": False}
 
 
-def errors(program: str, changes: dict[str, object]) -> list[str]:
+def errors(program: str, changes: dict[str, object], release: str = "b178a3cd") -> list[str]:
     """What is wrong with the good configuration after these changes; None removes a key."""
     settings = {key: value for key, value in {**GOOD, **changes}.items() if value is not None}
     text = " \\\n  ".join([f"python3 -m {program}", *(f"{key}={value}" for key, value in settings.items())])
-    reading: Reading = read(Source("run.sh", text + "\n"), level="training", composer=Composer(frameworks=("verl==b178a3cd",)))
+    reading: Reading = read(Source("run.sh", text + "\n"), level="training", composer=Composer(frameworks=(f"verl=={release}",)))
     return [finding.message for finding in verify(reading).findings if finding.severity is Severity.ERROR]
 
 
@@ -78,6 +79,31 @@ REFUSED = {
 }  # fmt: skip
 
 
+MINI, LOGS, NEW = f"{ACTOR}.ppo_micro_batch_size_per_gpu", f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu", "trainer.use_legacy_worker_impl"
+REFERENCE, LOSS = "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu", f"{ACTOR}.use_kl_loss"
+MICRO_BATCHES: list[tuple[str, dict[str, object], str]] = [
+    ("0.6.1", {NEW: "disable", MINI: 3}, ""),
+    ("0.7.0", {NEW: "disable", MINI: 3}, ""),
+    ("0.7.0", {NEW: "disable", MINI: 16}, "the 8 samples of a rank are no multiple"),
+    ("0.7.1", {NEW: "disable", MINI: 3}, "the 8 samples of a rank are no multiple"),
+    ("0.8.0", {MINI: 3}, "the 8 samples of a rank are no multiple"),
+    ("0.8.0", {LOGS: 5}, "the 32 samples of a rank are no multiple"),
+    ("0.8.0", {LOGS: 5, "algorithm.rollout_correction.bypass_mode": True}, ""),
+    ("1dda039b", {LOGS: 5, f"{ACTOR}.use_dynamic_bsz": True}, ""),
+    ("1dda039b", {LOGS: 5}, "the 32 samples of a rank are no multiple"),
+    ("1dda039b", {LOGS: 16, "data.train_batch_size": 96}, ""),  # padded to two mini batches
+    ("1dda039b", {LOSS: True, REFERENCE: 5}, "the 32 samples of a rank are no multiple"),
+    # The critic's engine fits its batches to the tokens whatever is written.
+    ("1dda039b", {"algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size_per_gpu": 3}, ""),
+]
+
+
+@pytest.mark.parametrize(("release", "changes", "words"), MICRO_BATCHES)
+def test_micro_batches_of_the_model_engine_fill_the_samples_of_a_rank(release: str, changes: dict[str, object], words: str) -> None:
+    found = errors(MAIN, changes, release)
+    assert len(found) == bool(words) and all(words in message for message in found), found
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_verl_refuses_is_said(case: str) -> None:
     program, changes, words = REFUSED[case]
@@ -97,3 +123,37 @@ def test_roles_of_one_process_have_the_groups_of_its_first() -> None:
 
 def test_a_replica_over_parts_of_one_accelerator_has_a_server_for_each() -> None:
     assert errors(MAIN, {"trainer.nnodes": 4, "trainer.n_gpus_per_node": 1, f"{ROLLOUT}.tensor_model_parallel_size": 2}) == []
+
+
+TUNED: list[tuple[str, str, str]] = [
+    ("engine.ulysses_sequence_parallel_size=3", "faulty", "cannot be divided into 3 sequence parallel ranks"),
+    ("engine.fsdp_size=3", "faulty", "cannot be divided into shards over 3"),
+    ("engine=veomni engine.ulysses_parallel_size=3", "faulty", "cannot be divided into 3 sequence parallel ranks"),
+    ("engine=veomni engine.expert_parallel_size=3", "incomplete", ""),
+    ("engine=megatron engine.tensor_model_parallel_size=3", "faulty", "cannot be divided by tp x pp x cp = 3"),
+    ("engine=megatron engine.tensor_model_parallel_size=4 data.train_batch_size=2", "ok", ""),
+    ("engine=megatron engine.expert_model_parallel_size=3", "faulty", "expert tp x ep x pp"),
+    ("engine=automodel engine.tp_size=3", "faulty", "cannot be divided by tp x pp x cp = 3"),
+    ("engine=torchtitan engine.tensor_parallel_size=2", "faulty", "must be the 8 ranks of actor"),
+    ("engine=mindspeed", "incomplete", ""),
+    ("data.train_batch_size=4", "faulty", "a batch of 0 samples is refused"),
+    ("data.micro_batch_size_per_gpu=3 data.use_dynamic_bsz=False", "faulty", "the 2 samples of a rank are no multiple"),
+    ("data.micro_batch_size_per_gpu=3", "ok", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("settings", "verdict", "words"), TUNED)
+def test_engines_that_fine_tune_divide_the_processes_of_torchrun(settings: str, verdict: str, words: str) -> None:
+    text = f"torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.sft_trainer model.path=x data.train_batch_size=16 {settings}\n"
+    report = verify(read(Source("run.sh", text), read_shorthand("x8"), level="training", composer=Composer(frameworks=("verl==0.8.0",))))
+    found = [finding.message for finding in report.findings if finding.severity is Severity.ERROR]
+    assert report.verdict == verdict, found
+    assert len(found) == bool(words) and all(words in message for message in found), found
+
+
+def test_tuning_in_ray_deals_the_batch_and_without_a_launcher_nothing_is_assumed() -> None:
+    ray = "python3 -m verl.trainer.sft_trainer_ray model.path=x trainer.n_gpus_per_node=8 data.train_batch_size=12\n"
+    report = verify(read(Source("run.sh", ray), level="training", composer=Composer(frameworks=("verl==0.8.0",))))
+    assert any("does not divide among 8 data parallel ranks" in each.message for each in report.findings)
+    listed = load_settings(["engine.ulysses_sequence_parallel_size=2", "engine.fsdp_size=2", "model.path=x"], None, "verl")
+    assert verify(listed).verdict == "incomplete"
