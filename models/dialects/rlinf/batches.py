@@ -235,6 +235,12 @@ def _check_updates(work: Work, batch: Amount) -> None:
         product = f"{with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} x {chunks}"
         message = f"an epoch of rollouts gives {with_noun(samples, 'sample')} ({product}), no multiple of {batch.said}"
         message += "; RLinf's actor fails at its first update"
+        # Where environments divide evenly, each process of the actor gets as many samples: then none has whole batches.
+        processes = [work.processes(name) for name in ("env", "rollout", "actor")]
+        stages = settings.whole("rollout.pipeline_stage_num", DEMANDS)
+        is_even = stages and all(processes) and total.value % lcm(*(count * stages.value for count in processes if count)) == 0
+        is_proved = is_even and not (work.until("0.3") and epochs.scalar is None)  # 0.1 and 0.2 miss the key before
         nearest = next(size for size in range(min(batch.value, samples), 0, -1) if samples % size == 0)
         help = f"set `{batch.name}` to {nearest}, or another divisor of {samples}"
-        work.notes.warn(DEMANDS, "actor", message, batch.span or work.settings.top, f"no divisor of {samples}", help)
+        report = work.notes.error if is_proved else work.notes.warn
+        report(DEMANDS, "actor", message, batch.span or work.settings.top, f"no divisor of {samples}", help)

@@ -14,7 +14,7 @@ from ...findings.span import Span
 from ...findings.wording import with_noun
 from ...releases.release import Range
 from ..checks import AtLeast, Check, Condition, Divides, Equals, Excludes, Facts, Number, OneOf, Requires, run_checks
-from .known import CHECKED, DEGREE, FSDP, LATE, SETTING
+from .known import CHECKED, DEGREE, FSDP, LATE, MEGATRON, SETTING
 from .modes.parts import Placer
 
 REASONING = ("reasoning", "coding_online_rl")
@@ -128,6 +128,11 @@ def _server(facts: Facts) -> Number | None:
     return Number(tp.value * pp.value, f"the {tp.value * pp.value} of a server", tp.amount) if tp and pp else None
 
 
+def _is_validated(facts: JobFacts) -> bool:
+    """True where `validate_cfg` looks at what trains; evaluations of reasoning and, since 0.3, of embodied jobs return before."""
+    return bool(facts.task) and not facts.task.endswith("_eval") and facts.settings.at("actor.training_backend") is not None
+
+
 _CONFIG = "RLinf, rlinf/config.py"
 
 SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
@@ -159,12 +164,20 @@ SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
             message="online coding trains with megatron alone, but {left} is `{right}`",
         ),
         OneOf(
+            code=SETTING, source=f"{_CONFIG}, validate_cfg (SUPPORTED_TRAINING_BACKENDS)", when=CHECKED, key="actor.training_backend",
+            values=(MEGATRON, FSDP), only_if=_job(lambda facts: facts.task != "coding_online_rl" and _is_validated(facts)),
+        ),
+        OneOf(
             code=SETTING, source="RLinf, rlinf/hybrid_engines/fsdp/utils.py (create_device_mesh), strategy/fsdp.py (wrap_model)", when=LATE,
             key=SHARDING, values=WHOLE, renamed=(("hybrid_shard", WHOLE[0]),), only_if=_job(_is_whole_fsdp),
             message="{left} is `{right}`, but RLinf gives FSDP one dimension of ranks, all of `actor`",
         ),
     )),
     ("rollout", (
+        OneOf(
+            code=SETTING, source=f"{_CONFIG}, validate_rollout_cfg (SUPPORTED_ROLLOUT_BACKENDS)", when=CHECKED,
+            key="rollout.rollout_backend", values=("sglang", "vllm"), only_if=_job(lambda facts: facts.task in (*REASONING, "reasoning_eval")),
+        ),
         Divides(
             code=DEGREE, source="RLinf, rlinf/workers/rollout/sglang_server/launcher.py; evaluations/eval_embodied_agent.py", when=LATE,
             releases=Range(since="0.3"), left=_held, right=_server, change="right",
