@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Callable, Iterable
 
-from ...configuration.notes import Notes
-from ...configuration.settings import Settings
 from ...findings.finding import Severity
 from ...findings.span import Span
 from ...findings.wording import with_noun
@@ -16,39 +14,32 @@ from ...releases.release import Range
 from ..checks import AtLeast, Check, Condition, Divides, Equals, Excludes, Facts, Number, OneOf, Requires, run_checks
 from .known import CHECKED, DEGREE, FSDP, LATE, MEGATRON, SETTING
 from .modes.parts import Placer
+from .work import DEMANDS, Work
 
 REASONING = ("reasoning", "coding_online_rl")
 GROUPED = ("grpo", "grpo_dynamic", "reinpp_baseline")
 """Values of `algorithm.adv_type` that compare the samples of a group with each other."""
-DEMANDS = "PW403"
 AGAIN, RETURNED, FIXED = "algorithm.recompute_logprobs", "rollout.return_logprobs", "algorithm.importance_sampling_fix"
 SHARDING, WHOLE = "actor.fsdp_config.sharding_strategy", ("full_shard", "shard_grad_op", "no_shard")
 STAGES = "rollout.pipeline_stage_num"
 
 
 class JobFacts(Facts):
-    """Settings of a job with its task, its placement class and its components.
+    """Settings of a job with its task, its placement class and its components; `phases` are those of its environments."""
 
-    `place` is where nothing better can be pointed at; `held` the number of accelerators of a component, None where that is not known.
-    """
-
-    def __init__(
-        self, notes: Notes, settings: Settings, task: str, placer: Placer, has: Callable[[str], bool], place: Span,
-        phases: Iterable[str] = (), held: Callable[[str], int | None] = lambda name: None,
-    ) -> None:  # fmt: skip
-        super().__init__(notes, settings)
-        self.task, self.placer, self.has, self.place, self.phases, self.held = task, placer, has, place, tuple(phases), held
+    def __init__(self, work: Work, phases: Iterable[str] = (), subject: str = "") -> None:
+        super().__init__(work.notes, work.settings, subject)
+        self.work, self.phases, self.held = work, tuple(phases), work.held
+        self.task, self.placer, self.has = work.mode.task, work.mode.placer, work.mode.placed.__contains__
 
     @property
     def top(self) -> Span:
         """See `Facts.top`."""
-        return self.place
+        return self.work.mode.owner
 
     def about(self, subject: str) -> JobFacts:
         """The same facts for checks about another component."""
-        facts = JobFacts(self.notes, self.settings, self.task, self.placer, self.has, self.place, self.phases, self.held)
-        facts.subject = subject
-        return facts
+        return JobFacts(self.work, self.phases, subject)
 
 
 def _job(condition: Callable[[JobFacts], bool | None]) -> Condition:
