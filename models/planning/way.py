@@ -25,6 +25,11 @@ class Shape:
     parallel: Parallel = UNDIVIDED
     least: int = 0
 
+    @property
+    def block(self) -> int:
+        """What the number of accelerators must be a multiple of."""
+        return self.per_process * self.stride
+
 
 @dataclass(frozen=True, slots=True)
 class Multiple:

@@ -31,6 +31,11 @@ _OF_ROLL = re.compile(
     r"|rlvr_vl|rlvr_vlmath|sft)_pipeline\.py"
 )
 """ROLL's launchers, all of which read two options with argparse. Source: ROLL, examples/."""
+_OF_RLINF = re.compile(
+    r"(?:.*\.)?(?:examples\.(?:agent|coding_online_rl|embodiment|multiturn_demo|offline_rl|reasoning|recap|reward|sft)"
+    r"\.(?:[\w-]+\.)*(?:main|train|eval|collect)\w*|evaluations\.eval_embodied_agent)"
+)
+"""Programs of RLinf that begin with `@hydra.main`."""
 _OF_VERL = re.compile(
     r"(?:.*\.)?verl\.(?:trainer|experimental|workers|recipe)\.[\w.]+"
     r"|verl|verl\..*|main_ppo\w*|\w*sft_trainer\w*|main_generation\w*"
@@ -131,7 +136,7 @@ class StartedProgram:
     def is_hydra(self) -> bool:
         """True if it is known that Hydra reads its settings."""
         module = self.name.removesuffix(".py").replace("/", ".").strip(".")
-        known = _OF_VERL.fullmatch(module) or _RECIPES.fullmatch(module)
+        known = any(names.fullmatch(module) for names in (_OF_VERL, _RECIPES, _OF_RLINF))
         return bool(known) or _DECORATED.search(self._text) is not None
 
     @cached_property

@@ -15,6 +15,7 @@ from ...component import NOT_FEWER, Parallel, Relation
 from ...configuration.settings import Amount
 from ...findings.wording import are, do, with_noun
 from ...record import dataclass
+from ..checks import divisors, near
 from .checks import BATCHES, REASONING, JobFacts, check_settings
 from .known import CHECKED, FSDP, MEGATRON, SETTING
 from .modes.parts import Placer, trained
@@ -47,9 +48,9 @@ def phases(work: Work) -> Phases | None:
 
 def facts_of(work: Work) -> JobFacts:
     """What checks may ask of a job."""
-    mode, found = work.mode, phases(work) if work.mode.task in TASKS else None
+    found = phases(work) if work.mode.task in TASKS else None
     names = [name for name, is_there in (("train", found.train), ("eval", found.evaluate)) if is_there] if found else []
-    return JobFacts(work.notes, work.settings, mode.task, mode.placer, mode.placed.__contains__, mode.owner, names, work.held)
+    return JobFacts(work, names)
 
 
 def environments(work: Work) -> None:
@@ -235,6 +236,15 @@ def _check_updates(work: Work, batch: Amount) -> None:
         product = f"{with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} x {chunks}"
         message = f"an epoch of rollouts gives {with_noun(samples, 'sample')} ({product}), no multiple of {batch.said}"
         message += "; RLinf's actor fails at its first update"
-        nearest = next(size for size in range(min(batch.value, samples), 0, -1) if samples % size == 0)
-        help = f"set `{batch.name}` to {nearest}, or another divisor of {samples}"
-        work.notes.warn(DEMANDS, "actor", message, batch.span or work.settings.top, f"no divisor of {samples}", help)
+        # Where environments and the batch divide evenly, every process of the actor has as many samples, in no whole batches.
+        processes = [work.processes(name) or 0 for name in ("env", "rollout", "actor")]
+        stages = settings.whole("rollout.pipeline_stage_num", DEMANDS)
+        is_even = stages and all(processes) and total.value % lcm(*(count * stages.value for count in processes)) == 0
+        is_missed = work.until("0.3") and epochs.scalar is None  # 0.1 and 0.2 stop before, as they miss the key
+        is_proved = is_even and batch.value % processes[2] == 0 and not is_missed
+        micro = settings.whole("actor.micro_batch_size", DEMANDS)
+        sizes = [size for size in divisors(samples) if size % ((micro.value if micro else 1) * (processes[2] or 1)) == 0]
+        better = " or ".join(map(str, near(batch.value, sizes)))
+        help = f"set `{batch.name}` to {better}" if better else f"choose `{total.name}` so that `{batch.name}` divides the samples"
+        report = work.notes.error if is_proved else work.notes.warn
+        report(DEMANDS, "actor", message, batch.span or work.settings.top, f"no divisor of {samples}", help)

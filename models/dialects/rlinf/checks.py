@@ -7,48 +7,39 @@ from __future__ import annotations
 
 from typing import Callable, Iterable
 
-from ...configuration.notes import Notes
-from ...configuration.settings import Settings
 from ...findings.finding import Severity
 from ...findings.span import Span
 from ...findings.wording import with_noun
 from ...releases.release import Range
 from ..checks import AtLeast, Check, Condition, Divides, Equals, Excludes, Facts, Number, OneOf, Requires, run_checks
-from .known import CHECKED, DEGREE, FSDP, LATE, SETTING
+from .known import CHECKED, DEGREE, FSDP, LATE, MEGATRON, SETTING
 from .modes.parts import Placer
+from .work import DEMANDS, Work
 
 REASONING = ("reasoning", "coding_online_rl")
 GROUPED = ("grpo", "grpo_dynamic", "reinpp_baseline")
 """Values of `algorithm.adv_type` that compare the samples of a group with each other."""
-DEMANDS = "PW403"
 AGAIN, RETURNED, FIXED = "algorithm.recompute_logprobs", "rollout.return_logprobs", "algorithm.importance_sampling_fix"
 SHARDING, WHOLE = "actor.fsdp_config.sharding_strategy", ("full_shard", "shard_grad_op", "no_shard")
 STAGES = "rollout.pipeline_stage_num"
 
 
 class JobFacts(Facts):
-    """Settings of a job with its task, its placement class and its components.
+    """Settings of a job with its task, its placement class and its components; `phases` are those of its environments."""
 
-    `place` is where nothing better can be pointed at; `held` the number of accelerators of a component, None where that is not known.
-    """
-
-    def __init__(
-        self, notes: Notes, settings: Settings, task: str, placer: Placer, has: Callable[[str], bool], place: Span,
-        phases: Iterable[str] = (), held: Callable[[str], int | None] = lambda name: None,
-    ) -> None:  # fmt: skip
-        super().__init__(notes, settings)
-        self.task, self.placer, self.has, self.place, self.phases, self.held = task, placer, has, place, tuple(phases), held
+    def __init__(self, work: Work, phases: Iterable[str] = (), subject: str = "") -> None:
+        super().__init__(work.notes, work.settings, subject)
+        self.work, self.phases, self.held = work, tuple(phases), work.held
+        self.task, self.placer, self.has = work.mode.task, work.mode.placer, work.mode.placed.__contains__
 
     @property
     def top(self) -> Span:
         """See `Facts.top`."""
-        return self.place
+        return self.work.mode.owner
 
     def about(self, subject: str) -> JobFacts:
         """The same facts for checks about another component."""
-        facts = JobFacts(self.notes, self.settings, self.task, self.placer, self.has, self.place, self.phases, self.held)
-        facts.subject = subject
-        return facts
+        return JobFacts(self.work, self.phases, subject)
 
 
 def _job(condition: Callable[[JobFacts], bool | None]) -> Condition:
@@ -128,6 +119,11 @@ def _server(facts: Facts) -> Number | None:
     return Number(tp.value * pp.value, f"the {tp.value * pp.value} of a server", tp.amount) if tp and pp else None
 
 
+def _is_validated(facts: JobFacts) -> bool:
+    """True where `validate_cfg` looks at what trains; evaluations of reasoning and, since 0.3, of embodied jobs return before."""
+    return bool(facts.task) and not facts.task.endswith("_eval") and facts.settings.at("actor.training_backend") is not None
+
+
 _CONFIG = "RLinf, rlinf/config.py"
 
 SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
@@ -159,12 +155,20 @@ SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
             message="online coding trains with megatron alone, but {left} is `{right}`",
         ),
         OneOf(
+            code=SETTING, source=f"{_CONFIG}, validate_cfg (SUPPORTED_TRAINING_BACKENDS)", when=CHECKED, key="actor.training_backend",
+            values=(MEGATRON, FSDP), only_if=_job(lambda facts: facts.task != "coding_online_rl" and _is_validated(facts)),
+        ),
+        OneOf(
             code=SETTING, source="RLinf, rlinf/hybrid_engines/fsdp/utils.py (create_device_mesh), strategy/fsdp.py (wrap_model)", when=LATE,
             key=SHARDING, values=WHOLE, renamed=(("hybrid_shard", WHOLE[0]),), only_if=_job(_is_whole_fsdp),
             message="{left} is `{right}`, but RLinf gives FSDP one dimension of ranks, all of `actor`",
         ),
     )),
     ("rollout", (
+        OneOf(
+            code=SETTING, source=f"{_CONFIG}, validate_rollout_cfg (SUPPORTED_ROLLOUT_BACKENDS)", when=CHECKED,
+            key="rollout.rollout_backend", values=("sglang", "vllm"), only_if=_job(lambda facts: facts.task in (*REASONING, "reasoning_eval")),
+        ),
         Divides(
             code=DEGREE, source="RLinf, rlinf/workers/rollout/sglang_server/launcher.py; evaluations/eval_embodied_agent.py", when=LATE,
             releases=Range(since="0.3"), left=_held, right=_server, change="right",

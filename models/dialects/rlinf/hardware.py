@@ -17,7 +17,6 @@ from ...findings.finding import Severity
 from ...machines.cluster import Hardware
 from ...ranks import Ranks
 from ...record import dataclass
-from ...text.nearest import nearest
 from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of, plain
 from .known import FACTS, before, releases_of
 from .section import Structure, is_absent
@@ -180,29 +179,21 @@ class _Devices:
     def _check_field(self, key: str, value: Value) -> None:
         """Note a value that RLinf refuses, or will stumble over later."""
         table, part = self.table, self.part
-        if key in table.strict:
-            self._check_word(key, value, table.strict[key], True)
+        for words, refused in ((table.strict, True), (table.known, False)):
+            if key in words and (refused or not is_absent(value)):
+                listed = " or ".join(f"`{name}`" for name in words[key])
+                message = f"`{key}` of a {self.kind} must be {listed}, but it is `{{}}`"
+                part.word(value, words[key], message, "not one of them", refused)
         if is_absent(value):
             return  # RLinf fills it from a variable of the node, or leaves it
         if key in table.addresses and not _is_address(value):
             message = f"`{key}` must be an IP address, but it is `{value.text if isinstance(value, Scalar) else kind_of(value)}`"
             part.error(message, value, "not an address", "write an address such as `10.0.0.2`")
-        if key in table.known:
-            self._check_word(key, value, table.known[key], False)
         number, size = value.value if isinstance(value, Scalar) else None, self.size
         if key in table.controllers and size is not None and isinstance(number, int) and not 0 <= number < size:
             message = f"`{key}` is {number}, but the nodes are 0-{size - 1}; RLinf notices only when it starts the controller"
             edit = part.notes.instead(value, "0") if size == 1 else None
             part.notes.warn(CODE, part.subject, message, value, "no such node", f"name a node from 0 to {size - 1}", edit)
-
-    def _check_word(self, key: str, value: Value, names: tuple[str, ...], refused: bool) -> None:
-        text = ("" if value.is_null else value.text) if isinstance(value, Scalar) else kind_of(value)
-        if text in names:
-            return
-        listed, close = " or ".join(f"`{name}`" for name in names), nearest(text, names)
-        message = f"`{key}` of a {self.kind} must be {listed}, but it is {f'`{text}`' if text else 'nothing'}"
-        report, edit = self.part.notes.error if refused else self.part.notes.warn, self.part.notes.instead(value, close) if close else None
-        report(CODE, self.part.subject, message, value, "not one of them", f"write `{close}`" if close else f"write {listed}", edit)
 
     def _check_release(self, device: Mapping) -> None:
         """Note fields that a release does not know yet, and those without which it cannot do."""

@@ -20,6 +20,7 @@ from ...text.tree import Mapping, Scalar, Sequence, Value, find
 
 AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
 
+FOLDER = "Pass `--config-root DIR` with the folder of its `defaults`"
 LATE = "RLinf notices this only after workers have started"
 CHECKED = "RLinf checks it once Ray is up and all nodes have joined"
 

@@ -11,7 +11,7 @@ from typing import Callable, Sequence
 
 from ...configuration.notes import Notes
 from ...findings.finding import Finding, error, warning
-from ...findings.wording import with_noun
+from ...findings.wording import are, with_noun
 from ...machines.accelerators import NO_ACCELERATOR, accelerators
 from ...machines.cluster import Cluster, Hardware, Node, Nodes
 from ...machines.node_group import NODE, NodeGroup
@@ -143,22 +143,20 @@ def ranked_nodes(nodes: Sequence[LiveNode], num_nodes: int, has_groups: bool) ->
     vendors as they were first seen, each by address as text, the head before all; a file with node groups (`has_groups`)
     is then refused. Of more nodes than `num_nodes` the first are taken. A single node has the rank 0 whatever it says.
     """
-    faults: list[Finding] = []
     joined = f"{with_noun(len(nodes), 'node')} joined, but `num_nodes` is {num_nodes}"
+    faults: list[Finding] = []
     if len(nodes) < num_nodes:
         help = f"start Ray on {num_nodes - len(nodes)} more, or lower `num_nodes`"
         faults.append(error(CODE, "cluster", f"{joined}: RLinf waits for the others forever", help=help))
     ranks = [UNSET if node.rank is None else _number(node, faults) for node in nodes] if len(nodes) > 1 else [0] * len(nodes)
     unset = [node.address for node, rank in zip(nodes, ranks) if rank == UNSET]
-    if not faults and unset:
-        _check_without_ranks(nodes, unset, has_groups, faults)
-    elif not faults:
-        _check_ranks(nodes, ranks, num_nodes, faults)
+    if not faults:
+        faults += _without_ranks(nodes, unset, has_groups) if unset else _contradictions(nodes, ranks, num_nodes)
     if faults:
         return RankedNodes(None, tuple(faults))
     order = _by_vendor_and_address(nodes) if unset else sorted(range(len(nodes)), key=lambda position: ranks[position])
     left = [nodes[position].address for position in order[num_nodes:]]
-    message = f"{joined}: {', '.join(left[:8])} {_are(len(left))} not used"
+    message = f"{joined}: {', '.join(left[:8])} {are(len(left))} not used"
     notes = [warning(CODE, "cluster", message, help=f"set `num_nodes: {len(nodes)}`")] if left else []
     return RankedNodes(tuple(order[:num_nodes]), tuple(notes))
 
@@ -172,9 +170,9 @@ def _number(node: LiveNode, faults: list[Finding]) -> int:
         return UNSET
 
 
-def _check_without_ranks(nodes: Sequence[LiveNode], unset: list[str], has_groups: bool, faults: list[Finding]) -> None:
+def _without_ranks(nodes: Sequence[LiveNode], unset: list[str], has_groups: bool) -> list[Finding]:
+    """The first reason why RLinf does not start, where nodes have no rank."""
     shown, has = ", ".join(unset[:8]), len(nodes) - len(unset)
-    message, help = "", ""
     if has_groups:
         message = f"the file has node groups, but {shown} {'was' if len(unset) == 1 else 'were'} started without `{VARIABLE}`"
         help = f"start Ray on every node with `{VARIABLE}` set to its rank"
@@ -183,37 +181,34 @@ def _check_without_ranks(nodes: Sequence[LiveNode], unset: list[str], has_groups
         help = f"set `{VARIABLE}` on all nodes, or on none"
     elif not any(node.head for node in nodes):
         message, help = "no live node is the one that the job is started on", "start the job on a node of the cluster"
-    if message:
-        faults.append(error(CODE, "cluster", message, help=help))
+    else:
+        return []
+    return [error(CODE, "cluster", message, help=help)]
 
 
-def _check_ranks(nodes: Sequence[LiveNode], ranks: list[int], num_nodes: int, faults: list[Finding]) -> None:
+def _contradictions(nodes: Sequence[LiveNode], ranks: list[int], num_nodes: int) -> list[Finding]:
     """Ranks are those of the nodes that joined, each once, and the job is started on one of the first `num_nodes`."""
-    count = with_noun(len(nodes), "node")
-    for node, rank in zip(nodes, ranks):
-        if not 0 <= rank < len(nodes):
-            message = f"`{VARIABLE}` of node {node.address} is {rank}, but {count} joined, so ranks are 0-{len(nodes) - 1}"
-            faults.append(error(CODE, node.address, message, help=f"give the nodes the ranks 0-{len(nodes) - 1}"))
+    count, last = with_noun(len(nodes), "node"), len(nodes) - 1
+    outside = [(node, rank) for node, rank in zip(nodes, ranks) if not 0 <= rank <= last]
+    said = [(node, f"`{VARIABLE}` of node {node.address} is {rank}, but {count} joined, so ranks are 0-{last}") for node, rank in outside]
+    if said:
+        return [error(CODE, node.address, message, help=f"give the nodes the ranks 0-{last}") for node, message in said]
     head = next((rank for node, rank in zip(nodes, ranks) if node.head), None)
-    if not faults and len(nodes) > num_nodes and head is not None and head >= num_nodes:
+    if head is not None and head >= num_nodes:
         message = f"the job is started on node rank {head}, but of {count} only the first {num_nodes} are used"
-        help = f"start it on a node of rank 0-{num_nodes - 1}, or set `num_nodes: {len(nodes)}`"
-        faults.append(error(CODE, "cluster", message, help=help))
+        return [error(CODE, "cluster", message, help=f"start it on a node of rank 0-{num_nodes - 1}, or set `num_nodes: {len(nodes)}`")]
     used = sorted(ranks)[:num_nodes]
     missing = sorted(set(range(len(used))) - set(used))
-    if missing and not faults:
-        twice = [rank for rank, times in Counter(used).items() if times > 1]
-        why = [f"{', '.join(map(str, twice[:8]))} {_are(len(twice))} given twice"] if twice else []
-        why.append(f"{', '.join(map(str, missing[:8]))} {_are(len(missing))} missing")
-        message = f"the ranks of the {with_noun(len(used), 'node')} must be 0-{len(used) - 1}, but {' and '.join(why)}"
-        faults.append(error(CODE, "cluster", message, help=f"give every node a `{VARIABLE}` of its own"))
+    if not missing:
+        return []
+    twice = [rank for rank, times in Counter(used).items() if times > 1]
+    counts = ((twice, "given twice"), (missing, "missing"))
+    why = " and ".join(f"{', '.join(map(str, some[:8]))} {are(len(some))} {what}" for some, what in counts if some)
+    message = f"the ranks of the {with_noun(len(used), 'node')} must be 0-{len(used) - 1}, but {why}"
+    return [error(CODE, "cluster", message, help=f"give every node a `{VARIABLE}` of its own")]
 
 
 def _by_vendor_and_address(nodes: Sequence[LiveNode]) -> list[int]:
     vendors = list(dict.fromkeys(node.vendor for node in nodes))
     order = sorted(range(len(nodes)), key=lambda position: (vendors.index(nodes[position].vendor), nodes[position].address))
     return sorted(order, key=lambda position: not nodes[position].head)
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"

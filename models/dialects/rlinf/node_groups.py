@@ -375,7 +375,8 @@ def _check_over_groups(notes: Notes, value: Sequence, groups: list[DeclaredGroup
             if label == group.label or (before == how and how) or (what, label, group.label) in told:
                 continue
             told.add((what, label, group.label))
-            item = next((each for each in value.items if isinstance(each, Mapping) and _has_label(each, group.label)), value)
+            named = ((item, find(item, "label")) for item in value.items)
+            item = next((item for item, name in named if isinstance(name, Scalar) and str(name.value) == group.label), value)
             if how:
                 message = f"node {rank} has the interpreter `{before}` in group `{label}` and `{how}` in group `{group.label}`"
                 notes.warn("PW115", group.label, message, item.span, "another interpreter", "write the same path in both groups")
@@ -390,8 +391,3 @@ def _configured(group: DeclaredGroup) -> Iterator[tuple[int, str, str]]:
     for config in group.env_configs:
         if config.python_interpreter_path:
             yield from ((rank, "interpreter", config.python_interpreter_path) for rank in config.node_ranks)
-
-
-def _has_label(item: Mapping, label: str) -> bool:
-    found = item.get("label")
-    return isinstance(found, Scalar) and str(found.value) == label

@@ -19,8 +19,9 @@ from ...record import dataclass
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.reshape import as_list, without_item
+from ...text.setting import Kind
 from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
-from .known import before, names
+from .known import FOLDER, before, names
 
 Read = TypeVar("Read")
 
@@ -70,14 +71,19 @@ class Structure:
         self.notes.in_new_form(first)
         return meant
 
-    def word(self, value: Value, names: Iterable[str], message: str, label: str) -> str | None:
-        """One of some names; the one that was meant, and a finding, where another is written. `message` has a place for that."""
-        written, known = (value.text if isinstance(value, Scalar) else kind_of(value)), tuple(names)
+    def word(self, value: Value, names: Iterable[str], message: str, label: str, refused: bool = True) -> str | None:
+        """One of some names; the one that was meant, and a finding, where another is written.
+
+        `message` has a place for the written word; it is an error where RLinf has `refused` it, else a warning.
+        """
+        known = tuple(names)
+        written = ("" if value.is_null else value.text) if isinstance(value, Scalar) else kind_of(value)
         if is_unknown(value) or (isinstance(value, Scalar) and written in known):
             return written if written in known else None
         close = nearest(written, known)
         help, edit = (f"write `{close}`", self.notes.instead(value, close)) if close else (f"write one of {', '.join(known)}", None)
-        self.error(message.format(written), value, label, help, edit)
+        report = self.notes.error if refused else self.notes.warn
+        report(self.code, self.subject, message.format(written or "nothing"), value, label, help, edit)
         return close
 
     def missing(self, owner: Mapping, key: str, message: str, value: str = "") -> None:
@@ -121,21 +127,31 @@ def _as_meant(notes: Notes, section: Mapping) -> Mapping:
     entries = []
     for entry in section:
         name = entry.key.text
-        close = nearest(name, open_) if name not in _KEYS else None
-        message = f"`cluster` has no key `{name}`; RLinf ignores it silently"
-        if close is not None:
+        close = None if name in _KEYS else nearest(name, open_) or nearest(name, _KEYS)
+        if close in open_:
             open_.remove(close)
-            edit, is_missed = notes.renamed(entry, close), close in _REQUIRED and not notes.partial
-            report, code = (notes.error, "PW101") if is_missed else (notes.warn, "PW104")
-            message = f"`cluster` has no `{close}`, but `{name}`, which RLinf does not know" if is_missed else message
-            report(code, "cluster", message, entry.key.span, "not a key", f"write `{close}`", edit)
+            help, edit = f"write `{close}`", notes.renamed(entry, close)
+            if close in _REQUIRED and not notes.partial:
+                message = f"`cluster` has no `{close}`, but `{name}`, which RLinf does not know"
+                notes.error("PW101", "cluster", message, entry.key.span, "not a key", help, edit)
+            else:
+                _warn(notes, "cluster", entry, f"cluster.{name}", f"`cluster` has no key `{name}`", help, edit)
             if close in _REQUIRED:
                 entry = Entry(replace(entry.key, text=close), entry.value)
-        elif name not in _KEYS and (close := nearest(name, _KEYS)):
-            help, edit_out = f"remove it: `{close}` is set too", notes.removed(section, entry)
-            notes.warn("PW104", "cluster", message, entry.key.span, "not a key", help, edit_out)
+        elif close:
+            help = f"remove it: `{close}` is set too"
+            _warn(notes, "cluster", entry, f"cluster.{name}", f"`cluster` has no key `{name}`", help, notes.removed(section, entry))
         entries.append(entry)
     return replace(section, entries=tuple(entries))
+
+
+def _warn(notes: Notes, subject: str, entry: Entry, path: str, message: str, help: str, edit: Edit | None) -> None:
+    """A key that RLinf ignores; one that a command line sets is refused by Hydra unless files that could not be read have it."""
+    fate = "RLinf ignores it silently"
+    if notes.partial and any(each.kind is Kind.CHANGE and f"{each.key}.".startswith(f"{path}.") for each in notes.document.settings):
+        fate = "Hydra refuses it unless `defaults` have it"
+        notes.unsure("PW104", path, f"Hydra refuses `{path}` unless `defaults` that could not be read have it", True, FOLDER)
+    notes.warn("PW104", subject, f"{message}; {fate}", entry.key.span, "not a key", help, edit)
 
 
 _APART = ("cluster", "placewright", "profile_data", "hydra", "defaults")
@@ -163,11 +179,7 @@ def _check_map(notes: Notes, owner: Mapping, before: str, asked: frozenset[str],
         if is_known and isinstance(entry.value, Mapping) and not is_deepest:
             _check_map(notes, entry.value, f"{path}.", asked, known)
         elif not is_known and (close := _meant(name, mine)):
-            there = owner.get(close) is not None
-            help = f"remove it: `{close}` is set too" if there else f"write `{close}`"
-            edit = notes.removed(owner, entry) if there else notes.renamed(entry, close)
-            message = f"no release of RLinf has `{path}`; it is ignored silently"
-            notes.warn("PW104", path, message, entry.key.span, "not a key", help, edit)
+            _warn(notes, path, entry, path, f"no release of RLinf has `{path}`", *notes.to_rename(owner, entry, close))
         elif (not is_known or is_deepest) and path not in asked:
             for machines in _machines(entry, path):
                 add = f"Remove `{machines}`, or place what it starts in `cluster.component_placement`"

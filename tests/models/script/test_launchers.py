@@ -229,6 +229,8 @@ def test_nothing_is_refused_of_a_program_that_is_not_known_to_be_hydras(argument
     assert program(f"python3 -m verl.trainer.main_ppo {VERL}").is_hydra
     assert program(f"python3 -m recipe.dapo.main_dapo {VERL}").is_hydra
     assert not program(f"python3 -m recipe.mine.main_mine {VERL}").is_hydra
+    assert program("python /w/examples/reasoning/main_grpo.py cluster.num_nodes=2").is_hydra
+    assert not program("python /w/examples/reasoning/plot.py cluster.num_nodes=2").is_hydra
 
 
 def test_a_program_is_hydras_if_its_file_says_so(tmp_path: Path) -> None:
@@ -237,6 +239,17 @@ def test_a_program_is_hydras_if_its_file_says_so(tmp_path: Path) -> None:
     )
     (document,) = documents_of(Source.read(tmp_path / "run.sh"), Composer())
     assert [finding.code for finding in document.findings] == ["PW012"]
+
+
+def test_a_key_that_the_configuration_lacks_is_refused_by_rlinfs_programs(tmp_path: Path) -> None:
+    start = "python examples/reasoning/main_grpo.py --config-path conf --config-name"
+    write(
+        tmp_path, {"a.sh": f"{start} whole cluster.num_node=4\n", "b.sh": f"{start} partial cluster.num_node=4\n",
+        "conf/whole.yaml": "cluster: {num_nodes: 2}\n", "conf/partial.yaml": "defaults: [more, _self_]\ncluster: {num_nodes: 2}\n"},
+    )  # fmt: skip
+    found = {name: documents_of(Source.read(tmp_path / name), Composer())[0] for name in ("a.sh", "b.sh")}
+    assert [finding.help for finding in found["a.sh"].findings] == ["write `cluster.num_nodes`"]
+    assert found["b.sh"].partial and not [finding for finding in found["b.sh"].findings if finding.code == "PW012"]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,6 @@ from .arrangement import APART, Arrangement, arrangement, check_arrangement, che
 from .demands import NEEDED, check_unused, drop_critics, need_components, need_programs, need_sections, take_as_meant, with_faults
 from .packing import (
     IGNORED,
-    Packing,
     at_least,
     check_degrees,
     engine_degrees,
@@ -38,7 +37,7 @@ from .packing import (
     fits_whole,
     pack,
     packed_runs,
-    packing_of_rollout,
+    shape_of_rollout,
 )  # fmt: skip
 from .parts import (
     INFERRING,
@@ -80,10 +79,10 @@ def _model_parallel(parts: Parts) -> None:
         check_engine_weights(parts, actor, rollout)
     if found in APART:
         _inference(parts, found)
-    pack(parts, "reward", Packing(), fills=True)
+    pack(parts, "reward", Shape(), fills=True)
     if parts.has("critic"):
         degrees = trained(parts.settings, "critic").parallel
-        pack(parts, "critic", Packing(), degrees if parts.backend("critic") == MEGATRON else None)
+        pack(parts, "critic", Shape(), degrees if parts.backend("critic") == MEGATRON else None)
     if found is Arrangement.AUTO:
         _auto(parts)
 
@@ -107,7 +106,7 @@ def _actor(parts: Parts, degrees: Degrees) -> None:
     component = parts.components.get("actor") if backend == FSDP and parts.profiled else None
     if component:  # its tp divides nothing
         parts.components["actor"] = replace(component, parallel=UNDIVIDED)
-    pack(parts, "actor", Packing(), degrees.parallel if backend == MEGATRON else None)
+    pack(parts, "actor", Shape(), degrees.parallel if backend == MEGATRON else None)
     if component and component.timed and parts.is_open("actor"):  # a plan keeps the name of the tp, among which a choice may be
         chosen = degrees.parallel if "actor" in parts.choices else None
         parts.components["actor"] = replace(parts.components["actor"], parallel=chosen or component.parallel)
@@ -118,22 +117,22 @@ def _actor(parts: Parts, degrees: Degrees) -> None:
         fits_in(parts, "actor", degrees.tp, count)
 
 
-def _rollout(parts: Parts, found: Arrangement, actor: Degrees, rollout: Degrees) -> Packing | None:
+def _rollout(parts: Parts, found: Arrangement, actor: Degrees, rollout: Degrees) -> Shape | None:
     count, shares = parts.count("rollout"), found is Arrangement.COLLOCATED
     if count is not None and not fits_in(parts, "rollout", rollout.tp, count, actor.tp):
         return None
     if found is Arrangement.AUTO and count is not None and parts.settings.flag("cluster.use_pre_process_policy", DEGREE):
         actors = parts.count("actor") or 0
-        if rollout.tp and not fits_whole(parts, "actor", actors, Packing(rollout.tp.value), rollout.tp):
+        if rollout.tp and not fits_whole(parts, "actor", actors, Shape(rollout.tp.value), rollout.tp):
             return None
-        return _with_actor(parts, packing_of_rollout(parts, False, actor, rollout, count + actors), count)
+        return _with_actor(parts, shape_of_rollout(parts, False, actor, rollout, count + actors), count)
     if shares and rollout.pp and rollout.pp.value > 1:
         message = f"{rollout.pp.said} does nothing where actor and rollout share their accelerators: RLinf packs processes by tp alone"
         parts.warn(IGNORED, "rollout", message, "drop it", "ignored", rollout.pp.span)
-    return None if found is Arrangement.NONE else packing_of_rollout(parts, shares, actor, rollout, count)
+    return None if found is Arrangement.NONE else shape_of_rollout(parts, shares, actor, rollout, count)
 
 
-def _with_actor(parts: Parts, shape: Packing | None, count: int) -> Packing | None:
+def _with_actor(parts: Parts, shape: Shape | None, count: int) -> Shape | None:
     """Rollout that starts on the actor's accelerators too: it must be launched there; its shape, if its own share is whole."""
     found = parts.extent("rollout")
     if shape is None or found is None or not packed_runs(parts, parts.components["rollout"], Extent(0, found.last, found.last + 1), shape):
@@ -159,7 +158,7 @@ def _inference(parts: Parts, found: Arrangement) -> None:
         if count is not None:
             fits_in(parts, name, tp, count)
         divided = judged and parts.backend(role) == MEGATRON
-        pack(parts, name, Packing(), inferred(parts.settings, role).parallel if divided else None)
+        pack(parts, name, Shape(), inferred(parts.settings, role).parallel if divided else None)
         if divided:
             _count_samples(parts, name)
         if not (name in idle and parts.has(role)):  # there what trains does its work, on whatever that has
@@ -189,12 +188,12 @@ def _evaluation(parts: Parts) -> None:
     """Rollout and reward alone; other components stay as they are written."""
     need_sections(parts, "rollout")
     rollout, count = generating(parts.settings), parts.count("rollout")
-    shape = Packing(rollout.tp.value) if rollout.tp else None
+    shape = Shape(rollout.tp.value) if rollout.tp else None
     if count:
         fits = fits_in(parts, "rollout", rollout.tp, count)
         shape = shape if fits and shape and fits_whole(parts, "rollout", count, shape, rollout.tp) else None
     pack(parts, "rollout", shape, engine_degrees(rollout, shape))
-    pack(parts, "reward", Packing(), fills=True)
+    pack(parts, "reward", Shape(), fills=True)
 
 
 SHARED = ("actor", "rollout", "reward", "inference")
@@ -217,14 +216,14 @@ def _multi_agent(parts: Parts) -> None:
             parts.relate(SUBSET, name, "actor")
     for pair in combinations([name for name in names if name not in SHARED], 2):
         parts.relate(DISJOINT, *pair)
-    pack(parts, "actor", Packing(), actor.parallel if parts.backend("actor") == MEGATRON else None)
+    pack(parts, "actor", Shape(), actor.parallel if parts.backend("actor") == MEGATRON else None)
     shape = None
     if count is None or fits_in(parts, "rollout", rollout.tp, count, actor.tp):
-        shape = packing_of_rollout(parts, True, actor, rollout, count)
+        shape = shape_of_rollout(parts, True, actor, rollout, count)
     pack(parts, "rollout", shape, engine_degrees(rollout, shape))
     reward = parts.extent("reward")
     if reward is None or reward.solid:  # with holes it is not where the actor is, whatever is made of it
-        pack(parts, "reward", Packing())
+        pack(parts, "reward", Shape())
     _judge(parts, shape)
 
 
@@ -232,16 +231,16 @@ def _multi_agent_evaluation(parts: Parts) -> None:
     """Several engines without an actor; planner and workers with engines of their own get one half of rollout each."""
     _evaluation(parts)
     rollout, count = parts.on_accelerators("rollout"), parts.count("rollout")
-    _judge(parts, Packing(rollout.per_process) if rollout else None)
+    _judge(parts, Shape(rollout.per_process) if rollout else None)
     if not count or not parts.flag("rollout.use_fixed_worker"):
         return
     for section, usual in (("rollout", 1), ("rollout_fixed_worker", None)):
         tp = parts.settings.whole(f"{section}.tensor_parallel_size", DEGREE, usual)
-        if tp and not fits_whole(parts, "rollout", count, Packing(2 * tp.value), tp):
+        if tp and not fits_whole(parts, "rollout", count, Shape(2 * tp.value), tp):
             return
 
 
-def _judge(parts: Parts, shape: Packing | None) -> None:
+def _judge(parts: Parts, shape: Shape | None) -> None:
     """The judge's engines are packed as those of rollout, and must be whole by its own degrees."""
     if not parts.flag("agentloop.use_local_judge"):
         return
@@ -251,7 +250,7 @@ def _judge(parts: Parts, shape: Packing | None) -> None:
         shape = None
     for key in ("tensor_parallel_size", "pipeline_parallel_size", "dp_size"):
         degree = parts.settings.whole(f"{JUDGE}.{key}", DEGREE)
-        if found and degree and shape and not fits_whole(parts, JUDGE, found.size, Packing(degree.value), degree):
+        if found and degree and shape and not fits_whole(parts, JUDGE, found.size, Shape(degree.value), degree):
             shape = None
     pack(parts, JUDGE, shape, fills=True)
 

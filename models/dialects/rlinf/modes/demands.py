@@ -18,10 +18,8 @@ from ....problem import AMOUNT
 from ....releases.release import Range
 from ....text.nearest import nearest
 from ....text.tree import Mapping
-from ..known import CRITICS, IDLE, SETTING
+from ..known import CRITICS, FOLDER, IDLE, SETTING
 from .parts import CRITICS_INFERENCE, INFERRING, Parts, Placer
-
-FOLDER = "Pass `--config-root DIR` with the folder of its `defaults`"
 
 STARTED_BY_TASK = {
     "embodied": ("actor", "rollout", "env", "reward", "reward_server"),

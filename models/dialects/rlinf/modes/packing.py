@@ -18,7 +18,7 @@ from ....findings.span import Edit
 from ....findings.wording import are, with_noun
 from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ....placements.assignment import Assignment, Runs
-from ....record import dataclass
+from ....planning.way import Shape
 from ....strategies.packed import PackedPlacementStrategy
 from ...checks import divisors
 from ..known import DEGREE
@@ -28,19 +28,6 @@ IGNORED, HINTS = "PW124", "PW121"
 """Codes of what RLinf ignores, and of hints that contradict the settings of the job."""
 
 
-@dataclass(frozen=True, slots=True)
-class Packing:
-    """`each` accelerators a process, `stride` ranks apart."""
-
-    each: int = 1
-    stride: int = 1
-
-    @property
-    def block(self) -> int:
-        """What the number of accelerators must be a multiple of."""
-        return self.each * self.stride
-
-
 def fitting_tp(parts: Parts, actor: Amount | None, near: int, count: int) -> int:
     """Largest tp up to `near` that divides the accelerators of rollout and of a node, and the actor's tp."""
     on_node = min((has for alike in parts.cluster.alike if (has := alike.node.count(ACCELERATOR))), default=count)
@@ -48,10 +35,8 @@ def fitting_tp(parts: Parts, actor: Amount | None, near: int, count: int) -> int
     return max(each for each in divisors(common) if each <= max(near, 1))
 
 
-def packing_of_rollout(
-    parts: Parts, shares: bool, actor: Degrees, rollout: Degrees, count: int | None
-) -> Packing | None:  # fmt: skip
-    """Packing of rollout that `shares` the actor's accelerators or not; None where it is unknown or refused."""
+def shape_of_rollout(parts: Parts, shares: bool, actor: Degrees, rollout: Degrees, count: int | None) -> Shape | None:
+    """Shape of rollout that `shares` the actor's accelerators or not; None where it is unknown or refused."""
     if not shares:
         return _engines_apart(parts, rollout, count)
     if not actor.tp or not rollout.tp:
@@ -60,29 +45,36 @@ def packing_of_rollout(
     return shape if shape and (count is None or fits_whole(parts, "rollout", count, shape, rollout.tp)) else None
 
 
-def _engines_interleaved(parts: Parts, actor: Amount, rollout: Amount, count: int | None) -> Packing | None:
+def interleaved(actor: int, rollout: int, fsdp: bool) -> Shape | None:
+    """Rollout on the accelerators of the actor, from the tp of both: its engines interleave; None if they do not go together.
+
+    Of `fsdp` with a tp that is smaller than that of rollout, and not 1, no rank finds the one that it hands its weights to.
+    """
+    if (actor > rollout and actor % rollout) or (fsdp and 1 < actor < rollout):
+        return None
+    return Shape(rollout, max(actor // rollout, 1), Parallel(rollout))
+
+
+def _engines_interleaved(parts: Parts, actor: Amount, rollout: Amount, count: int | None) -> Shape | None:
     """Groups of rollout interleave on the actor's accelerators; pp is not looked at."""
-    if actor.value <= rollout.value:
-        return Packing(rollout.value)
-    if actor.scalar and actor.is_float:
+    if actor.value > rollout.value and actor.scalar and actor.is_float:
         parts.settings.wrong_type(actor.name, actor.scalar, actor.value)
         return None
-    if actor.value % rollout.value == 0:
-        return Packing(rollout.value, actor.value // rollout.value)
+    if shape := interleaved(actor.value, rollout.value, False):
+        return shape
     message = f"the tp of actor, {actor.value}, is no multiple of the tp of rollout, {rollout.value}, though they share accelerators"
     better = fitting_tp(parts, actor, rollout.value, count or actor.value)
-    help = f"set `{rollout.name}: {better}`"
-    parts.error(DEGREE, "rollout", message, help, at=rollout.span, edit=rollout.becomes(better))
+    parts.error(DEGREE, "rollout", message, f"set `{rollout.name}: {better}`", at=rollout.span, edit=rollout.becomes(better))
     return None
 
 
-def _engines_apart(parts: Parts, rollout: Degrees, count: int | None) -> Packing | None:
+def _engines_apart(parts: Parts, rollout: Degrees, count: int | None) -> Shape | None:
     """Engines on accelerators of their own: RLinf divides these by the number of engines that fit."""
     if not rollout.tp or not rollout.pp:
         return None
     engine = rollout.tp.value * rollout.pp.value
     if count is None or count % engine == 0:
-        return Packing(engine)
+        return Shape(engine)
     of_engine = f"one engine of tp {rollout.tp.value} x pp {rollout.pp.value}"
     if count < engine:
         message = f"`rollout` has {with_noun(count, 'accelerator')}, but {of_engine} needs {engine}"
@@ -90,11 +82,11 @@ def _engines_apart(parts: Parts, rollout: Degrees, count: int | None) -> Packing
         parts.error(DEGREE, "rollout", message, help, f"{engine} needed")
         return None
     each = count // (count // engine)
-    if not fits_whole(parts, "rollout", count, Packing(each), rollout.tp):
+    if not fits_whole(parts, "rollout", count, Shape(each), rollout.tp):
         return None
     message = f"RLinf gives each process of `rollout` {each} accelerators, but {of_engine} uses {engine}"
     parts.warn(DEGREE, "rollout", message, f"give it {_near(count, engine)} accelerators", f"no multiple of {engine}")
-    return Packing(each)
+    return Shape(each)
 
 
 def _near(count: int, step: int) -> str:
@@ -113,11 +105,11 @@ def fits_in(parts: Parts, name: str, tp: Amount | None, count: int, actor: Amoun
     return False
 
 
-def fits_whole(parts: Parts, name: str, count: int, shape: Packing, tp: Amount | None = None) -> bool:
+def fits_whole(parts: Parts, name: str, count: int, shape: Shape, tp: Amount | None = None) -> bool:
     """True if the accelerators are a multiple of what the processes are packed in."""
     left = count % shape.block
     if left:
-        packed = f"processes of {shape.each}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
+        packed = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
         message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {packed}: {left} would be left"
         message += f" ({tp.said})" if tp and tp.scalar else ""
         parts.error(DEGREE, name, message, f"give it {_near(count, shape.block)} accelerators", f"no multiple of {shape.block}")
@@ -138,15 +130,15 @@ def at_least(parts: Parts, name: str, tp: Amount | None) -> None:
         parts.error(DEGREE, name, message, help, f"{least} needed", component.span("amount"))
 
 
-def engine_degrees(rollout: Degrees, shape: Packing | None) -> Parallel | None:
+def engine_degrees(rollout: Degrees, shape: Shape | None) -> Parallel | None:
     """Degrees of an engine that fills its process: tp x pp, or tp alone where pp is not looked at."""
     if shape is None or not rollout.tp or not rollout.pp:
         return None
     tp, pp = rollout.tp.value, rollout.pp.value
-    return Parallel(tp, pp) if shape.each == tp * pp else Parallel(tp) if shape.each == tp else None
+    return Parallel(tp, pp) if shape.per_process == tp * pp else Parallel(tp) if shape.per_process == tp else None
 
 
-def pack(parts: Parts, name: str, shape: Packing | None, parallel: Parallel | None = None, fills: bool = False) -> None:
+def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None = None, fills: bool = False) -> None:
     """Make of a component what the mode makes of it; without a shape it is only known to be solid.
 
     `parallel`: degrees that hold; None if the mode has no say in them. `fills`: RLinf takes all from the first rank to the last.
@@ -180,24 +172,24 @@ def pack(parts: Parts, name: str, shape: Packing | None, parallel: Parallel | No
         _packed(parts, component, found, shape, parallel)
 
 
-def _packed(parts: Parts, component: Component, found: Extent, shape: Packing, parallel: Parallel | None) -> None:
+def _packed(parts: Parts, component: Component, found: Extent, shape: Shape, parallel: Parallel | None) -> None:
     """Its runs anew from its range; the processes that were written are thrown away."""
     name, amount = component.name, found.size
     runs = packed_runs(parts, component, found, shape)
     was = Assignment({name: component.runs or ()}).world_size(name)
-    count = amount // shape.each
+    count = amount // shape.per_process
     if count != was != found.count:
         message = f"the process ranks of `{name}` say {with_noun(was, 'process')}; {parts.reason} drops them and starts {count}"
         parts.warn(IGNORED, name, message, f"write `{found}` alone", with_noun(count, "process"))
     parts.components[name] = replace(
-        component, least=amount, most=amount, per_process=shape.each, parallel=parallel or component.parallel,
+        component, least=amount, most=amount, per_process=shape.per_process, parallel=parallel or component.parallel,
         contiguous=True, stride=shape.stride, runs=runs, fixes={},
     )  # fmt: skip
 
 
-def packed_runs(parts: Parts, component: Component, found: Extent, shape: Packing) -> Runs | None:
+def packed_runs(parts: Parts, component: Component, found: Extent, shape: Shape) -> Runs | None:
     """Processes one after the other in a range; None where RLinf refuses that, which is noted."""
-    strategy = PackedPlacementStrategy(found.first, found.last, shape.each, shape.stride, component.numbered_in)
+    strategy = PackedPlacementStrategy(found.first, found.last, shape.per_process, shape.stride, component.numbered_in)
     try:
         return strategy.runs(parts.cluster)
     except UnusableInput as refused:
@@ -220,15 +212,15 @@ def _without_holes(parts: Parts, component: Component, found: Extent) -> dict[st
     return {"PW205": Fix(f"write `{text}`", Edit(span, text) if span and is_plain else None)}
 
 
-def _hinted(parts: Parts, component: Component, shape: Packing, parallel: Parallel | None) -> Component:
+def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel | None) -> Component:
     """A component that is left to solve takes the shape too; hints that say otherwise contradict it."""
     name = component.name
-    for key, field, demanded in (("accelerators_per_process", "per_process", shape.each), ("stride", "stride", shape.stride)):
+    for key, field, demanded in (("accelerators_per_process", "per_process", shape.per_process), ("stride", "stride", shape.stride)):
         if field in component.spans and getattr(component, field) != demanded:
             _contradicts(parts, component, key, field, str(getattr(component, field)), str(demanded))
     check_degrees(parts, component, (parallel,) if parallel else ())
-    component = _in_processes(parts, component, shape.each)
-    found = replace(component, per_process=shape.each, stride=shape.stride, contiguous=True, parallel=parallel or component.parallel)
+    component = _in_processes(parts, component, shape.per_process)
+    found = replace(component, per_process=shape.per_process, stride=shape.stride, contiguous=True, parallel=parallel or component.parallel)
     steps = (max(found.unit, found.step), *parts.steps_of(name))
     if component.least == component.most and all(component.least % each for each in steps):
         asked, step = component.least, min(steps)

@@ -28,6 +28,7 @@ from ....planning.way import Multiple, Paired, Shape, Way
 from ....text.tree import Mapping, Value
 from ..known import COST, DEGREE, FSDP, INFERENCE, KEY, LATE, MEGATRON, PLANS, is_profiled, saying
 from .arrangement import AGAIN, FIXED, inference_needed, refused_apart, unset_of_inference
+from .packing import interleaved
 from .parts import (
     CRITICS_INFERENCE,
     INFERRING,
@@ -143,16 +144,6 @@ def undivide(parts: Parts, *names: str) -> None:
             continue
         if component.parallel != UNDIVIDED and parts.backend(ROLES_OF_FSDP[name]) == FSDP:
             parts.components[name] = replace(component, parallel=UNDIVIDED)
-
-
-def interleaved(actor: int, rollout: int, fsdp: bool) -> Shape | None:
-    """Rollout on the accelerators of the actor, from the tp of both: its engines interleave; None if they do not go together.
-
-    Of `fsdp` with a tp that is smaller than that of rollout, and not 1, no rank finds the one that it hands its weights to.
-    """
-    if (actor > rollout and actor % rollout) or (fsdp and 1 < actor < rollout):
-        return None
-    return Shape(rollout, max(actor // rollout, 1), Parallel(rollout))
 
 
 def whole_engines(parallel: Parallel) -> Shape:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Callable
 
 import pytest
+from placewright.models.composition import Composer
+from placewright.models.dialects.load import load_all
 from placewright.models.findings.finding import Severity
 from placewright.models.findings.span import apply_edits
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.report import Report
 
@@ -83,3 +87,15 @@ cluster: {{num_nodes: 1, component_placement: {{"env,rollout": all}}}}
     report = judged(text)
     assert ["PW208"] * refused == [each.code for each in report.findings if each.severity is Severity.ERROR]
     assert not [each for each in report.unchecked if each.rule == "PW104"]
+
+
+def test_what_a_command_line_sets_is_refused_by_hydra_unless_unread_files_have_it(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(f"defaults: [more, _self_]\n{HEAD}{CLUSTER}")
+    (tmp_path / "run.sh").write_text(
+        "python examples/reasoning/main_grpo.py --config-path . --config-name base cluster.num_node=2 +rollout.tensor_paralel_size=2\n"
+    )
+    (reading,) = load_all(tmp_path / "run.sh", read_shorthand("1x8"), "auto", "training", Composer())
+    assert [each.message.rpartition("; ")[2] for each in reading.findings if each.code == "PW104"] == [
+        "Hydra refuses it unless `defaults` have it", "RLinf ignores it silently"
+    ]  # fmt: skip
+    assert [each.decides for each in reading.unchecked if each.rule == "PW104"] == [True]

@@ -151,3 +151,19 @@ def test_the_tp_of_an_engine_divides_that_of_the_actor_it_gets_its_weights_from(
     megatron = {**settings, **SECTION, "actor__training_backend": "megatron", "actor__model__tensor_model_parallel_size": 1}
     del megatron["inference"]
     assert codes(job(placed, **megatron)) == {"PW123"}
+
+
+@pytest.mark.parametrize(
+    ("task", "settings", "expected"),
+    [
+        ("reasoning", {"rollout__rollout_backend": "vllm", "actor__training_backend": "fsdp"}, set()),
+        ("reasoning", {"rollout__rollout_backend": "hf"}, {"PW123"}),
+        ("reasoning_eval", {"rollout__rollout_backend": "vlm", "actor__training_backend": "none"}, {"PW123"}),
+        ("reasoning", {"actor__training_backend": "deepspeed"}, {"PW123"}),
+        ("sft", {"actor__training_backend": "fdsp", "rollout__rollout_backend": "hf"}, {"PW123"}),
+        ("embodied_eval", {"actor__training_backend": "none", "rollout__rollout_backend": "huggingface"}, set()),
+    ],
+)
+def test_backends_are_those_of_rlinf(job: Job, task: str, settings: dict[str, str], expected: set[str]) -> None:
+    placed = {"actor,rollout,reward": "all", **({"env": "all"} if task.startswith("embodied") else {})}
+    assert codes(job(placed, runner__task_type=task, **settings)) == expected

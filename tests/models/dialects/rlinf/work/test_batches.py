@@ -40,6 +40,8 @@ REWARDED = {"data.rollout_batch_size": 12, "algorithm.group_size": 8, "actor.tra
 """Whole groups come to the 8 processes of `reward`, one and a half to each; the 96 samples divide."""
 STEPS = {"env.train": {"total_num_envs": 64, "max_steps_per_rollout_epoch": 80}, "actor.model.num_action_chunks": 8}
 ROLLOUT = {"rollout.pipeline_stage_num": 1, "runner.use_training_pipeline": False, "algorithm.loss_type": "actor"}
+UNEVEN = {"env,rollout,reward": "0-3", "actor": "0-2"}
+"""64 environments do not come evenly to the 3 processes of `actor`."""
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,8 @@ ROLLOUT = {"rollout.pipeline_stage_num": 1, "runner.use_training_pipeline": Fals
         ("embodied", {**STEPS, "algorithm.adv_type": "grpo", "algorithm.group_size": 1}, {("error", "PW403")}),
         ("embodied", {**STEPS, "algorithm.adv_type": "gae", "algorithm.group_size": 1}, set()),
         ("embodied", {**STEPS, **ROLLOUT, **FSDP, "actor.global_batch_size": 128}, set()),
-        ("embodied", {**STEPS, **ROLLOUT, **FSDP, "actor.global_batch_size": 96}, {("warning", "PW403")}),
+        ("embodied", {**STEPS, **ROLLOUT, **FSDP, "actor.global_batch_size": 96, "env.train.rollout_epoch": 1}, {("error", "PW403")}),
+        ("embodied", {**STEPS, **ROLLOUT, **FSDP, "actor.global_batch_size": 96, "cluster.component_placement": UNEVEN}, {("warning", "PW403")}),
         ("embodied", {**STEPS, **ROLLOUT, **FSDP, "actor.global_batch_size": 96, "algorithm.loss_type": "embodied_sac"}, set()),
     ],
 )  # fmt: skip
