@@ -147,6 +147,11 @@ def _freed(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
         help = f"set `{infer.config('tensor_parallel_size')}`: where it is not written the mode takes 1"
         setup.notes.error("PW403", infer.key, message, infer.place, with_noun(infer.ids.distinct, "GPU"), help, None, AFTER_MODELS)
         return
+    for role in (train, critic):
+        if role is not None and role.ids is not None and role.ids.count > role.ids.distinct:
+            message = f"{role.key} names GPUs more than once, so {infer.key} is refused to give way for it"
+            why = "ROLL notices this only at the first training step (`target_gpus has duplicates`)"
+            setup.notes.error("PW108", role.key, message, role.place, "an id stands twice", "write every id once", None, why)
     message, why = f"every worker of {infer.key} holds a GPU that training needs", AFTER_MODELS
     if _left(Ids(infer.ids.ranges), each, ids) and not _left(infer.ids, each, ids):  # ROLL's check takes the ids in ascending order
         why = "ROLL notices this only at the first training step (`Cannot shrink to zero active ranks`)"
