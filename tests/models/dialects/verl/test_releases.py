@@ -298,4 +298,4 @@ def test_two_stages_that_do_not_hold_all_layers_are_a_warning() -> None:
     changes = {"actor_rollout_ref.model.path": "Qwen/Qwen2.5-7B-Instruct", f"{A}.megatron.pipeline_model_parallel_size": 2, **ends}
     (found,) = [each for each in judged(NEWEST, changes, ON_MEGATRON, "1x8").findings if each.code == "PW404"]
     assert found.severity is Severity.WARNING and found.message.endswith("but the first and the last stage of actor hold 20")
-    assert found.help == f"make `{LAYERS}.num_layers_in_last_pipeline_stage` fit 28 layers"
+    assert found.help == f"make `{LAYERS[1:]}.num_layers_in_last_pipeline_stage` fit 28 layers"
