@@ -79,7 +79,7 @@ class _Keys:
             message = f"`{key}` is in `{name}`{self.release}, so Hydra refuses to add it"
             edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
             self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit)
-        elif kind is not Mark.DELETE and not self._has(key) and (of := refused_field(self.settings, key)):
+        elif not self._has(key) and (of := refused_field(self.settings, key)):
             better = near(self.table, key)
             edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self._text(setting.span) == setting.text else None
             self._not_a_field(of, better, setting.key_span, edit)
