@@ -176,9 +176,8 @@ class Settings:
     def wrong_type(self, path: str, value: Value, better: int) -> None:
         """A value is no whole number; where it looks like one, that is what was meant."""
         written = value.text if isinstance(value, Scalar) and value.origin is None else ""
-        held = value.value if isinstance(value, Scalar) else None
-        whole = isinstance(held, float) and held.is_integer()
-        number = str(int(held)) if written and whole and isinstance(held, float) else written.removesuffix(".0")
+        got = value.value if isinstance(value, Scalar) else None
+        number = str(int(got)) if written and isinstance(got, float) and got.is_integer() else written.removesuffix(".0")
         if number.isascii() and number.isdecimal() and len(number) < 10:
             help = f"write {int(number)} without quotes" if number == written else f"write `{int(number)}`"
             self._notes.wrong_type(path, path, value, "a whole number", help, Edit(value.span, str(int(number))))
