@@ -28,7 +28,7 @@ data: {{train_batch_size: 96}}
 algorithm: {{adv_estimator: grpo}}
 actor_rollout_ref:
   actor: {{{actor}, ppo_mini_batch_size: 48, ppo_micro_batch_size_per_gpu: 1}}
-  rollout: {{name: vllm, tensor_model_parallel_size: {rollout}, n: 8, log_prob_micro_batch_size_per_gpu: 8}}
+  rollout: {{name: vllm, tensor_model_parallel_size: {rollout}, n: 8, log_prob_micro_batch_size_per_gpu: 1}}
 trainer: {{nnodes: {size[0]}, n_gpus_per_node: {size[1]}}}
 placewright:
   components:

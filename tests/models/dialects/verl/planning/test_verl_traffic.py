@@ -22,7 +22,7 @@ actor_rollout_ref:
   hybrid_engine: False
   model: {{path: Qwen/Qwen2.5-7B-Instruct}}
   actor: {{strategy: fsdp, ppo_mini_batch_size: 96, ppo_micro_batch_size_per_gpu: 1}}
-  rollout: {{name: vllm, tensor_model_parallel_size: 1, n: 1, log_prob_micro_batch_size_per_gpu: 4}}
+  rollout: {{name: vllm, tensor_model_parallel_size: 1, n: 1, log_prob_micro_batch_size_per_gpu: 1}}
 trainer: {{nnodes: {0[0]}, n_gpus_per_node: {0[1]}}}
 rollout: {{nnodes: {1[0]}, n_gpus_per_node: {1[1]}}}
 placewright:
