@@ -157,3 +157,18 @@ def test_tuning_in_ray_deals_the_batch_and_without_a_launcher_nothing_is_assumed
     assert any("does not divide among 8 data parallel ranks" in each.message for each in report.findings)
     listed = load_settings(["engine.ulysses_sequence_parallel_size=2", "engine.fsdp_size=2", "model.path=x"], None, "verl")
     assert verify(listed).verdict == "incomplete"
+
+
+ONE_CAUSE = {
+    "a teacher": ({"distillation.enabled": True, "distillation.n_gpus_per_node": 4, "distillation.nnodes": 1,
+                   "distillation.teacher_models.teacher_model.inference.tensor_model_parallel_size": 3}, "must divide `teacher_pool`"),
+    "TorchTitan": ({"model_engine": "torchtitan", f"{ACTOR}.torchtitan.tensor_parallel_size": 3}, "must be the 8 ranks of actor"),
+    "a batch": ({"trainer.use_v1": False, "data.train_batch_size": 68}, "do not divide among the 8 accelerators"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ONE_CAUSE)
+def test_one_cause_is_one_finding(case: str) -> None:
+    changes, words = ONE_CAUSE[case]
+    found = errors(MAIN, changes, "1dda039b")
+    assert len(found) == 1 and words in found[0], found
