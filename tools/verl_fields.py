@@ -1,0 +1,104 @@
+"""Fields of verl's dataclasses by release: ``python -m placewright.tools.verl_fields --release 0.9.0 CHECKOUT``.
+
+The class bodies are parsed, never imported. Only classes that a configuration names with `_target_` are kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Sequence
+
+from ..models.releases.runs import Releases
+
+FACTS = Path(__file__).parents[1] / "models" / "dialects" / "verl" / "facts"
+PATTERNS = ("verl/base_config.py", "verl/workers/config/*.py", "verl/trainer/config/*.py", "verl/utils/profiler/config.py")
+FIRST = "0.6.0"
+"""Oldest release that turns sections into dataclasses."""
+_TARGET = re.compile(r'"verl\.[\w.]*?(\w+)"')
+
+Fields = dict[str, set[int]]
+"""Field -> indices of the releases that have it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Reads a checkout into the data file; 0 where that was done."""
+    parser = argparse.ArgumentParser(prog="python -m placewright.tools.verl_fields", description=__doc__)
+    parser.add_argument("checkout", help="folder of verl at this release")
+    parser.add_argument("--release", required=True, help="its name in releases.json")
+    parser.add_argument("--facts", default=str(FACTS), help="folder of data files")
+    asked = parser.parse_args(arguments)
+    folder = Path(asked.facts)
+    names = [each["name"] for each in json.loads((folder / "releases.json").read_text("utf-8"))["releases"]]
+    new = {name: fields for name, fields in fields_of(Path(asked.checkout)).items() if name in _targets(folder)}
+    if not new or asked.release not in names:
+        raise SystemExit(f"{asked.checkout} has no dataclass that is known, or {asked.release} is no known release")
+    releases, index = Releases(names), names.index(asked.release)
+    file = folder / "fields.json"
+    known = _decoded(json.loads(file.read_text("utf-8")), releases) if file.is_file() else {}
+    for name in known.keys() | new.keys():
+        its = known.setdefault(name, {})
+        for field in its.keys() | new.get(name, set()):
+            (its.setdefault(field, set()).add if field in new.get(name, ()) else its[field].discard)(index)
+    file.write_text(_encoded(known, releases, names.index(FIRST)), "utf-8")
+    return 0
+
+
+def fields_of(checkout: Path) -> dict[str, set[str]]:
+    """Fields of every class of a checkout, those of its bases too."""
+    own: dict[str, tuple[list[str], set[str]]] = {}
+    for file in (file for pattern in PATTERNS for file in sorted(checkout.glob(pattern))):
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                bases = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
+                own[node.name] = bases, {each for line in node.body for each in _field(line)}
+
+    def every(name: str) -> set[str]:
+        bases, fields = own.get(name, ([], set()))
+        return fields.union(*map(every, bases))
+
+    return {name: every(name) for name in own}
+
+
+def _field(line: ast.stmt) -> list[str]:
+    """Name of the field that a line of a class body declares."""
+    if not isinstance(line, ast.AnnAssign) or not isinstance(line.target, ast.Name) or "ClassVar" in ast.unparse(line.annotation):
+        return []
+    return [line.target.id]
+
+
+def _targets(folder: Path) -> set[str]:
+    """Classes that configurations name."""
+    return {match[1] for file in folder.glob("*.json") for match in _TARGET.finditer(file.read_text("utf-8"))}
+
+
+def _decoded(data: dict[str, list[list[str]]], releases: Releases) -> dict[str, Fields]:
+    found: dict[str, Fields] = {}
+    for name, runs in data.items():
+        for since, until, fields in runs:
+            its = {index for index in range(len(releases.names)) if releases.covers((since, until), index)}
+            for field in fields.split():
+                found.setdefault(name, {}).setdefault(field, set()).update(its)
+    return found
+
+
+def _encoded(known: dict[str, Fields], releases: Releases, first: int) -> str:
+    lines = []
+    for name in sorted(known):
+        grouped: dict[tuple[str, str], list[str]] = {}
+        for field, its in sorted(known[name].items()):
+            for since, until, _ in releases.runs(dict.fromkeys(sorted(its), True), range(first, len(releases.names))):
+                grouped.setdefault((since, until), []).append(field)
+        starts = {"": 0, **{each: index for index, each in enumerate(releases.names)}}
+        order = sorted(grouped, key=lambda run: (starts[run[0]], starts[run[1]]))
+        if grouped:
+            lines.append(f" {json.dumps(name)}: {json.dumps([[*run, ' '.join(grouped[run])] for run in order])}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
