@@ -24,7 +24,7 @@ DEVICES = (
 VERL = """
 algorithm: {adv_estimator: grpo}
 actor_rollout_ref:
-  actor: {strategy: fsdp, ulysses_sequence_parallel_size: 2, fsdp_config: {expert_parallel_size: 4}}
+  actor: {strategy: veomni, veomni: {ulysses_parallel_size: 2, expert_parallel_size: 4}}
   rollout: {name: sglang, tensor_model_parallel_size: 2}
 trainer: {nnodes: 2, n_gpus_per_node: 4}
 """
@@ -36,9 +36,9 @@ def test_an_engine_and_degrees_that_are_lost_are_named() -> None:
     assert done.verdict == LOSSY
     assert all(
         f"{key} is not carried over" in said
-        for key in ("rollout.name` of sglang", "sequence_parallel_size` of 2", "expert_parallel_size` of 4")
+        for key in ("rollout.name` of sglang", "ulysses_parallel_size` of 2", "expert_parallel_size` of 4")
     )
-    kept = VERL.replace("sglang", "vllm").replace("size: 4", "size: 1").replace("parallel_size: 2, fsdp", "parallel_size: 1, fsdp")
+    kept = VERL.replace("sglang", "vllm").replace("size: 4", "size: 1").replace("parallel_size: 2, e", "parallel_size: 1, e")
     done = convert(read(Source("verl.yaml", kept), MACHINES, "verl", "placement"), "roll")
     assert not any("is not carried over" in loss.message for loss in done.losses)
 
