@@ -142,18 +142,20 @@ class Follower(Flow):
         target, operator, place = node.children[0], node.children[1], self._place(node)
         name = self.script.written(target).partition("[")[0]
         start, end = self.script.range(operator)[1], self.script.range(node)[1]
-        value, old = node.child_by_field_name("value"), self.state.variables.get(name)
+        value, text = node.child_by_field_name("value"), None
         if target.type == "subscript":
             why = "an element of it is set by its number, which is not followed"
             self.state.unsure({name}, place, why)
             return
+        is_array = value is not None and value.type == "array"
+        if not is_array:  # what it expands to may set the variable itself
+            text = self._expander.one(self.script.parts(start, end))
+        old = self.state.variables.get(name) if operator.type == "+=" else None
         if operator.type == "+=" and old is None:
             old = self.state.scalar(name, place)
-        old = old if operator.type == "+=" else None
-        if value is not None and value.type == "array":
+        if text is None:
             self.state.variables[name] = self._array(name, (start + 1, end - 1), place, old)
             return
-        text = self._expander.one(self.script.parts(start, end))
         before = old[0] if isinstance(old, list) and old else old
         text = joined([before, text], place=place) if isinstance(before, Text) else text
         self.state.assign(name, text)

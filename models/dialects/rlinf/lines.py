@@ -51,7 +51,7 @@ def _json(text: str) -> str:
 def _text(source: Source, owner: Mapping, lines: Sequence[Line], keys: Sequence[str], indent: str, step: str) -> str:
     """The lines below keys that are missing, in the style of the map around them."""
     if owner.flow:
-        quoted = quotes_keys(source, owner)
+        quoted = quotes_keys(source, owner if owner.entries else source.root)
         text = ", ".join(line.flow(quoted) for line in lines)
         for key in reversed(keys):
             text = f"{_json(key) if quoted else key}: {{{text}}}"

@@ -20,7 +20,6 @@ from .releases import has_critic
 _TARGET = "_target_"
 _TRAINED = ("actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.model", "critic")
 _TUNED = ("model", "engine", "optim", "checkpoint")
-_STRATEGY = "actor_rollout_ref.actor.strategy"
 SINCE = "0.6.0"
 
 
@@ -57,10 +56,13 @@ def is_hidden_field(settings: Configuration, key: str) -> bool:
 
 
 def _dataclass(settings: Configuration, table: Table, section: str) -> str:
-    """What a section is turned into; "" where that is unknown, or nothing. Of a composed configuration it stands in the text."""
+    """What a section is turned into; "" where that is unknown, or nothing.
+
+    Of a composed configuration, and of a file that may be a whole one, it stands in the text.
+    """
     path, program = f"{section}.{_TARGET}", settings.notes.document.program
     written, default = settings.at(path), table.defaults.get(path)
-    if program is not None and program.found:
+    if program is None or program.found:
         text = written.text if isinstance(written, Scalar) and not is_unknown(written) else ""
     else:
         text = str(default.value) if default is not None and written is None and not table.is_open(section) else ""
@@ -69,17 +71,9 @@ def _dataclass(settings: Configuration, table: Table, section: str) -> str:
 
 def _sections(settings: Configuration) -> Sequence[str]:
     """Sections that the program turns into dataclasses in any case."""
-    if settings.until(SINCE) or settings.entry.own_trainer or _is_of_another_engine(settings):
+    if settings.until(SINCE) or settings.entry.own_trainer:
         return ()
     if settings.entry.kind in TRAINERS:
         return _TRAINED if has_critic(settings) else _TRAINED[:-1]
     is_tuned = settings.entry.configuration == "sft_trainer_engine" and settings.entry.kind in (Kind.PROCESSES, Kind.TUNING)
     return _TUNED if is_tuned else ()
-
-
-def _is_of_another_engine(settings: Configuration) -> bool:
-    """True for a file without a program whose strategy is not that of the configuration that it is read with."""
-    written, default = settings.at(_STRATEGY), settings.defaults.get(_STRATEGY)
-    if settings.notes.document.program is not None or not isinstance(written, Scalar):
-        return False
-    return default is None or written.value not in (default.value, f"{default.value}2")

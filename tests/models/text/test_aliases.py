@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from placewright.models.findings.edits import of_one_use
 from placewright.models.findings.finding import UnusableInput, error
@@ -78,13 +76,11 @@ def test_an_answer_is_not_written_into_what_several_use() -> None:
         source.edited([Edit(own.span, "x")])
 
 
-def test_a_billion_laughs_are_one_finding_in_no_time() -> None:
+def test_a_billion_laughs_are_one_finding_that_is_not_expanded() -> None:
     lines = ["a: &a [lol, lol, lol, lol, lol, lol, lol, lol, lol]"]
     lines += [f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]" for before, name in zip("abcdefgh", "bcdefghi")]
-    started = time.process_time()
     with pytest.raises(UnusableInput) as caught:
         Source("a.yaml", "\n".join(lines)).root  # noqa: B018
-    assert time.process_time() - started < 2
     (finding,) = caught.value.findings
     assert finding.code == "PW004"
     assert "100,000 values" in finding.message
