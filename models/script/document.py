@@ -76,16 +76,17 @@ class _Start:
         return bool(words.settings or words.findings) or "config-name" in words.options
 
 
-def read_script(source: Source, environment: Variables[str, str] | None = None, doubting: bool = False) -> Followed:
+def read_script(source: Source, environment: Variables[str, str] | None = None, doubting: bool = False, sourced: bool = True) -> Followed:
     """A script, followed with these variables of the environment. Nothing is executed.
 
-    If `doubting`, conditions on other variables of the environment are unknown.
+    If `doubting`, conditions on other variables of the environment are unknown; if `sourced`, so are
+    variables that only a file that is not followed may set.
 
     As bash does, statements are carried out one by one: what stands before a place that cannot be
     read was reached.
     """
     lines, (script, variables, machine) = Lines(source), _task(source)
-    state = State(os.path.abspath(source.name), environment or {}, variables, doubting=doubting)
+    state = State(os.path.abspath(source.name), environment or {}, variables, doubting=doubting, sourced=sourced)
     follower, findings = Follower(script, state), []
     try:
         follower.whole()
@@ -111,14 +112,18 @@ def read_script(source: Source, environment: Variables[str, str] | None = None, 
     return Followed(source, lines, started, tuple(findings), tuple(unchecked), machine)
 
 
+_WAYS = ((False, True), (True, True), (False, False))
+"""How a script is followed until a program is found, such as one that only the first node starts."""
+
+
 def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
     """A Document for each program started with settings. Raises UnusableInput if there is none."""
     values = Environment.of(composer.allowed).values
-    script = read_script(source, values)
-    if not (chosen := _chosen(script, composer)) and not script.findings:
-        # such as a program that only the first node starts
-        script = read_script(source, values, doubting=True)
+    for doubting, sourced in _WAYS:
+        script = read_script(source, values, doubting, sourced)
         chosen = _chosen(script, composer)
+        if chosen or script.findings:
+            break
     if not chosen:
         raise UnusableInput(script.findings or [_nothing(script)])
     weak, notes = Severity.WARNING, (_UNREACHED,)

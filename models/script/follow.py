@@ -370,7 +370,7 @@ class Follower(Flow):
             text = self.state.files.get(words[1].plain)
         if text is None or all(piece.unknown or not piece.text.strip() for piece in text.pieces):
             self.unread.append(place)
-            if name != "eval" and not _OF_MACHINE.search("".join(word.plain for word in words[1:2])):
+            if self.state.sourced and name != "eval" and not _OF_MACHINE.search("".join(word.plain for word in words[1:2])):
                 shown = " ".join(word.plain for word in words[:2])[:60]
                 self.state.elsewhere = f"`{shown}` is not followed, which may set it"
             return Truth(None, f"it depends on how `{name}` ends")

@@ -57,6 +57,7 @@ class State:
     folder : the folder that the script went to; "" if unknown.
     elsewhere : why variables that the script does not set may be set; "" if they are not.
     doubting : True if a condition on what is not set is unknown.
+    sourced : True if a file that is not followed may set variables.
     files : the texts that the script itself writes into files, by their names.
     ended : ``exit``, ``return``, ``break``, ``continue`` if what follows is not reached; else "".
     """
@@ -74,6 +75,7 @@ class State:
     folder: str = ""
     elsewhere: str = ""
     doubting: bool = False
+    sourced: bool = True
     files: dict[str, Text] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     calls: int = 0

@@ -141,3 +141,14 @@ def test_a_text_of_python_is_no_program(tmp_path: Path, script: str) -> None:
     assert [(finding.code, finding.message) for finding in reading.findings] == [
         ("PW010", f"`{tmp_path}/run.sh` starts no program with settings in a file, but a text of Python")
     ]
+
+
+def test_a_launcher_is_found_whatever_a_file_that_is_not_followed_may_set(tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text(
+        'source conf/common.sh\nargs="--entry=verl/trainer/main_ppo.py"\n'
+        'if [ -n "$TOKEN" ]; then args="$args --env=$TOKEN"; fi\n'
+        "nebulactl run mdl --user_params='trainer.nnodes=2' $args\n"
+    )
+    (reading,) = load_all(tmp_path / "run.sh", read_shorthand("2x8"), composer=Composer())
+    program = reading.document.program
+    assert program is not None and program.name.endswith("main_ppo.py")
