@@ -116,7 +116,7 @@ def _options(file: str, roots: Sequence[str], made: dict[str, str]) -> Iterator[
 
 def is_unsaid(text: str) -> bool:
     """True for a text whose key alone is kept."""
-    return len(text) > LONGEST or text.startswith("/")
+    return len(text) > LONGEST or text.startswith(("/", "hdfs://"))
 
 
 def _leaves(value: Value, path: str) -> Iterator[tuple[str, Any]]:

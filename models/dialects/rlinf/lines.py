@@ -159,7 +159,7 @@ def _rewritten(source: Source, placed: Mapping, entry: Entry, lines: MappingType
 
 
 def _place(entry: Entry) -> tuple[Scalar | None, str]:
-    """Where the ranks of an entry stand, and its node groups as they are written, "" for the whole cluster."""
+    """Place of the ranks of an entry, and its node groups as written; "" is the whole cluster."""
     if not isinstance(entry.value, Mapping):
         return (entry.value if isinstance(entry.value, Scalar) else None), ""
     inner, group = entry.value.get("placement"), entry.value.get("node_group")

@@ -58,7 +58,7 @@ class Role:
 
     @property
     def backend(self) -> str:
-        """What trains it, or computes as what is trained does; "" for engines."""
+        """Training strategy of the role; "" for engines."""
         return next((name for name in ("megatron", "fsdp", "deepspeed") if (self.strategy or "").startswith(name)), "")
 
     @property

@@ -293,7 +293,7 @@ def with_own_degrees(settings: Settings, said: Said, is_planned: bool) -> Said:
 
 @dataclass(frozen=True)
 class Mode:
-    """What a mode made of the components, and what it demands besides.
+    """Result of a mode: its components, and further demands.
 
     Attributes
     ----------

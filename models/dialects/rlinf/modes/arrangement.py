@@ -141,7 +141,7 @@ def relate(parts: Parts, found: Arrangement) -> None:
 
 
 def inference_needed(parts: Parts, auto: bool = False) -> str:
-    """Who needs an inference component that is missing, as the end of a sentence; "" if nobody does."""
+    """Component that needs a missing inference component, as the end of a sentence; "" if none."""
     again, fixed = parts.flag(AGAIN), parts.flag(FIXED)
     if again is None or fixed is None or parts.settings.at(AGAIN) is None:
         return ""

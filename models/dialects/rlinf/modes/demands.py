@@ -7,7 +7,6 @@ evaluations/ and rlinf/.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterable
 
 from ....component import Component
 from ....configuration.notes import Notes, is_unknown
@@ -19,7 +18,7 @@ from ....releases.release import Range
 from ....text.nearest import nearest
 from ....text.tree import Mapping
 from ..known import CRITICS, FOLDER, IDLE, SETTING
-from .parts import CRITICS_INFERENCE, INFERRING, Parts, Placer
+from .parts import CRITICS_INFERENCE, INFERRING, Parts, Placer, listed
 
 STARTED_BY_TASK = {
     "embodied": ("actor", "rollout", "env", "reward", "reward_server"),
@@ -59,7 +58,7 @@ def need_components(parts: Parts, *names: str) -> None:
             at = parts.components[strange].span(AMOUNT) or parts.owner
             parts.error(SETTING, strange, message, f"write `{name}` instead of `{strange}`", f"of `{strange}`", at)
         else:
-            message = f"`{name}` is not placed, but {parts.reason} needs {_listed(names)}"
+            message = f"`{name}` is not placed, but {parts.reason} needs {listed(names)}"
             parts.error(SETTING, name, message, _line_for(parts, name), f"no `{name}`", parts.owner)
 
 
@@ -113,17 +112,13 @@ def check_unused(parts: Parts) -> None:
     for name in idle:
         if name not in KNOWN:
             span, close = parts.written[name], nearest(name, [each for each in started if not parts.has(each)])
-            help = f"write `{close}`" if close else f"drop it; components of this task are {_listed(started)}"
+            help = f"write `{close}`" if close else f"drop it; components of this task are {listed(started)}"
             message = f"no program of task `{parts.task}` starts a component `{name}`"
             edit = Edit(span, close) if close and span.length == len(name) else None
             parts.notes.warn(IDLE, name, message, span, "not used", help, edit)
     if elsewhere := [name for name in idle if name in KNOWN]:
-        message = f"programs of task `{parts.task}` do not start {_listed(elsewhere)}: their ranks count for nothing"
+        message = f"programs of task `{parts.task}` do not start {listed(elsewhere)}: their ranks count for nothing"
         parts.notes.info(IDLE, elsewhere[0], message, parts.written[elsewhere[0]], "not used")
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
 
 
 def with_faults(parts: Parts) -> frozenset[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import Enum
-from typing import Mapping, Sequence
+from typing import Iterable, Mapping, Sequence
 
 from ....component import Component, Parallel, Relation
 from ....configuration.notes import Notes
@@ -62,17 +62,18 @@ def task_of(notes: Notes, settings: Settings) -> str:
     if task in TASKS:
         if older := before("task", task):
             message = f"`runner.task_type: {task}` is unknown before RLinf {older.until}"
-            help = f"run RLinf {older.until}, or write one of {_listed(names('task', notes.choice))}"
+            help = f"run RLinf {older.until}, or write one of {listed(names('task', notes.choice))}"
             notes.judge(older, Severity.ERROR, SETTING, "runner", message, value, "no task yet", help)
         return task
     close = nearest(task, TASKS)
-    message = f"`runner.task_type` is `{task[:60]}`, but RLinf has only {_listed(TASKS)}"
+    message = f"`runner.task_type` is `{task[:60]}`, but RLinf has only {listed(TASKS)}"
     edit = settings.becomes("runner.task_type", close) if close else None
     notes.error(SETTING, "runner", message, value, "no task of RLinf", f"write `{close or TASKS[0]}`", edit)
     return close or ""
 
 
-def _listed(words: Sequence[str]) -> str:
+def listed(words: Iterable[str]) -> str:
+    """Words in backticks, as a message lists them."""
     return ", ".join(f"`{each}`" for each in words)
 
 

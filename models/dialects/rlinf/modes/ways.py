@@ -113,7 +113,7 @@ def check_inference_weights(parts: Parts) -> None:
 
 
 def least_for_inference(parts: Parts) -> dict[str, int]:
-    """What trains -> accelerators that it needs at least, so that inference apart from it gets its weights."""
+    """Trained component -> least accelerators, so that inference apart from it receives its weights."""
     every = {role: inferred(parts.settings, role) for _, role in megatron_inference(parts)}
     return {role: degrees.tp.value * degrees.pp.value for role, degrees in every.items() if degrees.tp and degrees.pp}
 
@@ -198,7 +198,7 @@ def _paired(parts: Parts, actor: Degrees, rollout: Degrees, together: bool) -> t
 
 
 def _inference_pairs(parts: Parts) -> tuple[Paired, ...]:
-    """What trains with each choice of degrees of which the tp of inference, which keeps its own, is a divisor."""
+    """Choices of degrees of the trained component whose tp is a multiple of the tp of inference."""
     found = []
     for name, role in megatron_inference(parts):
         mine, own, choices = trained(parts.settings, role).tp, inferred(parts.settings, role).tp, parts.choices.get(role, ())

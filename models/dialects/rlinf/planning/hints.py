@@ -117,7 +117,7 @@ def of_what_runs(
 def with_phases_of_idle(
     settings: Settings, cluster: Cluster, whole: Value | None, left: Value | None, names: Collection[str], judged: tuple[Component, ...]
 ) -> tuple[Component, ...]:
-    """What trains also has its memory in the phases of what it does the work of, whose hints are in `whole` and not in what is `left`.
+    """Adds the phases of a component to the one that does its work; its hints are in `whole`, not in `left`.
 
     The planner counts it so too (see Question.turns_beside). `names` are the components of the file, `judged` the same with their hints.
     """

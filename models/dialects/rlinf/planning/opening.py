@@ -156,7 +156,7 @@ def _unknown(notes: Notes, settings: Settings, asked: Sequence[Unchecked]) -> tu
 
 
 def _lost(settings: Settings, cluster: Cluster, planned: Placed, times: MappingType[str, Timed]) -> dict[str, Lost]:
-    """Of `reward`, whose processes the prompts of a step divide among: counts of a planned component that do not suit it."""
+    """Counts of a planned component that do not divide the prompts of a step among `reward`."""
     batch = batch_of(settings)
 
     def lost(name: str) -> int:

@@ -132,6 +132,6 @@ def _batch(work: Work, name: str, owner: str) -> tuple[int, int]:
 
 
 def _trained_with(work: Work, owner: str) -> str:
-    """What trains it or runs it; the reference policy has that of the actor where nobody says another one (ref.yaml)."""
+    """Engine of a component; the reference policy has the one of the actor by default (ref.yaml)."""
     usual = plainly(work.settings, f"{ACTOR}.strategy", "fsdp") if owner == OWNERS["ref"] else "fsdp"
     return str(plainly(work.settings, f"{owner}.strategy", usual))
