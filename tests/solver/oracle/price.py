@@ -1,0 +1,95 @@
+"""The terms of the objective, each by its own definition, on places that are known."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Iterator
+
+from .demands import Helds, cut, levels, line
+from .words import NODE, Job, Kept, Wish
+
+PLURAL = {"zone": "zones", "rack": "racks", "nvlink_domain": "NVLink domains", "node": "nodes"}
+Tier = tuple[tuple[str, int, int], ...]
+"""Names, values and weights of the terms that are weighed together."""
+
+
+def tiers(job: Job, helds: Helds, preferred_cut: int) -> Iterator[Tier]:
+    """All tiers of the objective in order of importance."""
+    for what in ("accelerators", "processes"):
+        short = [max(w.counts) - helds[w.name].total for w in job.wishes if (w.kind == NODE) == (what == "processes") and w.counts and w.given is None]
+        if short:
+            yield ((f"{what} short of what was asked at most", sum(short), 1),)
+    if any(prefers(wish) for wish in job.wishes):
+        yield (("preferred groups cut", preferred_cut, 1),)
+    sent = [list(_sent(job, helds, level)) for level in levels(job.cluster)]
+    if job.weights is None:
+        yield from (tuple((name, value, 1) for name, value, _ in terms) for terms in sent if terms)
+    elif any(sent):
+        yield tuple((name, value, job.weights[level]) for terms in sent for name, value, level in terms)
+    yield from _extra(job, helds)
+    yield from _contiguous(job, helds)
+    yield from _fullest(job, helds)
+
+
+def prefers(wish: Wish) -> list[Kept]:
+    """What is kept together if that can be, of a component that is searched."""
+    return [kept for kept in wish.keeps if not kept.required and wish.given is None]
+
+
+def preferred(job: Job, wish: Wish, helds: Helds) -> int:
+    """How many preferred groups of a component are cut, where the order of its ranks is known."""
+    return sum(cut(job.cluster, wish, kept, helds[wish.name]) for kept in prefers(wish))
+
+
+def _sent(job: Job, helds: Helds, level: str) -> Iterator[tuple[str, int, str]]:
+    """MiB across one level: what replicas exchange, weights and streams of links."""
+    cluster, name = job.cluster, PLURAL[level]
+    if any(wish.traffic for wish in job.wishes):
+        collectives = 0
+        for wish in job.wishes:
+            if wish.traffic and helds[wish.name].total > wish.replica:
+                collectives += wish.traffic * (len(helds[wish.name].amounts(cluster, level)) - 1)
+        yield f"MiB of collectives across {name}", collectives, level
+    ends = [(link, helds[link["from"]].amounts(cluster, level), helds[link["to"]].amounts(cluster, level)) for link in job.links]
+    if any(link["weights"] for link in job.links):
+        yield f"MiB of weights across {name}", sum(link["weights"] * len(set(there) - set(here)) for link, here, there in ends), level
+    if any(link["stream"] for link in job.links):
+        streams = 0
+        for link, here, there in ends:
+            streams += link["stream"] * sum(max(0, there[domain] - link.get("ratio", 1) * here[domain]) for domain in there)
+        yield f"MiB of streams across {name}", streams, level
+
+
+def _extra(job: Job, helds: Helds) -> Iterator[Tier]:
+    """Domains beyond one of what is searched and of which nobody says what it exchanges."""
+    bundles = [[job[name] for name in names] for names in job.bundles]
+    quiet = [each[0] for each in bundles if each[0].kind != NODE and not any(w.given is not None or _weighed(job, w) for w in each)]
+    for level in levels(job.cluster):
+        if quiet:
+            extra = sum(len(helds[wish.name].amounts(job.cluster, level)) - 1 for wish in quiet)
+            yield ((f"extra {PLURAL[level]}", extra, 1),)
+
+
+def _weighed(job: Job, wish: Wish) -> bool:
+    return bool(wish.traffic) or any(link["to"] == wish.name for link in job.links)
+
+
+def _contiguous(job: Job, helds: Helds) -> Iterator[Tier]:
+    """Nodes of solid ranges beyond the fewest that have room for as many."""
+    ranges = [wish for wish in job.wishes if wish.contiguous and wish.given is None]
+    if ranges:
+        yield (("extra nodes of contiguous components", sum(_extra_nodes(job, wish, helds) for wish in ranges), 1),)
+
+
+def _extra_nodes(job: Job, wish: Wish, helds: Helds) -> int:
+    held = helds[wish.name]
+    sizes = sorted((sum(job.cluster.seats[bit].node == node for bit in line(job.cluster, wish)) for node in wish.nodes), reverse=True)
+    fewest = ceil(held.total / max(sizes))
+    return sum(amount > 0 for amount in held.seats_on) - fewest
+
+
+def _fullest(job: Job, helds: Helds) -> Iterator[Tier]:
+    """Processes on the fullest node of each component that is on nodes as such."""
+    dealt = [wish for wish in job.wishes if wish.kind == NODE and wish.given is None]
+    if dealt:
+        yield (("processes on the fullest nodes", sum(max(helds[wish.name].processes_on) for wish in dealt), 1),)
