@@ -115,7 +115,7 @@ def _amount(wish: Wish, held: Held) -> Iterator[str]:
         yield "count"
     if wish.kind != NODE and held.total % wish.unit:
         yield "unit"
-    if wish.kind != NODE and any(kept.group == "ep" and held.total % wish.block("ep", 0) for kept in wish.keeps):
+    if wish.kind != NODE and any(kept.group == "ep" and kept.required and held.total % wish.block("ep", 0) for kept in wish.keeps):
         yield "keep"
 
 
@@ -182,8 +182,8 @@ def solid(cluster: Cluster, wish: Wish, order: Sequence[int]) -> bool:
 
 def strided(wish: Wish, total: int) -> list[int]:
     """Places in the range in rank order: in blocks of stride groups, group j holds every stride-th from the j-th on."""
-    tp, stride = wish.degree("tp"), wish.stride
-    return [start + j + stride * i for start in range(0, total, tp * stride) for j in range(stride) for i in range(tp)]
+    size, stride = wish.group, wish.stride
+    return [start + j + stride * i for start in range(0, total, size * stride) for j in range(stride) for i in range(size)]
 
 
 # -- between components
@@ -264,10 +264,11 @@ def refused_orders(job: Job, helds: Helds) -> Iterator[str]:
 
 
 def at_home(source: Wish, first: Sequence[int], target: Wish, second: Sequence[int]) -> bool:
-    """Does tp rank a of the source meet tp rank floor(a x tp of the target / tp of the source) everywhere?"""
+    """Is the part of the weights of each tp rank of the target inside that of the source's rank there, or the other way round?"""
     tp, its = source.degree("tp"), target.degree("tp")
-    needs = {seat: place % tp * its // tp for place, seat in enumerate(first)}
-    return all(needs.get(seat) == place % its for place, seat in enumerate(second))
+    small, large = min(tp, its), max(tp, its)
+    here = {seat: place % tp * small // tp for place, seat in enumerate(first)}
+    return large % small == 0 and all(here.get(seat) == place % its * small // its for place, seat in enumerate(second))
 
 
 # -- what machines have

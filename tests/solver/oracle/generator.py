@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import lcm
 from random import Random
 from typing import Any, Sequence
 
@@ -26,7 +27,7 @@ class Generator:
         self.random, self.avoid = random, avoid
         self.nodes: list[Keys] = []
         self.levels: Sequence[str] = ()
-        self.much = 1.0
+        self.much, self.many = 1.0, 1
         self.groups: list[Keys] = []
         self.components: dict[str, Keys] = {}
         self.relations: list[Keys] = []
@@ -36,9 +37,11 @@ class Generator:
         self.much = self.pick((0.3, 0.6, 1.0))
         self._machines()
         names = self.random.sample(NAMES, self.random.choice((1, 2, 2, 3, 3, 4)))
+        self.many = len(names)
         for name in names:
             self.components[name] = self._component(name)
         self._between(names)
+        self._avoided()
         found: Keys = {"cluster": {"nodes": self.nodes}, "components": self.components}
         if self.groups:
             found["cluster"]["node_groups"] = self.groups
@@ -47,6 +50,8 @@ class Generator:
         self._links(names, found)
         if self.chance(0.06):
             name = self.pick(names)
+            if "work of processes" in self.avoid and self.components[name].get("node_group") == "node":
+                return found
             found["work"] = [{"component": name, "what": "samples", "amount": self.pick((4, 6, 8, 12)), "multiple": self.pick((1, 2))}]
         return found
 
@@ -61,6 +66,16 @@ class Generator:
     def pick(self, choices: Sequence[Any]) -> Any:
         """One of them."""
         return self.random.choice(choices)
+
+    def _avoided(self) -> None:
+        """Takes out what the product is known to get wrong."""
+        kinds = [str(entry["kind"]) for entry in self.relations]
+        same = any({"colocate_with", "rank_aligned_with", "zero_copy_with"} & set(keys) for keys in self.components.values())
+        if "cpus of colocated" in self.avoid and (same or {"colocated", "rank aligned", "zero copy", "colocated or disjoint"} & set(kinds)):
+            for keys in self.components.values():
+                keys.pop("cpus", None)
+        if "colocated or disjoint" in self.avoid:
+            self.relations = [entry for entry in self.relations if entry["kind"] != "colocated or disjoint"]
 
     # -- machines
 
@@ -131,14 +146,21 @@ class Generator:
         unit = self._grouped(keys)
         counted = "accelerators" if self.chance(0.8) else "processes"
         per = keys.get("accelerators_per_process", 1)
-        count = self._count(unit // per if counted == "processes" else unit, 1, max(1, 6 // unit))
+        share = max(1, sum(node.get("accelerators", {}).get("count", 0) for node in self.nodes) // self.many + 1)
+        count = self._count(unit // per if counted == "processes" else unit, 1, max(1, min(6, share) // unit))
         keys[counted] = count
         self._shape(keys)
-        return keys | self._everywhere()
+        keys |= self._everywhere()
+        if "traffic of one replica" in self.avoid and set(keys.get("parallel", {})) & {"pp", "cp"}:
+            keys.pop("traffic", None)
+        return keys
 
     def _processes(self) -> Keys:
         keys: Keys = {"node_group": "node", "processes": self._count(1, 1, 5)}
-        return keys | self._everywhere()
+        keys |= self._everywhere()
+        if "traffic of processes" in self.avoid:
+            keys.pop("traffic", None)
+        return keys
 
     def _count(self, unit: int, low: int, high: int) -> Any:
         """A number, a range or a list of numbers, all of them multiples of the unit mostly."""
@@ -171,9 +193,10 @@ class Generator:
                 keys["any_order"] = True
             elif self.chance(0.3) and not isinstance(tp, list):
                 keys["stride"] = 2
-                unit = unit if unit % (2 * tp) == 0 else 2 * unit
-        per = keys.get("accelerators_per_process", 1)
-        return unit if unit % per == 0 else unit * per
+                per = keys.get("accelerators_per_process", 1)
+                group = lcm(tp, per)
+                return lcm(unit, 2 * group)
+        return lcm(unit, keys.get("accelerators_per_process", 1))
 
     def _shape(self, keys: Keys) -> None:
         """What is asked of accelerators: memory, phases, models, what is kept together."""

@@ -120,7 +120,7 @@ class Wish:
     @property
     def unit(self) -> int:
         """What the number of its seats is a multiple of."""
-        return lcm(self.replica, self.per, self.stride * self.degree("tp"))
+        return lcm(self.replica, self.per, self.stride * self.group)
 
     def block(self, group: str, total: int) -> int:
         """Consecutive seats of one group of a kind, of `total` in all."""
