@@ -107,7 +107,7 @@ class Generator:
             its["taken"] = sorted(self.random.sample(range(its["count"]), self.random.randint(1, its["count"] - 1)))
         if self.chance(0.3):
             its["numa"] = self.random.randint(1, max(1, its["count"]))
-        if self.chance(0.3):
+        if self.chance(0.3) or its["model"] != "H100":
             its["memory"] = self.pick(("40GiB", "80GiB"))
 
     def _robots(self) -> list[Keys]:
@@ -160,6 +160,8 @@ class Generator:
         keys |= self._everywhere()
         if "traffic of processes" in self.avoid:
             keys.pop("traffic", None)
+        if "counts of processes" in self.avoid and not isinstance(keys["processes"], int):
+            keys["processes"] = self.random.randint(1, 5)
         return keys
 
     def _count(self, unit: int, low: int, high: int) -> Any:
@@ -296,6 +298,9 @@ class Generator:
             for _ in range(self.pick((1, 1, 2))):
                 source, target = self.random.sample(list(names), 2)
                 link: Keys = {"from": source, "to": target}
+                on_nodes = [self.components[name].get("node_group") == "node" for name in (source, target)]
+                if "links of processes" in self.avoid and all(on_nodes):
+                    continue
                 if self.chance(0.7):
                     link["weights"] = f"{self.random.randint(1, 5)}GiB"
                 if self.chance(0.5) or "weights" not in link:
@@ -303,7 +308,8 @@ class Generator:
                     if self.chance(0.5):
                         link["ratio"] = self.random.randint(1, 3)
                 links.append(link)
-            found["links"] = links
+            if links:
+                found["links"] = links
         if self.chance(0.3):
             found["objective"] = self.pick(("lexicographic", "weighted", {"weights": {"rack": 10, "zone": 100}}, {"weights": {"rack": 3, "nvlink_domain": 2}},
                 {"order": "weighted", "weights": {"zone": 7}}))  # fmt: skip

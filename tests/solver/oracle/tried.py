@@ -77,7 +77,7 @@ def undealt(job: Job, helds: Helds) -> Iterator[str]:
     """Work that does not divide among the processes of a component that are there."""
     for work in job.work:
         if work["component"] in helds:
-            share, left = divmod(work["amount"], sum(helds[work["component"]].processes_on))
+            share, left = divmod(work["amount"], max(1, sum(helds[work["component"]].processes_on)))
             if left or share % work.get("multiple", 1):
                 yield "work"
 

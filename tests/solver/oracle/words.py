@@ -11,6 +11,8 @@ import yaml
 
 LEVELS = ("zone", "rack", "nvlink_domain", "node")
 ACCELERATOR, NODE = "accelerator", "node"
+KNOWN_MEMORY = {"H100": 80 * 1024}
+"""MiB of an accelerator of a model, where the file does not say it."""
 SAME = ("colocated", "rank aligned", "zero copy")
 """Relations of components that hold exactly the same accelerators."""
 
@@ -215,7 +217,7 @@ def _cluster(data: dict[str, Any]) -> Cluster:
                     count=count,
                     taken=frozenset(its.get("taken", ())),
                     model=str(its.get("model", "")),
-                    memory=mib(its["memory"]) if "memory" in its else None,
+                    memory=mib(its["memory"]) if "memory" in its else KNOWN_MEMORY.get(str(its.get("model"))),
                     numa=its.get("numa", 1),
                     cpus=node.get("cpus"),
                     host_memory=mib(node["memory"]) if "memory" in node else None,
