@@ -19,7 +19,7 @@ def tiers(job: Job, helds: Helds, preferred_cut: int) -> Iterator[Tier]:
         short = [max(w.counts) - helds[w.name].total for w in job.wishes if (w.kind == NODE) == (what == "processes") and w.counts and w.given is None]
         if short:
             yield ((f"{what} short of what was asked at most", sum(short), 1),)
-    if any(prefers(wish) for wish in job.wishes):
+    if any(prefers(job, wish) for wish in job.wishes):
         yield (("preferred groups cut", preferred_cut, 1),)
     sent = [list(_sent(job, helds, level)) for level in levels(job.cluster)]
     if job.weights is None:
@@ -31,14 +31,14 @@ def tiers(job: Job, helds: Helds, preferred_cut: int) -> Iterator[Tier]:
     yield from _fullest(job, helds)
 
 
-def prefers(wish: Wish) -> list[Kept]:
+def prefers(job: Job, wish: Wish) -> list[Kept]:
     """What is kept together if that can be, of a component that is searched."""
-    return [kept for kept in wish.keeps if not kept.required and wish.given is None]
+    return [] if wish.name in job.settled else [kept for kept in wish.keeps if not kept.required]
 
 
 def preferred(job: Job, wish: Wish, helds: Helds) -> int:
     """How many preferred groups of a component are cut, where the order of its ranks is known."""
-    return sum(cut(job.cluster, wish, kept, helds[wish.name]) for kept in prefers(wish))
+    return sum(cut(job.cluster, wish, kept, helds[wish.name]) for kept in prefers(job, wish))
 
 
 def _sent(job: Job, helds: Helds, level: str) -> Iterator[tuple[str, int, str]]:
@@ -63,7 +63,7 @@ def _sent(job: Job, helds: Helds, level: str) -> Iterator[tuple[str, int, str]]:
 def _extra(job: Job, helds: Helds) -> Iterator[Tier]:
     """Domains beyond one of what is searched and of which nobody says what it exchanges."""
     bundles = [[job[name] for name in names] for names in job.bundles]
-    quiet = [each[0] for each in bundles if each[0].kind != NODE and not any(w.given is not None or _weighed(job, w) for w in each)]
+    quiet = [each[0] for each in bundles if each[0].kind != NODE and not any(w.name in job.settled or _weighed(job, w) for w in each)]
     for level in levels(job.cluster):
         if quiet:
             extra = sum(len(helds[wish.name].amounts(job.cluster, level)) - 1 for wish in quiet)
@@ -76,7 +76,7 @@ def _weighed(job: Job, wish: Wish) -> bool:
 
 def _contiguous(job: Job, helds: Helds) -> Iterator[Tier]:
     """Nodes of solid ranges beyond the fewest that have room for as many."""
-    ranges = [wish for wish in job.wishes if wish.contiguous and wish.given is None]
+    ranges = [wish for wish in job.wishes if wish.contiguous and wish.name not in job.settled]
     if ranges:
         yield (("extra nodes of contiguous components", sum(_extra_nodes(job, wish, helds) for wish in ranges), 1),)
 

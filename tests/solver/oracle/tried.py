@@ -201,7 +201,7 @@ class Tried:
         pinned = sorted({rank for those, _ in wish.pins for rank in those})
         if pinned and (pinned[-1] >= sum(held.processes_on) or not _seats_found(wish, pinned, list(held.processes_on))):
             return None
-        return sum(cut(self.job.cluster, wish, kept, held) for kept in prefers(wish))
+        return sum(cut(self.job.cluster, wish, kept, held) for kept in prefers(self.job, wish))
 
     def _orders(self, wish: Wish, held: Held, free: bool) -> Iterator[Held]:
         """The component with every order of its ranks that its own demands allow; `free`: each seat matters by itself."""

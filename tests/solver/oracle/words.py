@@ -149,6 +149,11 @@ class Job:
         """Components that hold exactly the same seats, together; each other one by itself."""
         return united(self, SAME)
 
+    @property
+    def settled(self) -> set[str]:
+        """Components whose seats are given, or are those of a given one."""
+        return {name for names in self.bundles if any(self[each].given is not None for each in names) for name in names}
+
     def with_degrees(self) -> Iterator[Job]:
         """The job with each choice of degrees that its lists leave open."""
         for choice in product(*(wish.choices or ({},) for wish in self.wishes)):
