@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Iterator, Mapping, Sequence
 
-from .words import ACCELERATOR, LEVELS, NODE, SAME, Cluster, Job, Kept, Wish
+from .words import ACCELERATOR, NODE, SAME, Cluster, Job, Kept, Wish
 
 Process = tuple[int, tuple[int, ...]]
 """The node of a process, and the seats that it holds."""
@@ -163,14 +163,9 @@ def spot(cluster: Cluster, level: str, seat: int) -> object:
     return cluster.domain(level, its.node)
 
 
-def line(cluster: Cluster, wish: Wish) -> list[int]:
-    """All seats of a component's groups in the order of their numbers."""
-    return [bit for node in wish.nodes for bit, seat in enumerate(cluster.seats) if seat.node == node and seat.kind == wish.kind]
-
-
 def solid(cluster: Cluster, wish: Wish, order: Sequence[int]) -> bool:
     """Is this one range of the numbers of its groups, in order of ranks, or in blocks of its stride?"""
-    number = {seat: index for index, seat in enumerate(line(cluster, wish))}
+    number = {seat: index for index, seat in enumerate(wish.line)}
     if any(seat not in number for seat in order):
         return False
     found = [number[seat] for seat in order]
@@ -226,8 +221,8 @@ def either(job: Job, a: str, b: str) -> bool:
 
 def _in_order(job: Job, helds: Sequence[Held]) -> bool:
     """Each a solid range, one after the other, over all accelerators of the cluster."""
-    line = [1 << bit for bit, seat in enumerate(job.cluster.seats) if seat.kind == ACCELERATOR]
-    whole = [index for held in helds for index, bit in enumerate(line) if held.mask & bit]
+    line = job.cluster.numbered(ACCELERATOR, range(len(job.cluster.machines)))
+    whole = [index for held in helds for index, bit in enumerate(line) if held.mask >> bit & 1]
     return whole == list(range(len(line)))
 
 
@@ -294,8 +289,3 @@ def fullest(here: Sequence[tuple[Wish, int]]) -> int:
     """MiB in the fullest phase: of what works, its memory; of what does not, what it leaves there."""
     phases = {phase for wish, _ in here for phase in wish.phases} or {""}
     return max(sum(times * (w.memory if not w.phases or phase in w.phases else w.offloaded or 0) for w, times in here) for phase in phases)
-
-
-def levels(cluster: Cluster) -> list[str]:
-    """Levels of the network on which there is something to cross, the widest first."""
-    return [level for level in LEVELS if level != NODE and len(cluster.domains(level)) > 1]

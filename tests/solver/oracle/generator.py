@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from math import lcm
+from copy import deepcopy
+from math import lcm, prod
 from random import Random
 from typing import Any, Sequence
 
 import yaml
 
 NAMES = ("actor", "rollout", "critic", "reward", "judge", "env")
+ON_NODES = ("node", "heads")
+"""Node groups of which the nodes themselves are the resources."""
 LEVELS = ("zone", "rack", "nvlink_domain", "node")
 PAIRS = ("colocated", "disjoint", "colocated or disjoint", "subset", "not fewer", "apart", "near", "rank aligned", "zero copy")
 
@@ -50,7 +53,7 @@ class Generator:
         self._links(names, found)
         if self.chance(0.06):
             name = self.pick(names)
-            if "work of processes" in self.avoid and self.components[name].get("node_group") == "node":
+            if "work of processes" in self.avoid and self.components[name].get("node_group") in ON_NODES:
                 return found
             found["work"] = [{"component": name, "what": "samples", "amount": self.pick((4, 6, 8, 12)), "multiple": self.pick((1, 2))}]
         return found
@@ -97,6 +100,9 @@ class Generator:
                 node["memory"] = f"{self.random.randint(1, 6) * 20}GiB"
             self._topology(node, number, levels)
             self.nodes.append(node)
+        if self.chance(0.15):
+            for number, node in enumerate(self.nodes):
+                node["name"] = f"host{number}"
         if self.chance(0.2):
             self.nodes.append({"cpus": 8} if self.chance(0.3) else {"hardware": self._robots()})
             self._topology(self.nodes[-1], len(self.nodes) - 1, levels)
@@ -126,24 +132,33 @@ class Generator:
     def _groups(self) -> None:
         with_accelerators = [rank for rank, node in enumerate(self.nodes) if node.get("accelerators", {}).get("count")]
         robots = [rank for rank, node in enumerate(self.nodes) if "hardware" in node]
-        if robots:
-            self.groups.append({"label": "robots", "node_ranks": ",".join(map(str, robots))})
-        if self.chance(0.3) and with_accelerators:
+        self._group("robots", robots)
+        self._group("heads", [rank for rank in range(len(self.nodes)) if rank not in (*with_accelerators, *robots)])
+        if self.chance(0.35) and with_accelerators:
             some = sorted(self.random.sample(with_accelerators, self.random.randint(1, len(with_accelerators))))
-            self.groups.append({"label": "part", "node_ranks": ",".join(map(str, some))})
+            self._group("part", some)
+            self._group("rest", [rank for rank in with_accelerators if rank not in some])
+
+    def _group(self, label: str, members: Sequence[int]) -> None:
+        if members:
+            self.groups.append({"label": label, "node_ranks": ",".join(map(str, members))})
+
+    def _labels(self, *labels: str) -> list[str]:
+        """Those of the labels that there are."""
+        return [group["label"] for group in self.groups if group["label"] in labels]
 
     # -- one component
 
     def _component(self, name: str) -> Keys:
-        robots = any(group["label"] == "robots" for group in self.groups)
-        if self.chance(0.18):
+        if self.chance(0.18) or not any("accelerators" in node for node in self.nodes):
             return self._processes()
-        if robots and self.chance(0.3):
+        if self._labels("robots") and self.chance(0.4):
             return {"node_group": "robots", "processes": self._count(1, 1, 3)} | self._everywhere()
         keys: Keys = {}
-        if any(group["label"] == "part" for group in self.groups) and self.chance(0.3):
-            keys["node_group"] = "part"
-        unit = self._grouped(keys)
+        if self._labels("part", "rest") and self.chance(0.35):
+            labels = self._labels("part", "rest")
+            keys["node_group"] = self.pick((*labels, ",".join(self.random.sample(labels, len(labels)))))
+        unit = self._grouped(name, keys)
         counted = "accelerators" if self.chance(0.8) else "processes"
         per = keys.get("accelerators_per_process", 1)
         share = max(1, sum(node.get("accelerators", {}).get("count", 0) for node in self.nodes) // self.many + 1)
@@ -156,7 +171,7 @@ class Generator:
         return keys
 
     def _processes(self) -> Keys:
-        keys: Keys = {"node_group": "node", "processes": self._count(1, 1, 5)}
+        keys: Keys = {"node_group": self.pick(("node", *self._labels("heads"))), "processes": self._count(1, 1, 5)}
         keys |= self._everywhere()
         if "traffic of processes" in self.avoid:
             keys.pop("traffic", None)
@@ -174,7 +189,7 @@ class Generator:
             return f"{unit * first}-{unit * min(8 // unit or 1, first + self.random.randint(1, 3))}" if first < 8 // unit else unit * first
         return sorted({unit * first, unit * self.random.randint(low, high)})
 
-    def _grouped(self, keys: Keys) -> int:
+    def _grouped(self, name: str, keys: Keys) -> int:
         """Degrees and the like; returns what counts are a multiple of."""
         if self.asks(0.5):
             sizes: Keys = {"tp": self.pick((1, 2, 2, 3, 4))}
@@ -182,13 +197,15 @@ class Generator:
                 sizes["pp"] = 2
             if self.chance(0.12):
                 sizes["cp"] = 2
+            if name == "rollout" and self.chance(0.3):
+                sizes["dp"] = 2
             if self.chance(0.15):
                 sizes["tp"] = self.pick(([1, 2], [2, 1], [2, 4], [4, 2]))
             keys["parallel"] = sizes
         if self.asks(0.2):
             keys["accelerators_per_process"] = 2
         tp = keys.get("parallel", {}).get("tp", 1)
-        unit = (max(tp) if isinstance(tp, list) else tp) * keys.get("parallel", {}).get("pp", 1) * keys.get("parallel", {}).get("cp", 1)
+        unit = (max(tp) if isinstance(tp, list) else tp) * prod(keys.get("parallel", {}).get(degree, 1) for degree in ("pp", "cp", "dp"))
         if self.asks(0.3):
             keys["contiguous"] = True
             if self.chance(0.3):
@@ -243,7 +260,8 @@ class Generator:
             nodes = sorted(self.random.sample(range(len(self.nodes)), self.pick((1, 1, 2)) if len(self.nodes) > 1 else 1))
             keys["pin"] = [{"ranks": self.pick(("0", "1", "0-1")), "nodes": nodes}]
         if self.asks(0.08) and len(self.nodes) > 1:
-            keys["exclude"] = self.random.randrange(len(self.nodes))
+            node = self.random.randrange(len(self.nodes))
+            keys["exclude"] = [self.nodes[node]["name"]] if "name" in self.nodes[node] else node
         if self.asks(0.15):
             keys["traffic"] = f"{self.random.randint(1, 4)}GiB"
         return keys
@@ -251,16 +269,31 @@ class Generator:
     # -- between components
 
     def _between(self, names: Sequence[str]) -> None:
-        seats = [name for name in names if self.components[name].get("node_group") not in ("node", "robots")]
+        seats = self._seated()
         if len(seats) > 1 and self.asks(0.6):
             self._pair(*self.random.sample(seats, 2), kinds=PAIRS)
         if len(seats) > 2 and self.asks(0.4):
             self._pair(*self.random.sample(seats, 2), kinds=PAIRS)
         if len(names) > 1 and self.asks(0.3):
             self._pair(*self.random.sample(list(names), 2), kinds=("not fewer", "apart", "near"))
-        solid = [name for name in seats if self.components[name].get("contiguous")]
-        if len(solid) > 1 and self.chance(0.3):
-            self.relations.append({"kind": "in order", "components": solid})
+        if 1 < len(seats) < 4 and self.chance(0.08):
+            self._one_after_the_other(seats)
+
+    def _one_after_the_other(self, names: Sequence[str]) -> None:
+        """Ranges that share all accelerators out, mostly exactly."""
+        left = sum(node.get("accelerators", {}).get("count", 0) for node in self.nodes)
+        for number, name in enumerate(names):
+            keys = self.components[name]
+            share = left if number == len(names) - 1 else self.random.randint(1, max(1, left - 1))
+            left -= share
+            for key in ("parallel", "keep", "stride", "any_order", "accelerators_per_process", "node_group", "processes"):
+                keys.pop(key, None)
+            keys |= {"contiguous": True, "accelerators": f"{max(1, share - 1)}-{share + 1}" if self.chance(0.4) else max(1, share)}
+        self.relations.append({"kind": "in order", "components": list(names)})
+
+    def _seated(self) -> list[str]:
+        """Components that hold accelerators."""
+        return [name for name, keys in self.components.items() if keys.get("node_group") not in (*ON_NODES, "robots")]
 
     def _pair(self, first: str, second: str, kinds: Sequence[str]) -> None:
         """A relation, said by a key or under `relations`."""
@@ -271,7 +304,10 @@ class Generator:
         if kind == "subset" and isinstance(self.components[second].get("accelerators"), int) and self.chance(0.7):
             self.components[second]["accelerators"] += self.random.randint(0, 3)
         if kind in written and self.chance(0.6):
-            keys[written[kind]] = second
+            third = [name for name in self._seated() if name not in (first, second)]
+            keys[written[kind]] = [second, third[0]] if third and kind in ("disjoint", "colocated") and self.chance(0.3) else second
+            if kind == "colocated" and isinstance(keys[written[kind]], list):
+                self._as_many(self.components[third[0]], self.components[second], kind)
         elif kind == "zero copy" and self.chance(0.5):
             keys["zero_copy_with"] = second
         elif kind in ("apart", "near"):
@@ -290,7 +326,7 @@ class Generator:
         if "node_group" in others:
             keys["node_group"] = others["node_group"]
         if self.chance(0.3) and "accelerators" in others:
-            keys["accelerators"] = others["accelerators"]
+            keys["accelerators"] = deepcopy(others["accelerators"])
 
     def _links(self, names: Sequence[str], found: Keys) -> None:
         if len(names) > 1 and self.chance(0.3):
@@ -298,7 +334,7 @@ class Generator:
             for _ in range(self.pick((1, 1, 2))):
                 source, target = self.random.sample(list(names), 2)
                 link: Keys = {"from": source, "to": target}
-                on_nodes = [self.components[name].get("node_group") == "node" for name in (source, target)]
+                on_nodes = [self.components[name].get("node_group") in ON_NODES for name in (source, target)]
                 if "links of processes" in self.avoid and all(on_nodes):
                     continue
                 if self.chance(0.7):

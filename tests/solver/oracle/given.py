@@ -7,7 +7,7 @@ from typing import Any, Iterable, Mapping, Sequence
 
 import yaml
 
-from .words import NODE, Cluster, Job
+from .words import NODE, Cluster, Job, Wish
 
 Places = Mapping[str, Sequence[tuple[int, tuple[int, ...]]]]
 """Node and seats of each process, by component."""
@@ -18,10 +18,27 @@ def with_places(text: str, job: Job, places: Places, names: Iterable[str]) -> st
     data = yaml.safe_load(text)
     for name in names:
         keys, wish = data["components"][name], job[name]
-        keys["placement"] = [_entry(job.cluster, wish.kind, rank, process) for rank, process in enumerate(places[name])]
+        keys["placement"] = _text(wish, places[name]) or [_entry(job.cluster, wish.kind, rank, process) for rank, process in enumerate(places[name])]
         if "parallel" in keys:
             keys["parallel"] = dict(wish.degrees)
     return yaml.safe_dump(data, sort_keys=False, default_flow_style=None, width=200)
+
+
+def _text(wish: Wish, processes: Sequence[tuple[int, tuple[int, ...]]]) -> str:
+    """Ranks as a text such as ``0,2-3``, or nothing where the places are not in the order of their numbers."""
+    number = {seat: rank for rank, seat in enumerate(wish.line)}
+    found = [number.get(seat, -1) for _, seats in processes for seat in seats]
+    if not found or found != sorted(set(found)) or found[0] < 0 or len(processes) % 2:
+        return ""
+    text = ",".join(map(str, found))
+    if wish.per == 1:
+        return text
+    parts = (f"{','.join(map(str, found[rank * wish.per : (rank + 1) * wish.per]))}" for rank in range(len(processes)))
+    return ",".join(f"{part.replace(',', '-')}:{rank}" for rank, part in enumerate(parts)) if _solid(found, wish.per) else ""
+
+
+def _solid(found: Sequence[int], per: int) -> bool:
+    return all(found[start] + per - 1 == found[start + per - 1] for start in range(0, len(found), per))
 
 
 def _entry(cluster: Cluster, kind: str, rank: int, process: tuple[int, tuple[int, ...]]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import Iterator
 
-from .demands import Helds, cut, levels, line
+from .demands import Helds, cut
 from .words import NODE, Job, Kept, Wish
 
 PLURAL = {"zone": "zones", "rack": "racks", "nvlink_domain": "NVLink domains", "node": "nodes"}
@@ -21,7 +21,7 @@ def tiers(job: Job, helds: Helds, preferred_cut: int) -> Iterator[Tier]:
             yield ((f"{what} short of what was asked at most", sum(short), 1),)
     if any(prefers(job, wish) for wish in job.wishes):
         yield (("preferred groups cut", preferred_cut, 1),)
-    sent = [list(_sent(job, helds, level)) for level in levels(job.cluster)]
+    sent = [list(_sent(job, helds, level)) for level in job.cluster.levels]
     if job.weights is None:
         yield from (tuple((name, value, 1) for name, value, _ in terms) for terms in sent if terms)
     elif any(sent):
@@ -44,10 +44,11 @@ def preferred(job: Job, wish: Wish, helds: Helds) -> int:
 def _sent(job: Job, helds: Helds, level: str) -> Iterator[tuple[str, int, str]]:
     """MiB across one level: what replicas exchange, weights and streams of links."""
     cluster, name = job.cluster, PLURAL[level]
-    if any(wish.traffic for wish in job.wishes):
+    exchanging = [wish for wish in job.wishes if wish.traffic and wish.name not in job.settled]
+    if exchanging:
         collectives = 0
-        for wish in job.wishes:
-            if wish.traffic and helds[wish.name].total > wish.replica:
+        for wish in exchanging:
+            if helds[wish.name].total > wish.replica:
                 collectives += wish.traffic * (len(helds[wish.name].amounts(cluster, level)) - 1)
         yield f"MiB of collectives across {name}", collectives, level
     ends = [(link, helds[link["from"]].amounts(cluster, level), helds[link["to"]].amounts(cluster, level)) for link in job.links]
@@ -64,7 +65,7 @@ def _extra(job: Job, helds: Helds) -> Iterator[Tier]:
     """Domains beyond one of what is searched and of which nobody says what it exchanges."""
     bundles = [[job[name] for name in names] for names in job.bundles]
     quiet = [each[0] for each in bundles if each[0].kind != NODE and not any(w.name in job.settled or _weighed(job, w) for w in each)]
-    for level in levels(job.cluster):
+    for level in job.cluster.levels:
         if quiet:
             extra = sum(len(helds[wish.name].amounts(job.cluster, level)) - 1 for wish in quiet)
             yield ((f"extra {PLURAL[level]}", extra, 1),)
@@ -76,14 +77,14 @@ def _weighed(job: Job, wish: Wish) -> bool:
 
 def _contiguous(job: Job, helds: Helds) -> Iterator[Tier]:
     """Nodes of solid ranges beyond the fewest that have room for as many."""
-    ranges = [wish for wish in job.wishes if wish.contiguous and wish.name not in job.settled]
-    if ranges:
-        yield (("extra nodes of contiguous components", sum(_extra_nodes(job, wish, helds) for wish in ranges), 1),)
+    bundles = [[job[name] for name in names if job[name].contiguous] for names in job.bundles if not names & job.settled]
+    if any(bundles):
+        yield (("extra nodes of contiguous components", sum(_extra_nodes(job, each[0], helds) for each in bundles if each), 1),)
 
 
 def _extra_nodes(job: Job, wish: Wish, helds: Helds) -> int:
     held = helds[wish.name]
-    sizes = sorted((sum(job.cluster.seats[bit].node == node for bit in line(job.cluster, wish)) for node in wish.nodes), reverse=True)
+    sizes = sorted((sum(job.cluster.seats[bit].node == node for bit in wish.line) for node in wish.nodes), reverse=True)
     fewest = ceil(held.total / max(sizes))
     return sum(amount > 0 for amount in held.seats_on) - fewest
 

@@ -16,7 +16,6 @@ from .demands import (
     exceeded,
     held_as_set,
     held_of,
-    line,
     nodes_for,
     refused_between,
     refused_orders,
@@ -53,7 +52,7 @@ def weighed(found: Sequence[Tier]) -> list[int]:
     return [sum(value * weight for _, value, weight in tier) for tier in found]
 
 
-def best_of(job: Job, budget: int = 40_000) -> Best:
+def best_of(job: Job, budget: int = 15_000) -> Best:
     """The best placement over all choices of degrees. Raises TooMany."""
     best = Best()
     steps = [budget]
@@ -138,12 +137,19 @@ class Tried:
             yield held_of(cluster, wish.given)
         elif wish.kind == NODE:
             for count in wish.counts:
-                for on in _dealt(count, nodes_for(wish), len(cluster.machines)):
+                ways = _dealt(count, nodes_for(wish), len(cluster.machines))
+                for on in ways if self._matters(wish) else sorted(ways, key=max)[:1]:
                     yield Held(0, (0,) * len(cluster.machines), on)
         else:
             same = [helds[other].mask for other in self._partners(wish) if other in helds]
             sets = iter(same[:1]) if same else self._ranges(wish) if wish.contiguous else self._sets(wish, helds)
             yield from (held_as_set(cluster, wish, mask) for mask in sets)
+
+    def _matters(self, wish: Wish) -> bool:
+        """Does anything ask where these processes are? Else one way to deal them as evenly as can be is as good as any."""
+        told = wish.cpus or wish.host_memory or wish.spreads or len(wish.keeps) > 1 or wish.pins or wish.traffic
+        related = any(wish.name in names for kind, names, _ in self.job.relations if kind != "not fewer")
+        return bool(told or related or any(wish.name in (link["from"], link["to"]) for link in self.job.links))
 
     def _partners(self, wish: Wish) -> list[str]:
         pairs = [names for kind, names, _ in self.job.relations if kind in SAME and wish.name in names]
@@ -154,7 +160,7 @@ class Tried:
         return list(wish.counts) or sorted({count for other in self.job.wishes for count in other.counts})
 
     def _ranges(self, wish: Wish) -> Iterator[int]:
-        seats = line(self.job.cluster, wish)
+        seats = wish.line
         for size in self._sizes(wish):
             for start in range(len(seats) - size + 1):
                 yield sum(1 << seat for seat in seats[start : start + size])
@@ -212,7 +218,7 @@ class Tried:
             if not any(wrong_order(cluster, wish, held)):
                 yield held
         elif wish.contiguous and not wish.any_order:
-            number = [seat for seat in line(cluster, wish) if seat in seats]
+            number = [seat for seat in wish.line if seat in seats]
             orders = iter([[number[place] for place in strided(wish, len(number))]] if len(number) % wish.unit == 0 else [])
         elif not free and not wish.pins and not any(kept.group != "component" and wish.block(kept.group, 1) > 1 for kept in wish.keeps):
             orders = iter([seats] if wish.per == 1 else _orderings(seats, lambda bit: spot(cluster, "numa", bit)))

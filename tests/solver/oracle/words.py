@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
 from math import lcm
 from typing import Any, Iterable, Iterator, Sequence
@@ -54,6 +55,15 @@ class Cluster:
     groups: dict[str, tuple[str, tuple[int, ...]]]
     seats: tuple[Seat, ...]
 
+    @cached_property
+    def levels(self) -> list[str]:
+        """Levels of the network on which there is something to cross, the widest first."""
+        return [level for level in LEVELS if level != NODE and len(self.domains(level)) > 1]
+
+    def numbered(self, kind: str, nodes: Sequence[int]) -> list[int]:
+        """All seats of a kind on these nodes in the order of their numbers."""
+        return [bit for node in nodes for bit, seat in enumerate(self.seats) if seat.node == node and seat.kind == kind]
+
     def domain(self, level: str, node: int) -> object:
         """The domain of a level that a node is in; nodes that name none share one."""
         return node if level == NODE else self.machines[node].topology.get(level)
@@ -61,10 +71,6 @@ class Cluster:
     def domains(self, level: str) -> set[object]:
         """All domains of a level."""
         return {self.domain(level, node) for node in range(len(self.machines))}
-
-    def named(self, level: str) -> bool:
-        """Does any node say where it is on this level?"""
-        return any(level in machine.topology for machine in self.machines)
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,7 @@ class Wish:
     excluded: frozenset[int] = frozenset()
     traffic: int = 0
     given: tuple[tuple[int, tuple[int, ...]], ...] | None = None
+    line: tuple[int, ...] = ()
 
     def degree(self, name: str) -> int:
         """A degree of parallelism, 1 where nobody says it."""
@@ -141,15 +148,19 @@ class Job:
     weights: dict[str, int] | None = None
     work: tuple[dict[str, Any], ...] = ()
 
-    def __getitem__(self, name: str) -> Wish:
-        return next(wish for wish in self.wishes if wish.name == name)
+    @cached_property
+    def _by_name(self) -> dict[str, Wish]:
+        return {wish.name: wish for wish in self.wishes}
 
-    @property
+    def __getitem__(self, name: str) -> Wish:
+        return self._by_name[name]
+
+    @cached_property
     def bundles(self) -> list[frozenset[str]]:
         """Components that hold exactly the same seats, together; each other one by itself."""
         return united(self, SAME)
 
-    @property
+    @cached_property
     def settled(self) -> set[str]:
         """Components whose seats are given, or are those of a given one."""
         return {name for names in self.bundles if any(self[each].given is not None for each in names) for name in names}
@@ -264,6 +275,7 @@ def _wish(cluster: Cluster, name: str, keys: dict[str, Any]) -> Wish:
         name=name,
         kind=kind,
         nodes=nodes,
+        line=tuple(cluster.numbered(kind, nodes)),
         counts=tuple(scale * count for count in _counts(keys.get(counted))),
         counted=counted,
         per=per,
@@ -338,7 +350,7 @@ def _given(cluster: Cluster, kind: str, nodes: tuple[int, ...], placement: Any) 
     if isinstance(placement, list):
         yield from _entries(cluster, kind, placement)
         return
-    number = [(seat.node, bit) for node in nodes for bit, seat in enumerate(cluster.seats) if seat.kind == kind and seat.node == node]
+    number = [(cluster.seats[bit].node, bit) for bit in cluster.numbered(kind, nodes)]
     if kind == NODE:
         number = [(node, -1) for node in nodes]
     for part in str(placement).split(",") if ":" in str(placement) else [str(placement)]:
