@@ -30,17 +30,18 @@ class Generator:
         self.random, self.avoid = random, avoid
         self.nodes: list[Keys] = []
         self.levels: Sequence[str] = ()
-        self.much, self.many = 1.0, 1
+        self.much, self.many, self.room = 1.0, 1, 0
         self.groups: list[Keys] = []
         self.components: dict[str, Keys] = {}
         self.relations: list[Keys] = []
 
     def file(self) -> Keys:
         """The whole file as data."""
-        self.much = self.pick((0.3, 0.6, 1.0))
+        self.much = self.pick((0.3, 0.5, 0.8))
         self._machines()
         names = self.random.sample(NAMES, self.random.choice((1, 2, 2, 3, 3, 4)))
         self.many = len(names)
+        self.room = sum(its.get("count", 0) - len(its.get("taken", ())) for its in (node.get("accelerators", {}) for node in self.nodes))
         for name in names:
             self.components[name] = self._component(name)
         self._between(names)
@@ -88,7 +89,7 @@ class Generator:
         self.levels = (*levels, "node")
         alike = {"count": self.pick((2, 2, 3, 4)), "model": models[0]} if self.chance(0.5) else None
         left = 10
-        for number in range(self.random.randint(1, 4)):
+        for number in range(self.pick((1, 2, 2, 3, 3, 4))):
             its = dict(alike) if alike else {"count": self.random.randint(1, 4), "model": self.pick(models)}
             its["count"] = min(its["count"], left)
             left -= its["count"]
@@ -160,9 +161,15 @@ class Generator:
             keys["node_group"] = self.pick((*labels, ",".join(self.random.sample(labels, len(labels)))))
         unit = self._grouped(name, keys)
         counted = "accelerators" if self.chance(0.8) else "processes"
-        per = keys.get("accelerators_per_process", 1)
-        share = max(1, sum(node.get("accelerators", {}).get("count", 0) for node in self.nodes) // self.many + 1)
-        count = self._count(unit // per if counted == "processes" else unit, 1, max(1, min(6, share) // unit))
+        if unit > self.room and self.chance(0.85):
+            for key in ("parallel", "accelerators_per_process", "stride"):
+                keys.pop(key, None)
+            unit = 1
+        high = max(1, min(6, self.room) // unit)
+        if self.many > 1 and self.chance(0.7):
+            high = max(1, high // 2)
+        count = self._count(unit // keys.get("accelerators_per_process", 1) if counted == "processes" else unit, 1, high)
+        self.room = max(1, self.room - unit)
         keys[counted] = count
         self._shape(keys)
         keys |= self._everywhere()
@@ -262,7 +269,7 @@ class Generator:
         if self.asks(0.08) and len(self.nodes) > 1:
             node = self.random.randrange(len(self.nodes))
             keys["exclude"] = [self.nodes[node]["name"]] if "name" in self.nodes[node] else node
-        if self.asks(0.15):
+        if self.asks(0.3):
             keys["traffic"] = f"{self.random.randint(1, 4)}GiB"
         return keys
 
@@ -329,7 +336,7 @@ class Generator:
             keys["accelerators"] = deepcopy(others["accelerators"])
 
     def _links(self, names: Sequence[str], found: Keys) -> None:
-        if len(names) > 1 and self.chance(0.3):
+        if len(names) > 1 and self.chance(0.45):
             links = []
             for _ in range(self.pick((1, 1, 2))):
                 source, target = self.random.sample(list(names), 2)

@@ -64,7 +64,7 @@ def best_of(job: Job, budget: int = 15_000) -> Best:
 def judged(job: Job, processes: dict[str, Sequence[tuple[int, tuple[int, ...]]]]) -> tuple[set[str], tuple[Tier, ...]]:
     """What is wrong with a placement that is known, and its terms."""
     helds = {name: held_of(job.cluster, each) for name, each in processes.items()}
-    wrong = {f"shared {name}" if name == "memory" else name for name in exceeded(job, helds)}
+    wrong = set(exceeded(job, helds))
     for wish in job.wishes:
         wrong |= set(wrong_place(job.cluster, wish, helds[wish.name])) | set(wrong_order(job.cluster, wish, helds[wish.name]))
     wrong |= set(refused_between(job, helds, apart_as_declared(job))) | set(refused_orders(job, helds))
@@ -149,7 +149,7 @@ class Tried:
         """Does anything ask where these processes are? Else one way to deal them as evenly as can be is as good as any."""
         told = wish.cpus or wish.host_memory or wish.spreads or len(wish.keeps) > 1 or wish.pins or wish.traffic
         related = any(wish.name in names for kind, names, _ in self.job.relations if kind != "not fewer")
-        return bool(told or related or any(wish.name in (link["from"], link["to"]) for link in self.job.links))
+        return bool(told or related or self.job.linked(wish.name))
 
     def _partners(self, wish: Wish) -> list[str]:
         pairs = [names for kind, names, _ in self.job.relations if kind in SAME and wish.name in names]

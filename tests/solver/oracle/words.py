@@ -155,6 +155,10 @@ class Job:
     def __getitem__(self, name: str) -> Wish:
         return self._by_name[name]
 
+    def linked(self, name: str) -> bool:
+        """Does a component send or receive over a link?"""
+        return any(name in (link["from"], link["to"]) for link in self.links)
+
     @cached_property
     def bundles(self) -> list[frozenset[str]]:
         """Components that hold exactly the same seats, together; each other one by itself."""
