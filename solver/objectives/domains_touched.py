@@ -61,7 +61,11 @@ class DomainsTouched:
         if not several(problem, self.level):
             return []
         told = {link.target for link in problem.job.links} | {each.name for each in problem.components if each.traffic}
-        return [members for members in problem.colocated_sets if is_open(problem, members[0]) and told.isdisjoint(c.name for c in members)]
+        return [
+            members
+            for members in problem.colocated_sets
+            if any(is_open(problem, c) for c in members) and told.isdisjoint(c.name for c in members)
+        ]
 
     def bundles(self, problem: Problem, layout: Layout) -> list[Bundle]:
         """What is counted."""

@@ -106,7 +106,7 @@ class Master(Saying):
         asking, serving = (self._amount_in(number, name) for name in (share.component, share.source))
         if isinstance(serving, int):
             return share.cost * asking
-        most = self.problem.cluster.total(self.problem.kind(self.problem[share.component]))
+        most = self.problem.room_for(self.problem[share.component])
         excess = self.integer(0, most, f"{share.component} without {share.source} by {number}")
         self.at_most(asking - share.ratio * serving, excess)  # in each domain alone it can only be more
         return share.cost * excess

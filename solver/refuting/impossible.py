@@ -29,7 +29,24 @@ def impossible(alternatives: Sequence[Problem], solve: Solve) -> Finding:
     without = [replace(problem, caps=()) for problem in alternatives]
     if alternatives[0].caps and Oracle(Census(without[0]), solve).judge(without) is Verdict.POSSIBLE:
         return _limited(alternatives[0])
-    return finding_of(find_conflict(alternatives, solve), len(alternatives))
+    return finding_of(find_conflict(alternatives, solve), alternatives)
+
+
+def anyhow(alternatives: Sequence[Problem], problem: Problem | None = None) -> str:
+    """What was open in alternatives that are all impossible, as the end of a message; `problem`: the one that it tells of."""
+    said = []
+    if len({tuple(each.parallel for each in problem.components) for problem in alternatives}) > 1:
+        replicas = [each for each in problem.hinted if each.parallel.replica > 1] if problem else []
+        degrees = ", ".join(f"{each.name} {each.parallel}" for each in replicas)
+        said = ["whatever the parallel degrees are"]
+        if degrees:
+            said = [f"with {degrees}; so too with every other choice of parallel degrees"]
+    kinds: dict[tuple[str, ...], set[str]] = {}
+    for each in (relation for problem in alternatives for relation in problem.job.relations if relation.demanded):
+        kinds.setdefault(each.components, set()).add(each.kind)
+    shared = [names for names, sides in kinds.items() if len(sides) > 1]
+    said += [f"whether or not {listed(names)} share accelerators" for names in shared]
+    return f" ({'; '.join(said)})" if said else ""
 
 
 def _limited(problem: Problem) -> Finding:
@@ -39,8 +56,8 @@ def _limited(problem: Problem) -> Finding:
     return error("PW601", "", message, help="write a larger number in `--at-most`, or leave it out to see what can be had")
 
 
-def finding_of(conflict: Conflict, choices: int = 1) -> Finding:
-    """A conflict as a Finding; `choices`: among how many choices of parallel degrees."""
+def finding_of(conflict: Conflict, alternatives: Sequence[Problem] = ()) -> Finding:
+    """A conflict as a Finding, which holds for each of these alternatives."""
     row, problem = conflict.row, conflict.problem
     both = contradicted(problem) if row is None else None
     if both is not None:
@@ -50,11 +67,7 @@ def finding_of(conflict: Conflict, choices: int = 1) -> Finding:
     else:
         message = "impossible: no placement satisfies these demands together (two independent searches agree; no single sum shows it)"
         subject = problem[conflict.demands[0].component.split("+")[0]] if conflict.demands else problem.components[0]
-    degrees = ", ".join(f"{component.name} {component.parallel}" for component in problem.hinted if component.parallel.replica > 1)
-    if choices > 1 and degrees:
-        message += f" (with {degrees}; so too with every other choice of parallel degrees)"
-    elif choices > 1:
-        message += " (whatever the parallel degrees are)"
+    message += anyhow(alternatives, problem)
     span = both.span if both else row.span if row is not None and row.span else subject.span(AMOUNT)
     notes = (*(with_line(clause, span) for clause in conflict.clauses), *conflict.notes)
     advice = "; or ".join(change.text for change in conflict.fixes)

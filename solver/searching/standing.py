@@ -82,12 +82,13 @@ class Standing:
 
         Processes without accelerators are also tried spread evenly: a search that is cut short has not come to them.
         """
-        costs = self._judge(layout, values, how)
+        costs = self.judge(layout, values, how)
         if costs is not None and layout.dealt:
-            self._judge(layout, evened(layout, values), how)
+            self.judge(layout, evened(layout, values), how)
         return costs
 
-    def _judge(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
+    def judge(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
+        """What these values cost in each tier; kept if that is the best so far. None if they are no answer."""
         try:
             assignment = expand(layout, values, self.search.solve)
         except ExpansionFailed:
