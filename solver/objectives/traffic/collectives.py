@@ -45,11 +45,11 @@ class Collectives(BytesAcross):
         return sum(component.traffic * further for component in self._busy(problem))
 
     def rows(self, problem: Problem, variables: Variables) -> None:
-        for bundle, _ in self.bundles(problem, variables.layout):
+        for bundle, _ in self._searched(problem, variables.layout):
             domain_rows(variables, bundle, self.level)
 
     def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
-        for bundle, traffic in self.bundles(problem, variables.layout):
+        for bundle, traffic in self._searched(problem, variables.layout):
             yield domains_counted(variables, bundle, self.level, traffic)
 
     def by_domain(self, problem: Problem) -> Iterator[Share]:
@@ -67,3 +67,6 @@ class Collectives(BytesAcross):
             bundle = layout.bundle_of[component.name]
             found[bundle] = found.get(bundle, 0) + component.traffic
         return list(found.items())
+
+    def _searched(self, problem: Problem, layout: Layout) -> list[tuple[Bundle, int]]:
+        return [each for each in self.bundles(problem, layout) if not each[0].fixed]
