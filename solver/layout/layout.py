@@ -51,6 +51,12 @@ class Layout(Parts):
         self._domains: dict[str, dict[str, tuple[Cell, ...]]] = {}
         self._rooms: dict[tuple[Cell, Pool], Room] = {}
 
+    @property
+    def has_chosen_given(self) -> bool:
+        """True if components are by choice where given ones are, so that their place counts though nothing decides it."""
+        chosen = {name for each in self.problem.job.relations if each.demanded for name in each.components}
+        return any(bundle.fixed and not chosen.isdisjoint(c.name for c in bundle.components) for bundle in self.bundles)
+
     def _is_open(self, bundle: Bundle, cell: Cell) -> bool:
         return len(cell.nodes) == 1 or cell.nodes[0].rank in self.eligible[bundle]
 

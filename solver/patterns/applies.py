@@ -39,6 +39,8 @@ def reasons(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
         yield "some of it lies within what is searched"
     if problem.previous is not None or problem.unlike or problem.caps:
         yield "the answer is compared with others"
+    if layout.has_chosen_given:
+        yield "what is given counts"
     yield from (f"there is a relation {kind}" for kind in _BETWEEN if problem.related(kind))
     for component in problem.hinted:
         if component.pins:

@@ -14,8 +14,8 @@ from ..layout.ranges.places import whole_places
 from .standing import Standing
 
 MOST_ACCELERATORS = 12
-MOST_VALUES = 400
-"""Combinations of values that are tried at most: some 0.4 s."""
+MOST_VALUES, MOST_CONFIRMING = 400, 5_000
+"""Combinations of values that are tried at most, before a search and to confirm that one found nothing: some 0.3 s, and 4 s."""
 A_VALUE = 1e-3
 """Deterministic seconds for each."""
 
@@ -25,29 +25,43 @@ def settle(standing: Standing, layout: Layout) -> bool:
     nodes = layout.problem.cluster.nodes
     if layout.problem.previous is not None or sum(len(node.accelerators) for node in nodes) > MOST_ACCELERATORS:
         return False
-    every = combinations(layout)
-    if every is None:
-        return False
-    for values in every:
-        standing.judge(layout, values, "search")
-    standing.spent += A_VALUE * len(every)
-    if standing.assignment is None:
+    every = combinations(layout, MOST_VALUES)
+    if every is None or not _found(standing, layout, every):
         return False
     for number, cost in enumerate(standing.costs):
         standing.prove(number, cost)
     return True
 
 
-def combinations(layout: Layout) -> list[Values] | None:
-    """Every combination of values that the cells have room for; None for more than MOST_VALUES."""
+def confirm(standing: Standing, layout: Layout) -> None:
+    """Try everything where a search found nothing: an answer refutes the search; else `tried` says how many were none."""
+    every = combinations(layout, MOST_CONFIRMING) if layout.problem.previous is None else None
+    if every is None:
+        return
+    if _found(standing, layout, every):
+        standing.refuted = False
+    else:
+        standing.tried = len(every)
+
+
+def _found(standing: Standing, layout: Layout, every: Sequence[Values]) -> bool:
+    """Is one of these an answer? The best of them is kept."""
+    for values in every:
+        standing.judge(layout, values, "search")
+    standing.spent += A_VALUE * len(every)
+    return standing.assignment is not None
+
+
+def combinations(layout: Layout, most: int) -> list[Values] | None:
+    """Every combination of values that the cells have room for; None for more than `most`."""
     every: list[Iterator[Values]] = [({bundle: place} for place in whole_places(layout, bundle)) for bundle in layout.ranged]
     every += [_counted(layout, bundle) for bundle in layout.counted]
     every += [_spread(layout, dealt.bundle, range(dealt.fewest, dealt.processes + 1), dealt.processes) for dealt in layout.dealt.values()]
     found: list[Values] = [{}]
     for each in every:
-        options = list(islice(each, MOST_VALUES + 1))
+        options = list(islice(each, most + 1))
         found = [{**values, **option} for values in found for option in options if _fits(layout, {**values, **option})]
-        if len(options) > MOST_VALUES or len(found) > MOST_VALUES:
+        if len(options) > most or len(found) > most:
             return None
     return found
 

@@ -64,7 +64,8 @@ class Search:
 class Standing:
     """One choice of parallel degrees: its tiers, what is proved of each, and the best answer found.
 
-    `proved` holds of a tier only as long as all earlier ones are at their proved best.
+    `proved` holds of a tier only as long as all earlier ones are at their proved best. `refuted`: there is no answer; `tried` combinations
+    of values were checked, all that there are, and None where only a search says so.
     """
 
     def __init__(self, problem: Problem, layout: Layout, search: Search) -> None:
@@ -76,6 +77,7 @@ class Standing:
         self.assignment: Assignment | None = None
         self.costs: tuple[int, ...] = ()
         self.how, self.refuted, self.spent = "search", False, 0.0
+        self.tried: int | None = None
 
     def offer(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
         """What an answer costs in each tier; kept if it is the best so far. None if it is no answer.

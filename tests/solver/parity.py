@@ -160,12 +160,14 @@ def assignments(problem: Problem) -> Iterator[Assignment]:
 
 def compare(problem: Problem) -> Counter[str]:
     """The five theorems, of each alternative. Returns counts: assignments compared, values accepted, and how often each rule alone refused."""
-    alternatives = list(problem.alternatives())
+    alternatives, counts = list(problem.alternatives()), Counter[str]()
     if len(alternatives) > 1:  # what the checks accept of the question, they accept of one of its alternatives, and the other way round
         for assignment in assignments(problem):
             accepted = [not _errors(each, assignment) for each in (problem, *alternatives)]
             assert accepted[0] == any(accepted[1:]), ("alternatives", accepted, assignment)
-    return sum(map(_compare, alternatives), Counter[str]())
+            refused = {finding.code for finding in check(problem, assignment) if finding.severity is Severity.ERROR}
+            counts.update(f"{code} refused" for code in refused)
+    return sum(map(_compare, alternatives), counts)
 
 
 def _errors(problem: Problem, assignment: Assignment) -> bool:

@@ -116,3 +116,46 @@ def test_a_long_placement_can_be_written(tmp_path: Path) -> None:
     text = ",".join(str(8 * node + index) for node in range(40) for index in (1, 3, 5, 7))
     file.write_text(file.read_text("utf-8").replace("accelerators: 160", f'accelerators: 160, placement: "{text}"'), "utf-8")
     assert pw.verify(file).verdict == "ok"
+
+
+def test_processes_that_share_an_accelerator_need_its_memory_each(tmp_path: Path) -> None:
+    file = tmp_path / "job.yaml"
+    file.write_text('cluster: 1x4xH100\ncomponents: {a: {placement: "0-1:0-3", memory: 50GiB}}\n', "utf-8")
+    (finding,) = pw.verify(file).errors
+    assert finding.message == "accelerator 0 of node 0 has 80 GiB, 100 GiB are needed: a 2 x 50 GiB"
+
+
+def test_alternatives_are_as_many_as_there_are(tmp_path: Path) -> None:
+    text = """\
+cluster:
+  nodes:
+    - {accelerators: {count: 4, model: H100}, topology: {rack: ar}}
+    - {accelerators: {count: 4, model: H100}, topology: {rack: br}}
+components:
+  actor: {accelerators: 2, contiguous: true, keep: {component: {level: rack, required: false}}}
+  rollout: {within: actor, accelerators: 1}
+  critic: {within: actor, accelerators: 1, exclude: [1]}
+links: [{from: rollout, to: actor, weights: 1GiB}]
+"""
+    file = tmp_path / "job.yaml"
+    file.write_text(text, "utf-8")
+    found = pw.alternatives(file, count=3, sandbox=False)
+    assert (len(found.found), found.complete) == (2, True)
+
+
+def test_what_was_asked_for_and_is_given_up_makes_nothing_better(tmp_path: Path) -> None:
+    text = """\
+cluster: {nodes: [{accelerators: {count: 2, model: H100}}, {accelerators: {count: 2, model: H100}}]}
+components:
+  critic: {accelerators: 3, keep: {component: {level: node, required: false}}}
+"""
+    file = tmp_path / "job.yaml"
+    file.write_text(text, "utf-8")
+    assert [each.effect for each in pw.whatif(file, sandbox=False).after] == ["same"]
+
+
+@pytest.mark.parametrize("limit", [float("nan"), float("inf"), 0.0, -1.0])
+def test_a_limit_is_a_finite_number(tmp_path: Path, limit: float) -> None:
+    (tmp_path / "job.yaml").write_text("cluster: 1x4xH100\ncomponents: {a: {accelerators: 2}}\n", "utf-8")
+    with pytest.raises(ValueError, match="a limit is a finite number"):
+        pw.solve(tmp_path / "job.yaml", limit=limit)
