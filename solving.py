@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, ContextManager, Mapping, Sequence, Union
@@ -93,7 +94,12 @@ def question_of(
 def searching(
     limit: float, seed: int, sandbox: bool = True, on_progress: OnProgress | None = None, memory: int = 4096, reading: Reading | None = None
 ) -> Callable[[Problem], Answer]:
-    """How problems are solved, with the options of `solve`; what the framework refuses in the file that was read is no answer to them."""
+    """How problems are solved, with the options of `solve`; what the framework refuses in the file that was read is no answer to them.
+
+    Raises ValueError for a limit that is no finite number above 0.
+    """
+    if not 0 < limit < math.inf:
+        raise ValueError(f"a limit is a finite number of seconds above 0, not {limit}")
     from .solver.planning.answering import answering
     from .solver.refusing import refusing
     from .solver.searching.progress import silent

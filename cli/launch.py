@@ -13,6 +13,7 @@ import click
 from ..models.findings.finding import Finding
 from ..report.terminal import escape
 from .asking.options import cluster_option, composing_options, dialect_option, level_option
+from .asking.seconds import Seconds
 from .exit_codes import FINDINGS, SIGNALLED, UNDECIDED, UNUSABLE
 from .launching.detached import launch_detached, name_refused
 from .launching.here import launch_here
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from ..models.reading import Reading
 
 LIMIT, SEED = 10.0, 1
-SECONDS = click.FloatRange(min=0, min_open=True)
+SECONDS = Seconds()
 _PLAN = re.compile(rb'\s*\{\s*"schema"\s*:')
 
 

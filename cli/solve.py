@@ -16,8 +16,9 @@ from ..report.terminal import escape, wants_colour
 from .asking.further import Further, further_options, solver
 from .asking.options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option, said_as_json
 from .asking.previous import Previous, previous_options
+from .asking.seconds import Seconds
 from .asking.solvable import solvable
-from .exit_codes import FINDINGS, OUR_FAULT, UNDECIDED
+from .exit_codes import FINDINGS, OUR_FAULT, UNDECIDED, UNUSABLE
 from .showing.findings import echo_findings
 from .showing.line import AUTO, WAYS
 from .showing.planned import account_of
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 @click.option("--write", is_flag=True, help="Write the placements into FILE itself; without it the difference is only shown.")
 @click.option(
     "--limit",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     default=10.0,
     show_default=True,
     help="Deterministic seconds of search. What the search for a plan leaves of them, and 0.3 of them at least, shows where the plan "
@@ -125,17 +126,30 @@ def solve(
             echo_findings(findings[-1:], err=True)
     data |= planned.data
     edits, of_file = previous.writable(*edits_of(reading, answer))
-    if output:
-        save(output, answer)
-    if write and edits:
-        write_edits(file, reading, edits)
+    not_written: tuple[Finding, ...] = ()
+    try:
+        if output:
+            save(output, answer)
+        if write and edits:
+            write_edits(file, reading, edits)
+    except UnusableInput as problem:  # the answer is shown all the same
+        not_written, output, write = problem.findings, "", False
+        echo_findings(not_written, err=True)
     code = (
-        OUR_FAULT if _is_our_fault(answer) else FINDINGS if write and any(each.severity is Severity.ERROR for each in of_file) else answered
+        UNUSABLE
+        if not_written
+        else (
+            OUR_FAULT
+            if _is_our_fault(answer)
+            else FINDINGS
+            if write and any(each.severity is Severity.ERROR for each in of_file)
+            else answered
+        )
     )
     if form == "json":
         from ..report.solution import to_json
 
-        said = (*before, *findings, *of_file)
+        said = (*before, *findings, *of_file, *not_written)
         click.echo(to_json(answer.plan, moves, data, said, answer.unchecked, reading.source.name), nl=False)
         return code
     from ..report.solution import render

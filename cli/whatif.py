@@ -24,6 +24,7 @@ from .asking.options import (
     node_words,
     said_as_json,
 )
+from .asking.seconds import Seconds
 from .asking.solvable import solvable
 from .exit_codes import FINDINGS, OK
 from .exit_codes import UNDECIDED as UNDECIDED_CODE
@@ -48,9 +49,7 @@ if TYPE_CHECKING:
     "--nodes", "machines_changed", multiple=True, metavar="[+|-]NODES", help="With more nodes, `+4x8xH100` or `4xH100`, or fewer, `-2`."
 )
 @click.option("--lose", "losses", multiple=True, metavar="NODE,...", callback=node_words, help="Without these nodes, by name or rank.")
-@click.option(
-    "--limit", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True, help="Deterministic seconds of each search."
-)
+@click.option("--limit", type=Seconds(), default=10.0, show_default=True, help="Deterministic seconds of each search.")
 @click.option(
     "--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="The same file and seed give the same answers."
 )

@@ -46,7 +46,7 @@ class Component:
     timed : what is known of the time that it takes; None if nothing.
     estimate : what its memory is estimated from; None if nobody says it.
     shards : so many of its ranks divide what they train among themselves, as its framework is set (hybrid sharding); 0 if that is not said.
-    traffic : MiB that its replicas exchange in each step, once for every further domain that they lie in; 0 if not said.
+    traffic : MiB that its processes exchange in each step, once for every further domain that they lie in; 0 if not said.
     accelerator_model : the only model it may use, "" for any.
     role : what it does (see roles.py), by which another dialect knows it; "" if that is not known.
     contiguous : whether its accelerators are one solid range of its groups' numbering, in rank order.
@@ -160,6 +160,7 @@ class Relation:
     reason : who demands it, if the file does not say it itself, such as "RLinf's auto mode".
     choice : of a relation that leaves a choice, the kind that goes with the rest of the file; "" if all do.
     level : of a relation between domains, their level of the topology.
+    demanded : kind that the file demands, where `kind` is one of the two that it leaves open; "" for `kind`.
     proposed : is it how a plan has the components, and no demand on where the file itself has them?
     """
 
@@ -170,6 +171,16 @@ class Relation:
     choice: str = field(default="", compare=False)
     level: str = ""
     proposed: bool = field(default=False, compare=False)
+    demanded: str = ""
+
+    @property
+    def demand(self) -> str:
+        """Kind that the file demands."""
+        return self.demanded or self.kind
+
+    def decided(self, kind: str) -> Relation:
+        """One of the two relations that `colocated or disjoint` leaves open."""
+        return replace(self, kind=kind, demanded=self.kind)
 
     @property
     def implies(self) -> str:

@@ -9,12 +9,12 @@ from typing import AbstractSet as Set
 from typing import Iterator
 
 from .cap import Cap
-from .component import IN_ORDER, TOGETHER, UNBOUNDED, Component, Parallel, Relation
+from .component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, IN_ORDER, TOGETHER, UNBOUNDED, Component, Parallel, Relation
 from .demand import Demand
 from .job import Job
 from .locality import Keep, Pin, Spread
 from .machines.cluster import Cluster
-from .machines.node_group import ACCELERATOR, CLUSTER_LABEL
+from .machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from .placements.assignment import Assignment
 from .ranks import write_range
 from .record import dataclass
@@ -61,6 +61,11 @@ class Problem:
     def kind(self, component: Component) -> str:
         """The kind of resource that a component is placed on."""
         return self.cluster.kind(component.node_groups)
+
+    def room_for(self, component: Component) -> int:
+        """Resources that there are for a component; the most processes where nodes are the resource."""
+        kind = self.kind(component)
+        return component.most if kind == NODE else self.cluster.total(kind)
 
     def related(self, kind: str) -> tuple[Relation, ...]:
         """The relations of one kind whose components are all in this problem."""
@@ -142,12 +147,45 @@ class Problem:
         return shape.parallel if shape is not None and shape.least else parallel
 
     def alternatives(self) -> Iterator[Problem]:
-        """This question once for every choice of parallel degrees that it leaves open, the preferred ones first."""
+        """This question once for every choice that it leaves open, the preferred ones first.
+
+        Open are parallel degrees, and whether components that are `colocated or disjoint` share.
+        """
         names = list(self.job.choices)
-        for degrees in product(*self.job.choices.values()):
-            chosen = dict(zip(names, degrees))
-            components = tuple(replace(c, parallel=chosen.get(c.name, c.parallel)) for c in self.components)
-            yield replace(self, job=replace(self.job, components=components, choices={}))
+        for relations in product(*map(self._sides, self.job.relations)):
+            for degrees in product(*self.job.choices.values()):
+                chosen = dict(zip(names, degrees))
+                components = tuple(replace(c, parallel=chosen.get(c.name, c.parallel)) for c in self.components)
+                yield replace(self, job=replace(self.job, components=components, choices={}, relations=relations))
+
+    def _sides(self, relation: Relation) -> tuple[Relation, ...]:
+        """Relations of which one is to hold: apart or together where a place is open, else the relation itself."""
+        if relation.kind != COLOCATED_OR_DISJOINT or not self._by_name.keys() >= {*relation.components}:
+            return (relation,)
+        one, other = (self[name] for name in relation.components)
+        if (one.runs is not None and other.runs is not None) or NODE in (kinds := {self.kind(one), self.kind(other)}) or len(kinds) > 1:
+            return (relation,)
+        together = any(one in members and other in members for members in self.colocated_sets)
+        kinds_left = (COLOCATED,) if together else (relation.choice,) if relation.choice else (DISJOINT, COLOCATED)
+        return tuple(relation.decided(kind) for kind in kinds_left)
+
+    @property
+    def undecided(self) -> Problem:
+        """This problem with every choice between `colocated or disjoint` open again."""
+        relations = tuple(replace(each, kind=each.demand, demanded="") for each in self.job.relations)
+        return self if relations == self.job.relations else replace(self, job=replace(self.job, relations=relations))
+
+    def decided(self, assignment: Assignment) -> Problem:
+        """This problem with `colocated or disjoint` decided where an answer has both components on the same accelerators."""
+        relations = tuple(
+            each.decided(COLOCATED)
+            if each.kind == COLOCATED_OR_DISJOINT
+            and (held := assignment.masks(each.components[0]))
+            and held == assignment.masks(each.components[1])
+            else each
+            for each in self.job.relations
+        )
+        return self if relations == self.job.relations else replace(self, job=replace(self.job, relations=relations))
 
     # -- what may be given up
 
@@ -162,7 +200,7 @@ class Problem:
                     found.append(Demand(component.name, name, component.span(name)))
             for field, each in _several(component):
                 found.append(Demand(component.name, field, each.span or component.span(field.split()[0])))
-        found += [Demand("+".join(r.components), r.kind, r.span) for r in self.job.relations]
+        found += [Demand("+".join(r.components), r.demand, r.span) for r in self.job.relations]
         found += [Demand(share.component, share.field, share.span) for share in self.shares if self[share.component].runs is None]
         return tuple(dict.fromkeys(found))
 
@@ -177,7 +215,7 @@ class Problem:
         components = tuple(replace(c, **changes.get(c.name, {})) for c in self.components)  # type: ignore[arg-type]
         gone = {(demand.component, demand.field) for demand in given_up}
         components = tuple(_less(component, gone) for component in components)
-        relations = tuple(r for r in self.job.relations if ("+".join(r.components), r.kind) not in gone)
+        relations = tuple(r for r in self.job.relations if ("+".join(r.components), r.demand) not in gone)
         shares = tuple(share for share in self.job.shares if (share.component, share.field) not in gone)
         return replace(self, job=replace(self.job, components=components, relations=relations, shares=shares))
 

@@ -12,17 +12,8 @@ if TYPE_CHECKING:
 
 
 def cpus_of(problem: Problem, assignment: Assignment) -> dict[str, int]:
-    """component -> CPUs that are reserved for each of its processes, where there are any.
-
-    Colocated components share their processes, so that of those only the one is named that reserves most in all; rule PW502
-    counts alike (solver/rules/capacity/fits_cpus.py).
-    """
-    found = {}
-    for members in problem.colocated_sets:
-        most = max(members, key=lambda component: component.cpus * assignment.world_size(component.name))
-        if most.cpus and assignment.of(most.name):
-            found[most.name] = most.cpus
-    return found
+    """component -> CPUs that are reserved for each of its processes, where there are any."""
+    return {each.name: each.cpus for each in problem.components if each.cpus and assignment.of(each.name)}
 
 
 def cpus_on_nodes(plan: Plan) -> Mapping[int, int]:

@@ -13,11 +13,12 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """The shape of a placement: its figures, at one level of the topology, and the degrees that were chosen.
+    """Shape of a placement: its figures, at one level of the topology, and the degrees that were chosen.
 
-    Components on the same accelerators go by the name of the first.
+    Components on the same accelerators go by the name of the first. `alike` holds the domains of each kind, the first of them first.
     """
 
     level: str
     figures: tuple[tuple[Key, int], ...]
     degrees: tuple[tuple[str, Parallel], ...] = ()
+    alike: tuple[tuple[str, ...], ...] = ()

@@ -39,7 +39,7 @@ def at_sight(problem: Problem) -> Iterator[Finding]:
 
 def _no_room(problem: Problem) -> Iterator[Finding]:
     """A sum that shows it, whatever the degrees are."""
-    rows = []
+    rows, refuted = [], []
     for alternative in problem.alternatives():
         if any(finding.severity is Severity.ERROR for finding in check(explicit(alternative), problem.given())):
             continue  # given ranks rule these degrees out
@@ -47,10 +47,12 @@ def _no_room(problem: Problem) -> Iterator[Finding]:
         if row is None:
             return
         rows.append(row)
+        refuted.append(alternative)
     if rows:
         subject, row = rows[0].components[0], rows[0]
-        anyhow = " (whatever the parallel degrees are)" if len(rows) > 1 else ""
+        from .refuting.impossible import anyhow
+
         yield error(
-            "PW601", subject.name, f"impossible: {row}{anyhow}", row.span or subject.span(AMOUNT), help=HELP,
+            "PW601", subject.name, f"impossible: {row}{anyhow(refuted)}", row.span or subject.span(AMOUNT), help=HELP,
             witnesses=(row.need, row.have), amount=row.need - row.have,
         )  # fmt: skip

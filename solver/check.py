@@ -14,6 +14,7 @@ from .rules import RULES
 
 def check(problem: Problem, assignment: Assignment) -> Iterator[Finding]:
     """Everything that any rule has against an Assignment of all components of the problem."""
+    problem = problem.decided(assignment)
     for rule in RULES:
         for subject in rule.subjects(problem):
             found = rule.check(problem, subject, assignment)

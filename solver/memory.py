@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Iterator
+
+from ..models.component import Component
+from ..models.placements.assignment import Assignment
 from ..models.sharing import Members
 
 
@@ -30,3 +35,17 @@ def pieces(masks: list[int]) -> list[int]:
             fresh &= ~piece
         found = [*cut, fresh] if fresh else cut
     return found
+
+
+def crowded(assignment: Assignment, component: Component, node: int, kind: str) -> Iterator[tuple[int, int]]:
+    """(resources of a node as a mask, processes of the component on each of them)."""
+    runs = [run for run in assignment.of(component.name) if run.node == node and run.kind == kind]
+    whole, amount = 0, 0
+    for run in runs:
+        whole, amount = whole | run.mask, amount + run.amount
+    if amount == whole.bit_count():
+        yield whole, 1
+        return
+    counts = Counter(index for run in runs for rank in run.ranks for index in run.held_by(rank))
+    for times in sorted(set(counts.values())):
+        yield sum(1 << index for index, count in counts.items() if count == times), times

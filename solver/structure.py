@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations
-from typing import Iterator, Mapping
+from typing import Iterable, Iterator, Mapping
 
 from ..models.machines.node import Node
 from ..models.machines.node_group import NODE
@@ -15,20 +15,22 @@ from ..models.problem import Problem
 from ..models.structure import AMOUNT, DOMAINS, SHARED, Key, Structure
 
 
-def structure_of(problem: Problem, assignment: Assignment) -> Structure:
-    """The structure of an answer; `problem` has the degrees that were chosen."""
+def structure_of(problem: Problem, assignment: Assignment, other: Structure | None = None) -> Structure:
+    """The structure of an answer; `problem` has the degrees that were chosen. With `other` it has the kinds of domains of that one."""
     level = level_of(problem)
+    alike = other.alike if other else tuple(kinds(problem, level).values()) if level else ()
+    of = {domains[0]: domains for domains in alike}
     there = {name: _domains(problem, assignment, name, level) for name in leads(problem)}
     figures = []
-    for key in keys(problem):
+    for key in keys(problem, of):
         what, *names, kind = key
         if what == AMOUNT:
             figures.append((key, assignment.amount(names[0])))
         else:
             met = set.intersection(*(there[name] for name in names))
-            figures.append((key, sum(its in met for its in kinds(problem, level)[kind])))
+            figures.append((key, sum(its in met for its in of[kind])))
     degrees = tuple((component.name, component.parallel) for component in problem.components if component.runs is None)
-    return Structure(level, tuple(figures), degrees)
+    return Structure(level, tuple(figures), degrees, alike)
 
 
 def leads(problem: Problem) -> list[str]:
@@ -37,12 +39,12 @@ def leads(problem: Problem) -> list[str]:
     return [its[0].name for its in sets if problem.kind(its[0]) != NODE and all(component.runs is None for component in its)]
 
 
-def keys(problem: Problem) -> Iterator[Key]:
-    """Every figure that makes a structure."""
-    level, names = level_of(problem), leads(problem)
+def keys(problem: Problem, kinds: Iterable[str]) -> Iterator[Key]:
+    """Every figure that makes a structure, with these kinds of domains."""
+    names = leads(problem)
     for name in names:
         yield (AMOUNT, name, "")
-    for kind in kinds(problem, level) if level else ():
+    for kind in kinds:
         for name in names:
             yield (DOMAINS, name, kind)
         for one, other in combinations(names, 2):

@@ -33,6 +33,12 @@ def demanded(relation: Relation) -> str:
     return f"; {relation.reason} demands it" if relation.reason else ""
 
 
+def open_choice(relation: Relation) -> str:
+    """What a relation that leaves a choice open demands; "" for any other."""
+    one, other = relation.components[0], relation.components[-1]
+    return f"{one} and {other} use the same accelerators, or none in common{demanded(relation)}" if relation.demanded else ""
+
+
 def level_name(level: str) -> str:
     """A level of the topology as it stands in a sentence."""
     return _LEVEL_NAMES.get(level, level)

@@ -11,7 +11,23 @@ from ..component import Parallel
 from ..machines.node_group import CLUSTER_LABEL
 from ..planning.measured import POWER, SCALINGS
 from ..roles import ROLES
-from ..text.values import LIST, TEXT, Amounts, Count, Degrees, Labels, Mebibytes, Name, Names, Numbers, OneOf, RankTexts, Word, text_or_list
+from ..text.values import (
+    LIST,
+    TEXT,
+    Amounts,
+    Count,
+    Degrees,
+    Labels,
+    Mebibytes,
+    Name,
+    Names,
+    Numbers,
+    OneOf,
+    RankText,
+    RankTexts,
+    Word,
+    text_or_list,
+)
 from .estimate import EstimateForm
 from .locality import KeepForm, Others, Pins, Spreads
 from .seconds.seconds import Seconds
@@ -149,7 +165,7 @@ class HintForm(_Strict):
     )
     traffic: Mebibytes = Field(
         default=0,
-        title="what its replicas exchange in a step, for every further domain that they lie in",
+        title="what its processes exchange in a step, for every further domain that they lie in",
         description="an amount such as `14GiB`",
     )
     seconds: Seconds | None = Field(
@@ -184,7 +200,7 @@ class PlacedForm(_Strict):
 
 
 _Placement = Annotated[
-    Union[Annotated[Word, Tag(TEXT)], Annotated[tuple[PlacedForm, ...], Field(min_length=1), Tag(LIST)]], Discriminator(text_or_list)
+    Union[Annotated[RankText, Tag(TEXT)], Annotated[tuple[PlacedForm, ...], Field(min_length=1), Tag(LIST)]], Discriminator(text_or_list)
 ]
 
 

@@ -128,7 +128,7 @@ def _labels(value: object) -> object:
     return [item.strip() for item in str(_text(value)).split(",")]
 
 
-MAX_RANKS = 65_536
+MAX_RANKS = 1 << 19
 _RANKS: dict[str, Any] = {"anyOf": [{"type": "string", "maxLength": MAX_RANKS}, {"type": "number"}]}
 _WORD: dict[str, Any] = {"anyOf": [{"type": "string", "maxLength": MAX_TEXT}, {"type": "number"}]}
 

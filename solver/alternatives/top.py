@@ -59,7 +59,7 @@ def _found(problem: Problem, best: Plan, count: int, solve: Solve) -> Alternativ
     first = structure_of(chosen(problem, best), best.assignment)
     found, structures = [Alternative(best)], [first]
     while len(found) < count:
-        unlike = replace(problem, unlike=(*problem.unlike, *structures))
+        unlike = replace(problem, unlike=(*problem.unlike, *structures), explained=False)
         answer = unless_heard(partial(solve, unlike), lambda: None)
         if answer is None or was_heard():
             break
@@ -72,9 +72,9 @@ def _found(problem: Problem, best: Plan, count: int, solve: Solve) -> Alternativ
 
 
 def chosen(problem: Problem, plan: Plan) -> Problem:
-    """The question with the degrees that a plan chose."""
+    """The question with the degrees that a plan chose, and with what it shares."""
     components = tuple(replace(each, parallel=plan.degrees.get(each.name, each.parallel)) for each in problem.components)
-    return replace(problem, job=replace(problem.job, components=components, choices={}))
+    return replace(problem, job=replace(problem.job, components=components, choices={})).decided(plan.assignment)
 
 
 def _loss(plan: Plan, best: Plan) -> Loss | None:

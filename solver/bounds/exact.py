@@ -21,16 +21,6 @@ def proved_bound(linear: LinearModel, boxes: Mapping[int, tuple[int, int]], dual
     boxes : variable -> bounds that are used instead of the model's own.
     duals : one for each row, of a minimum.
     """
-    total, left = priced(linear, duals)
-    for variable, cost in left.items():
-        if cost:
-            low, high = boxes.get(variable) or linear.boxes[variable]
-            total += cost * (low if cost > 0 else high)
-    return rounded(linear, total)
-
-
-def priced(linear: LinearModel, duals: Sequence[float]) -> tuple[int, dict[int, int]]:
-    """(sum of y x the bounds of the rows, variable -> cost - sum of y x its coefficients), in units of 1 / SCALE."""
     left = {variable: cost * SCALE for variable, cost in linear.costs.items()}
     total = 0
     for row, dual in zip(linear.rows, duals):
@@ -41,10 +31,9 @@ def priced(linear: LinearModel, duals: Sequence[float]) -> tuple[int, dict[int, 
         total += weight * bound
         for variable, coefficient in zip(row.variables, row.coefficients):
             left[variable] = left.get(variable, 0) - weight * coefficient
-    return total, left
-
-
-def rounded(linear: LinearModel, total: int) -> int:
-    """The least that a solution can cost which costs so many units of 1 / SCALE, beside the offset."""
+    for variable, cost in left.items():
+        if cost:
+            low, high = boxes.get(variable) or linear.boxes[variable]
+            total += cost * (low if cost > 0 else high)
     step = linear.step
     return linear.offset + -(-total // (SCALE * step)) * step

@@ -63,8 +63,10 @@ def _arranged(
             mine[name] += block
     placed = {number for its in mine.values() for number in its}
     for block in (block for block in cut if block[0] not in placed):
-        name = next(name for name, its in there.items() if len(mine[name]) + size <= len(its))
-        mine[name] += block
+        free = next((name for name, its in there.items() if len(mine[name]) + size <= len(its)), None)
+        if free is None:
+            raise PinsBroken(f"no {level} has room for a whole block")
+        mine[free] += block
     found: dict[int, int] = {}
     for name, its in there.items():
         found.update(_arranged(problem, pinned, nodes, (sorted(mine[name]), its), inner))

@@ -60,7 +60,7 @@ def _of(component: Component, estimated: bool) -> Iterator[Demanded]:
     if component.host_memory:
         yield Demanded(name, f"{write_memory(component.host_memory)} of its node for each process", component.span("host_memory"))
     if component.traffic:
-        said = f"its replicas exchange {write_memory(component.traffic)} a step with every further domain that they lie in"
+        said = f"its processes exchange {write_memory(component.traffic)} a step with every further domain that they lie in"
         yield Demanded(name, said + (" (an estimate)" if estimated else ""), None if estimated else component.span("traffic"))
 
 

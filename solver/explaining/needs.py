@@ -102,8 +102,7 @@ def needs_of(problem: Problem, document: Document, unknown: Container[str] = (),
     each = tuple(_need(problem, component, given, layouts.get(component.name, {}), document) for component in problem.components)
     each = tuple(replace(need, processes=None, cpus=0) if need.name in unknown else need for need in each)
     counted, cluster = problem.cluster.counted, problem.cluster
-    of = {need.name: need.cpus for need in each}
-    cpus = sum(max(of[component.name] for component in members) for members in problem.colocated_sets)
+    cpus = sum(need.cpus for need in each)
     there = cluster.total() if counted else None
     searched = planned.job if planned is not None else problem.job
     least = at_least(_as_searched(problem, searched), frozenset(searched.own))

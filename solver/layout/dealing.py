@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ...models.component import BETWEEN_DOMAINS, Component
+from ...models.component import BETWEEN_DOMAINS, NOT_FEWER, UNBOUNDED, Component
 from ...models.locality import WHOLE
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS, domains
@@ -28,25 +28,24 @@ def dealt(parts: Parts) -> Iterator[Dealt]:
         even = parts.on_nodes[component.name]
         nodes = problem.cluster.members(component.node_groups).difference(component.excluded)
         if even and (depends(problem, component) or _may_be_short(parts, component, nodes)):
-            yield Dealt(Bundle((component,), NODE), sum(len(run.ranks) for run in even), nodes, even)
+            most = sum(len(run.ranks) for run in even)
+            fewest = min(component.least, most) if component.most < UNBOUNDED else most
+            yield Dealt(Bundle((component,), NODE), most, fewest, nodes, even)
 
 
 def depends(problem: Problem, component: Component) -> bool:
     """Is something asked of the nodes of the component themselves?"""
     compared = (component.name in relation.components for kind in BETWEEN_DOMAINS for relation in problem.related(kind))
     kept = any(keep.what == WHOLE for keep in component.keep)
-    return kept or bool(component.pins or component.spread) or any(compared) or _is_linked(problem, component)
+    counted = (component.name in relation.components for relation in problem.related(NOT_FEWER))
+    is_counted = component.least < component.most < UNBOUNDED and any(counted)
+    return kept or is_counted or bool(component.pins or component.spread) or any(compared) or _is_linked(problem, component)
 
 
 def _is_linked(problem: Problem, component: Component) -> bool:
-    """Does what it exchanges with components whose place is searched depend on its nodes?"""
-    ends = [
-        link.target if link.source == component.name else link.source
-        for link in problem.job.links
-        if component.name in (link.source, link.target)
-    ]
-    searched = any(each.name in ends and problem.kind(each) != NODE for each in problem.hinted)
-    return searched and any(len(domains(problem.cluster, level)) > 1 for level in LEVELS)
+    """Does what its processes exchange, or other components with them, depend on its nodes?"""
+    linked = any(component.name in (link.source, link.target) and link.source != link.target for link in problem.job.links)
+    return (linked or component.traffic > 0) and any(len(domains(problem.cluster, level)) > 1 for level in LEVELS)
 
 
 def _may_be_short(parts: Parts, component: Component, nodes: frozenset[int]) -> bool:

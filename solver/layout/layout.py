@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Mapping
+
 from ...models.machines.topology import LEVELS
 from ...models.problem import Problem
 from .bundle import Bundle
 from .cell import Cell
 from .cells.allowed_nodes import eligible_nodes
+from .cells.exactness import rounded
 from .cells.partition import cells_of
 from .cells.room import Room
 from .dealing import dealt
@@ -50,6 +53,13 @@ class Layout(Parts):
         self.neighbours = Neighbours(problem.cluster)
         self._domains: dict[str, dict[str, tuple[Cell, ...]]] = {}
         self._rooms: dict[tuple[Cell, Pool], Room] = {}
+        self._taken: dict[tuple[Cell, Pool], Mapping[int, int]] = {}
+
+    @property
+    def has_chosen_given(self) -> bool:
+        """True if components are by choice where given ones are, so that their place counts though nothing decides it."""
+        chosen = {name for each in self.problem.job.relations if each.demanded for name in each.components}
+        return any(bundle.fixed and not chosen.isdisjoint(c.name for c in bundle.components) for bundle in self.bundles)
 
     def _is_open(self, bundle: Bundle, cell: Cell) -> bool:
         return len(cell.nodes) == 1 or cell.nodes[0].rank in self.eligible[bundle]
@@ -64,6 +74,16 @@ class Layout(Parts):
     def capacity(self, cell: Cell, pool: Pool, size: int) -> int:
         """How many pieces of `size` resources of the pool the cell's nodes have, each piece on one node."""
         return self.room(cell, pool).pieces(size)
+
+    def taken(self, bundle: Bundle, cell: Cell) -> int:
+        """What a unit of a counted bundle takes on a node of the cell, in the rows that say what fits (see cells/exactness.py)."""
+        pool = self.pool_of[bundle]
+        if len(cell.nodes) == 1 or pool.host is not None:
+            return bundle.unit
+        if (cell, pool) not in self._taken:
+            here = [each.unit for each in pool.counted if cell.nodes[0].rank in self.eligible[each]]
+            self._taken[cell, pool] = rounded(here, self.room(cell, pool).free) or {}
+        return self._taken[cell, pool].get(bundle.unit, bundle.unit)
 
     def domains(self, level: str) -> dict[str, tuple[Cell, ...]]:
         """The cells in each domain of a topology level above the node. Raises ValueError for another level."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator, Sequence
 
-from ...models.component import COLOCATED_OR_DISJOINT, DISJOINT
+from ...models.component import DISJOINT
 from ...models.machines.node_group import ACCELERATOR
 from ..memory import peak
 from .bundle import Bundle
@@ -12,7 +12,7 @@ from .parts import Parts
 from .pool import Masks, Pool
 from .within.inside import company, innermost, open_hosts
 
-__all__ = ["Masks", "Pool", "given_partners", "ground_of", "pools"]
+__all__ = ["Masks", "Pool", "ground_of", "pools"]
 
 
 def pools(parts: Parts) -> tuple[Pool, ...]:
@@ -48,14 +48,6 @@ def ground_of(parts: Parts, bundle: Bundle) -> dict[int, int]:
         ground = {node: mask & around.get(node, 0) for node, mask in ground.items()}
     if not given:
         return ground
-    # What it could only have in part it can have nothing of; that may leave less of another.
-    partners = list(given_partners(parts, bundle, COLOCATED_OR_DISJOINT))
-    while partners:
-        cut = next((other for other in partners if _in_part(parts.fixed[other], ground)), None)
-        if cut is None:
-            break
-        partners.remove(cut)
-        ground = {node: mask & ~parts.fixed[cut].get(node, 0) for node, mask in ground.items()}
     return {node: mask for node, mask in ground.items() if mask}
 
 
@@ -91,12 +83,6 @@ def _strangers(parts: Parts, bundle: Bundle) -> Iterator[Bundle]:
     if not parts.problem.job.capabilities.shares_accelerators:
         its = (other for other in parts.fixed if other is not bundle and other.kind == bundle.kind)
         yield from (other for other in its if other not in parts.hosts[bundle] and bundle not in parts.hosts[other])
-
-
-def _in_part(masks: Masks, ground: Masks) -> bool:
-    """Is some of it in the ground, and some not?"""
-    inside = any(mask & ground.get(node, 0) for node, mask in masks.items())
-    return inside and any(mask & ~ground.get(node, 0) for node, mask in masks.items())
 
 
 def _with_memory(parts: Parts, bundle: Bundle, node: int, mask: int) -> int:

@@ -29,7 +29,7 @@ def best_on_line(layout: Layout, tiers: Sequence[Tier], counted: Sequence[Sequen
     None too where the ranges do not fit: the search says so, and why.
     """
     bundles = layout.searched
-    if not _on_one_line(layout, bundles):
+    if not _on_one_line(layout, bundles) or layout.has_chosen_given:
         return None
     numbering = layout.numbering(bundles[0])
     costs = costs_of(layout, bundles, numbering, tiers, counted)

@@ -29,7 +29,8 @@ class Held(Saying):
             if bundle.single:
                 self.require(self.units(bundle) <= 1)
         for dealt in self.layout.dealt.values():
-            self.require(total(self.units(dealt.bundle, cell) for cell in self.cells) == dealt.processes)
+            self.require(self.units(dealt.bundle) <= dealt.processes)
+            self.require(self.units(dealt.bundle) >= dealt.fewest)
 
     def _count(self, bundle: Bundle, cell: Cell) -> cp_model.IntVar:
         if dealt := self.layout.dealt.get(bundle.name):
@@ -89,7 +90,7 @@ class Held(Saying):
         if runs is not None:
             return max((run.ranks.stop for run in runs), default=0)
         if dealt := self.layout.dealt.get(component.name):
-            return dealt.processes
+            return dealt.processes if dealt.fewest == dealt.processes else self.units(dealt.bundle)
         bundle = self.layout.bundle_of[component.name]
         if bundle in self.layout.fixed:
             return sum(mask.bit_count() for mask in self.layout.fixed[bundle].values()) // component.per_process

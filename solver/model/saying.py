@@ -48,12 +48,6 @@ class Saying:
         else:
             self.model.add_linear_expression_in_domain(amount, cp_model.Domain.from_values(possible))
 
-    def equal_or_none(self, amount: Amount, other: Amount) -> None:
-        """The amount is the other one, or nothing."""
-        equal = self.model.new_bool_var("equal")
-        self.model.add(amount == other).only_enforce_if(equal)
-        self.model.add(amount == 0).only_enforce_if(~equal)
-
     # -- computing
 
     def total(self, amounts: Iterable[Amount]) -> Amount:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...models.machines.topology import LEVELS
 from .domains_touched import DomainsTouched
 from .fullest_nodes import FullestNodes
-from .idle import Idle
+from .idle import FewProcesses, Idle
 from .moved.moves import Moves
 from .nodes_of_ranges import NodesOfRanges
 from .preferred import Preferred
@@ -16,6 +16,7 @@ from .traffic.weight_sync import WeightSync
 
 OBJECTIVES: tuple[Objective, ...] = (
     Idle(),
+    FewProcesses(),
     Preferred(),
     Moves(),
     *(term(level) for level in LEVELS for term in (Collectives, WeightSync, Streams)),

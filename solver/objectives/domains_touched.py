@@ -46,11 +46,11 @@ class DomainsTouched:
         return (len(several(problem, self.level)) - 1) * len(self._unknown(problem))
 
     def rows(self, problem: Problem, variables: Variables) -> None:
-        for bundle in self.bundles(problem, variables.layout):
+        for bundle in self._searched(problem, variables.layout):
             domain_rows(variables, bundle, self.level)
 
     def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
-        for bundle in self.bundles(problem, variables.layout):
+        for bundle in self._searched(problem, variables.layout):
             yield domains_counted(variables, bundle, self.level, 1)
 
     def by_domain(self, problem: Problem) -> Iterator[Share]:
@@ -61,8 +61,15 @@ class DomainsTouched:
         if not several(problem, self.level):
             return []
         told = {link.target for link in problem.job.links} | {each.name for each in problem.components if each.traffic}
-        return [members for members in problem.colocated_sets if is_open(problem, members[0]) and told.isdisjoint(c.name for c in members)]
+        return [
+            members
+            for members in problem.colocated_sets
+            if any(is_open(problem, c) for c in members) and told.isdisjoint(c.name for c in members)
+        ]
 
     def bundles(self, problem: Problem, layout: Layout) -> list[Bundle]:
         """What is counted."""
         return [layout.bundle_of[members[0].name] for members in self._unknown(problem)]
+
+    def _searched(self, problem: Problem, layout: Layout) -> list[Bundle]:
+        return [each for each in self.bundles(problem, layout) if not each.fixed]

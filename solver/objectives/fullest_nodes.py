@@ -40,7 +40,7 @@ class FullestNodes:
         return sum(max(assignment.processes_on(name).values(), default=0) for name in names if name in searched)
 
     def bound(self, layout: Layout) -> int:
-        return sum(-(-its.processes // len(its.nodes)) for its in layout.dealt.values())
+        return sum(-(-its.fewest // len(its.nodes)) for its in layout.dealt.values())
 
     def most(self, problem: Problem) -> int:
         names = [component.name for component in problem.hinted if problem.kind(component) == NODE]

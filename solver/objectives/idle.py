@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from ...models.component import UNBOUNDED, Component
+from ...models.machines.node_group import NODE
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..layout.amounts import allowed
@@ -65,10 +66,39 @@ class Idle:
         return sum(component.most for component in problem.hinted if least_and_most(problem, component.name))
 
 
+class FewProcesses:
+    """Processes without accelerators that a component would have and does not get."""
+
+    name: ClassVar[str] = "processes short of what was asked at most"
+
+    def encode(self, problem: Problem, variables: Variables) -> Amount:
+        return variables.total(each.most - variables.processes(each) for each in _on_nodes(problem))
+
+    def value(self, problem: Problem, assignment: Assignment) -> int:
+        return sum(each.most - assignment.world_size(each.name) for each in _on_nodes(problem))
+
+    def bound(self, layout: Layout) -> int:
+        return sum(each.most - _room(layout, each) for each in _on_nodes(layout.problem))
+
+    def most(self, problem: Problem) -> int:
+        return sum(each.most for each in _on_nodes(problem))
+
+
+def _on_nodes(problem: Problem) -> list[Component]:
+    """The components on nodes with a range of amounts."""
+    return [each for each in problem.hinted if problem.kind(each) == NODE and each.least < each.most < UNBOUNDED]
+
+
+def _room(layout: Layout, component: Component) -> int:
+    """Processes that the component has at most."""
+    dealt = layout.dealt.get(component.name)
+    return dealt.processes if dealt else max((run.ranks.stop for run in layout.on_nodes[component.name]), default=0)
+
+
 def least_and_most(problem: Problem, name: str) -> bool:
-    """Was a range asked for, so that more is better?"""
+    """Was a range of accelerators asked for, so that more is better?"""
     component = problem[name]
-    return component.least < component.most < UNBOUNDED
+    return component.least < component.most < UNBOUNDED and problem.kind(component) != NODE
 
 
 def _open(layout: Layout, bundle: Bundle) -> list[Component]:

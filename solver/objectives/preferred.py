@@ -54,7 +54,7 @@ class Preferred:
         return torn
 
     def _cut(self, component: Component, keep: Keep, variables: Variables) -> Amount:
-        size, most = size_of(component, keep), variables.problem.cluster.total(variables.problem.kind(component))
+        size, most = size_of(component, keep), variables.problem.room_for(component)
         groups = variables.integer(0, most // size, f"groups of {component.name}")
         held = [variables.held(component, keep.level, name) for name in variables.domains(keep.level)]
         variables.at_most(variables.total(held), size * groups + size - 1)

@@ -69,6 +69,12 @@ def several(problem: Problem, level: str) -> tuple[str, ...]:
 
 
 def is_open(problem: Problem, component: Component) -> bool:
-    """Is the place of the component searched? Not where it, or one on the same accelerators, is given, nor where it has nodes."""
+    """Is the place of the component searched? Not where it, or one on the same accelerators, is given, nor where it has nodes.
+
+    Where it was open whether it shares with what is given, its place was searched.
+    """
     members = next(members for members in problem.colocated_sets if component in members)
-    return problem.kind(component) != NODE and all(each.runs is None for each in members)
+    if problem.kind(component) == NODE or component.runs is not None:
+        return False
+    chosen = any(relation.demanded and component.name in relation.components for relation in problem.job.relations)
+    return chosen or all(each.runs is None for each in members)

@@ -36,6 +36,9 @@ class Rooms:
     def most(self, bundle: Bundle, level: str, name: str) -> int:
         """Most resources that the bundle can have in the domain, were it alone."""
         key = (bundle, level, name)
+        if bundle.fixed:
+            nodes = {node.rank for cell in self.cells(level, name) for node in cell.nodes}
+            return sum(mask.bit_count() for node, mask in self.layout.fixed[bundle].items() if node in nodes)
         if key not in self._most:
             piece = bundle.whole(level)
             room = min(self.together([bundle], level, name), bundle.most * bundle.unit, self._share(bundle, level))

@@ -38,8 +38,10 @@ def tiers(problem: Problem) -> tuple[Tier, ...]:
     """The tiers that this problem leaves any choice about, the most important first.
 
     Bytes are weighed together with those of the same level, or all of them if the preference is weighted. Where they stand for time,
-    groups that had better lie in one domain, and those that move, decide only among answers that take no longer.
+    groups that had better lie in one domain, and those that move, decide only among answers that take no longer. They weigh the same
+    whether or not components that are `colocated or disjoint` share, so that answers of both can be compared.
     """
+    problem = problem.undecided
     weighed = problem.job.preference.order == WEIGHTED
     terms = [term for term in OBJECTIVES if term.most(problem)]
     if problem.job.preference.bytes_first:

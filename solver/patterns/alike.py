@@ -17,10 +17,19 @@ Room = tuple[tuple[int, int, bool, int], ...]
 
 @dataclass(frozen=True)
 class Sort:
-    """What there is to know of a cell: how many pieces of every size it has room for, who may be there, whether it is one node."""
+    """What there is to know of a cell.
+
+    Attributes
+    ----------
+    room : how many pieces of every size it has room for.
+    open : the bundles that may be there.
+    taken : what a unit of each of them takes.
+    single : whether it is one node.
+    """
 
     room: Room
     open: tuple[int, ...]
+    taken: tuple[int, ...]
     single: bool
 
 
@@ -63,20 +72,20 @@ def sort_of(layout: Layout, cell: Cell) -> Sort:
     room = []
     for number, pool in enumerate(layout.pools):
         its = [layout.counted[each] for each in there if layout.pool_of[layout.counted[each]] is pool]
-        for size, inside in sizes(its, len(cell.nodes) == 1):
+        for size, inside in sizes(layout, cell, its):
             room.append((number, size, inside, layout.room(cell, pool).pieces(size, inside)))
     fit = tuple(each for each in there if _fits(layout, layout.counted[each], cell))
-    return Sort(tuple(room), fit, len(cell.nodes) == 1)
+    return Sort(tuple(room), fit, tuple(layout.taken(layout.counted[each], cell) for each in fit), len(cell.nodes) == 1)
 
 
 def _fits(layout: Layout, bundle: Bundle, cell: Cell) -> bool:
     return layout.capacity(cell, layout.pool_of[bundle], bundle.unit) > 0
 
 
-def sizes(bundles: Sequence[Bundle], single: bool) -> Iterator[tuple[int, bool]]:
+def sizes(layout: Layout, cell: Cell, bundles: Sequence[Bundle]) -> Iterator[tuple[int, bool]]:
     """(size, inside NUMA domains) of the pieces for which there is one row each (see rules/sharing/no_overlap.py)."""
-    units = {bundle.unit for bundle in bundles}
-    yield from ((size, False) for size in ([1] if single and units else sorted(units)))
+    taken = {layout.taken(bundle, cell) for bundle in bundles}
+    yield from ((size, False) for size in ([1] if len(cell.nodes) == 1 and taken else sorted(taken)))
     yield from ((size, True) for size in sorted({bundle.piece for bundle in bundles if bundle.piece > 1}))
 
 

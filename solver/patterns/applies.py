@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Iterator
+from typing import Collection, Iterator
 
-from ...models.component import APART, COLOCATED_OR_DISJOINT, IN_ORDER, NEAR, NOT_FEWER, SUBSET
+from ...models.component import APART, COLOCATED_OR_DISJOINT, IN_ORDER, NEAR, NOT_FEWER, SUBSET, Relation
 from ...models.locality import WHOLE
 from ...models.machines.topology import LEVELS, NODE_LEVEL
 from ..layout.cells.exactness import is_chain
@@ -17,7 +17,8 @@ from .alike import alike
 
 ALIKE = 3
 """So many domains of each kind there must be on average: where they differ, the ordinary model is as good and is made faster."""
-_BETWEEN = (APART, NEAR, NOT_FEWER, IN_ORDER, COLOCATED_OR_DISJOINT, SUBSET)
+_BETWEEN = (NOT_FEWER, IN_ORDER, COLOCATED_OR_DISJOINT, SUBSET)
+_INSIDE = (APART, NEAR)
 
 
 def pays(layout: Layout, tiers: tuple[Tier, ...]) -> bool:
@@ -39,7 +40,13 @@ def reasons(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
         yield "some of it lies within what is searched"
     if problem.previous is not None or problem.unlike or problem.caps:
         yield "the answer is compared with others"
+    if layout.has_chosen_given:
+        yield "what is given counts"
     yield from (f"there is a relation {kind}" for kind in _BETWEEN if problem.related(kind))
+    searched = {component.name for bundle in layout.counted for component in bundle.components}
+    for relation in _inside(layout):
+        if relation.level == NODE_LEVEL or not searched.issuperset(relation.components):
+            yield f"there is a relation {relation.kind} that is none of domains alone"
     for component in problem.hinted:
         if component.pins:
             yield f"{component.name} is pinned"
@@ -67,8 +74,24 @@ def levels(layout: Layout, tiers: tuple[Tier, ...]) -> tuple[str, ...]:
     found = {keep.level for component in layout.problem.hinted for keep in component.keep}
     found.update(spread.level for component in layout.problem.hinted for spread in component.spread)
     found.update(level for bundle in layout.counted for level, _ in bundle.wholes)
+    found.update(relation.level for relation in _inside(layout))
     for tier in tiers:
         found.update(term.level for term, _ in tier.members if isinstance(term, ByDomain))
     its = [level for level in LEVELS if level in found and len(layout.domains(level)) > 1]
     parts = {tuple(sorted(tuple(cell.index for cell in cells) for cells in layout.domains(level).values())) for level in its}
     return tuple(its) if len(parts) == 1 else ()
+
+
+def _inside(layout: Layout) -> list[Relation]:
+    """The relations between what one domain holds of two components."""
+    return [relation for kind in _INSIDE for relation in layout.problem.related(kind)]
+
+
+def may_hold(layout: Layout, there: Collection[int]) -> bool:
+    """Do relations leave a domain that holds some of these bundles, by their numbers, and of no others?"""
+    names = {component.name for number in there for component in layout.counted[number].components}
+    for relation in _inside(layout):
+        one, other = (name in names for name in relation.components)
+        if one and other == (relation.kind == APART):
+            return False
+    return True

@@ -61,10 +61,12 @@ class Domain:
     def _rows(self, sort: Sort) -> list[Row]:
         found = []
         for pool, size, inside, most in sort.room:
-            bundles = {number: self.layout.counted[number] for number in sort.open if number in self.open}
-            its = {number: bundle for number, bundle in bundles.items() if self.layout.pool_of[bundle] is self.layout.pools[pool]}
-            taken = {number: _pieces(bundle, size, inside) for number, bundle in its.items()}
-            found.append(Row({number: pieces for number, pieces in taken.items() if pieces}, most))
+            pieces: dict[int, int] = {}
+            for number, taken in zip(sort.open, sort.taken):
+                bundle = self.layout.counted[number]
+                if number in self.open and self.layout.pool_of[bundle] is self.layout.pools[pool]:
+                    pieces[number] = _pieces(bundle, size) if inside else taken // size
+            found.append(Row({number: count for number, count in pieces.items() if count}, most))
         return found
 
     def _groups(self, pool: Pool) -> Iterator[Row]:
@@ -97,8 +99,6 @@ class Domain:
                     yield Row({number: its[number].unit for number in sorted(large)}, max(0, room) // size * size)
 
 
-def _pieces(bundle: Bundle, size: int, inside: bool) -> int:
-    """How many pieces of a size a unit of a bundle takes, where a row counts those (see rules/sharing/no_overlap.py)."""
-    if inside:
-        return bundle.unit // size if bundle.piece >= max(size, 2) else 0
-    return bundle.unit // size if bundle.unit >= size else 0
+def _pieces(bundle: Bundle, size: int) -> int:
+    """How many pieces of a size a unit takes of NUMA domains, where a row counts those (see rules/sharing/no_overlap.py)."""
+    return bundle.unit // size if bundle.piece >= max(size, 2) else 0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Callable, Iterator
+from itertools import combinations
+from typing import Callable, Iterable, Iterator
 
 from ortools.sat.python import cp_model
 
 from ...models.component import Component
 from ...models.locality import WHOLE
 from ...models.placements.assignment import Assignment
+from ..cuts.domains_of_subsets import rows as subset_rows
 from ..layout.amounts import allowed
 from ..layout.bundle import Bundle
 from ..layout.layout import Values
@@ -49,6 +51,7 @@ class Master(Saying):
             if option.free
         }
         self.units = [self._units(number, bundle) for number, bundle in enumerate(self.layout.counted)]
+        self._is_counted = False
         for number, bundle in enumerate(self.layout.counted):
             touched = total(times for times, option in zip(self.times, uses.options) if option.has(number))
             for component in bundle.components:
@@ -56,6 +59,30 @@ class Master(Saying):
                     self.at_most(spread.domains, touched, f"{component.name} is not spread")
                 for domains in self._kept_in(component):
                     self.at_most(touched, domains, f"{component.name} is not kept together")
+
+    def _count(self) -> None:
+        """Say in how many domains some of a bundle, or of any of several, is: what is whole-numbered in all says more than each use does.
+
+        Of some sets of bundles it is known how many domains they need at least (see cuts/domains_of_subsets.py).
+        """
+        number = {bundle: position for position, bundle in enumerate(self.layout.counted)}
+        needs = [(frozenset(number[b] for b in its if b in number), need) for its, need in subset_rows(self.layout, self.uses.levels[0])]
+        least = dict(needs)
+        weighed = sorted({bundle for members in least for bundle in members})
+        every = sum(len(kind.domains) for kind in self.uses.kinds)
+        for size in range(1, len(weighed) + 1):
+            for members in map(frozenset, combinations(weighed, size)):
+                used = (times for times, option in zip(self.times, self.uses.options) if any(map(option.has, members)))
+                self._counted(used, least.get(members, 0), every)
+        for bundle in weighed:
+            for kind in range(len(self.uses.kinds)):
+                its = zip(self.times, self.uses.options)
+                self._counted((times for times, option in its if option.kind == kind and option.has(bundle)), 0, every)
+
+    def _counted(self, times: Iterable[cp_model.IntVar], least: int, most: int) -> None:
+        count = self.integer(0, most, "domains")
+        self.require(total(times) == count)
+        self.at_most(least, count)
 
     def _units(self, number: int, bundle: Bundle) -> cp_model.IntVar:
         kinds = zip(self.uses.kinds, self.uses.domains)
@@ -83,6 +110,9 @@ class Master(Saying):
 
     def aim(self, tier: Tier) -> Amount:
         """Minimise one tier; what that costs."""
+        if not self._is_counted:
+            self._count()
+            self._is_counted = True
         amount = total(cost * self._term(term) for term, cost in tier.members)
         self.minimise(amount)
         return amount
@@ -106,7 +136,7 @@ class Master(Saying):
         asking, serving = (self._amount_in(number, name) for name in (share.component, share.source))
         if isinstance(serving, int):
             return share.cost * asking
-        most = self.problem.cluster.total(self.problem.kind(self.problem[share.component]))
+        most = self.problem.room_for(self.problem[share.component])
         excess = self.integer(0, most, f"{share.component} without {share.source} by {number}")
         self.at_most(asking - share.ratio * serving, excess)  # in each domain alone it can only be more
         return share.cost * excess

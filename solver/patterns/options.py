@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Iterator
 
 from ...models.record import dataclass
+from .applies import may_hold
 from .contents import Contents
 from .domain_rows import Domain, Vector
 
@@ -39,6 +40,8 @@ def options(kind: int, domain: Domain, every: Contents, exact: frozenset[int]) -
     costs the same. This is dominance; of bundles in `exact` every amount is a use of its own.
     """
     for vector in every:
+        if not may_hold(domain.layout, [number for number, amount in enumerate(vector) if amount]):
+            continue
         others = [number for number, amount in enumerate(vector) if amount and number not in exact]
         if not any(_more(vector, number, domain) in every for number in others):
             least = tuple(domain.steps[number] if number in others else amount for number, amount in enumerate(vector))
@@ -56,5 +59,5 @@ def supports(kind: int, domain: Domain) -> Iterator[Option]:
             least, most = (
                 tuple(its[number] if number in there else 0 for number in range(len(its))) for its in (domain.steps, domain.most)
             )
-            if all(row.holds(least) for row in (*domain.groups, *domain.beside(there))):
+            if may_hold(domain.layout, there) and all(row.holds(least) for row in (*domain.groups, *domain.beside(there))):
                 yield Option(kind, least, most, free=True)

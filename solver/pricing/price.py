@@ -9,7 +9,9 @@ from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ...models.demand import Demand
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
+from ..alternatives.top import chosen
 from ..objectives import OBJECTIVES
+from ..objectives.tiers import tiers
 from .priced import (
     BETTER,
     IMPOSSIBLE_NOW,
@@ -38,7 +40,8 @@ def price(problem: Problem, changes: Sequence[Named], solve: Solve) -> Pricing:
     for name, changed in changes:
         answer = next((known for question, known in seen if question == changed), None) or solve(changed)
         seen.append((changed, answer))
-        after.append(Priced(name, answer, effect(before, answer, _amounts(changed) != _amounts(problem))))
+        fewer = min(changed, problem, key=lambda each: len(each.demands))
+        after.append(Priced(name, answer, effect(before, answer, _amounts(changed) != _amounts(problem), fewer)))
     return Pricing(before, tuple(after))
 
 
@@ -61,10 +64,12 @@ def _amounts(problem: Problem) -> dict[str, tuple[object, ...]]:
     }
 
 
-def effect(before: Answer, after: Answer, is_resized: bool = False) -> str:
+def effect(before: Answer, after: Answer, is_resized: bool = False, problem: Problem | None = None) -> str:
     """What the change comes to: the time of an iteration where counts were chosen by it, then tier by tier of the objective.
 
-    `is_resized`: the job asks for other amounts, so that sizes are compared before anything else.
+    `is_resized`: the job asks for other amounts, so that sizes are compared before anything else. `problem` is the question that
+    demands less, by whose objective both answers are judged where they are on the same machines: what only one of the two asks for
+    makes none of them better.
     """
     if after.verdict == UNDECIDED or (before.verdict == UNDECIDED and after.plan is None):
         return OPEN
@@ -79,11 +84,21 @@ def effect(before: Answer, after: Answer, is_resized: bool = False) -> str:
     if is_resized and sizes_of(before) != sizes_of(after):
         old_size, new_size = accelerators_of(before), accelerators_of(after)
         return RESIZED if old_size == new_size else SMALLER if new_size < old_size else LARGER
-    for names in _tiers(before.plan, after.plan):
-        old, new = (sum(term.weight * term.value for term in its.terms if term.name in names) for its in (before.plan, after.plan))
-        if old != new:
-            return BETTER if new < old else WORSE
-    return SAME
+    old, new = _costs(before.plan, after.plan, problem if before.planned is None and after.planned is None else None)
+    return SAME if old == new else BETTER if new < old else WORSE
+
+
+def _costs(before: Plan, after: Plan, problem: Problem | None) -> tuple[list[int], list[int]]:
+    """What two plans cost, tier by tier."""
+    if problem is not None and problem.cluster == before.cluster == after.cluster and set(before.components) == set(after.components):
+        weighed = tiers(problem)
+        old, new = ([tier.value(chosen(problem, plan), plan.assignment) for tier in weighed] for plan in (before, after))
+        return old, new
+    weights = {term.name: term.weight for plan in (after, before) for term in plan.terms}
+    values = [{term.name: term.value for term in plan.terms} for plan in (before, after)]
+    every = [[weights[name] * its.get(name, 0) for name in names] for names in _tiers(before, after) for its in values]
+    sums = [sum(each) for each in every]
+    return sums[::2], sums[1::2]
 
 
 def _tiers(before: Plan, after: Plan) -> list[set[str]]:

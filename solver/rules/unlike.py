@@ -9,7 +9,7 @@ from ...models.findings.finding import Finding, error
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.structure import AMOUNT, Key, Structure
-from ..structure import kinds, structure_of
+from ..structure import structure_of
 
 if TYPE_CHECKING:
     from ..model.variables import Amount, Variables
@@ -34,7 +34,7 @@ class Unlike:
     def encode(self, problem: Problem, structure: Structure, variables: Variables) -> None:
         other: list[Amount] = []
         for key, figure in structure.figures:
-            amount, most = self._figure(problem, variables, structure.level, key)
+            amount, most = self._figure(problem, variables, structure, key)
             if isinstance(amount, int):
                 other.append(int(amount != figure))
                 continue
@@ -44,14 +44,14 @@ class Unlike:
             other += [fewer, more]
         variables.at_most(1, variables.total(other), "there is no other structure")
 
-    def _figure(self, problem: Problem, variables: Variables, level: str, key: Key) -> tuple[Amount, int]:
+    def _figure(self, problem: Problem, variables: Variables, structure: Structure, key: Key) -> tuple[Amount, int]:
         """(what is counted, the most that it can be)."""
         what, *names, kind = key
         bundles = [bundle for name in names if (bundle := variables.bundle(problem[name]))]
         if what == AMOUNT:
             return variables.accelerators(bundles[0]), problem.cluster.total(bundles[0].kind)
-        alike = kinds(problem, level)[kind]
-        met = [[variables.touches(bundle, level, domain) for bundle in bundles] for domain in alike]
+        alike = next(domains for domains in structure.alike if domains[0] == kind)
+        met = [[variables.touches(bundle, structure.level, domain) for bundle in bundles] for domain in alike]
         return variables.total(self._all(variables, its) for its in met), len(alike)
 
     def _all(self, variables: Variables, present: list[Amount]) -> Amount:
@@ -65,7 +65,7 @@ class Unlike:
         return both
 
     def check(self, problem: Problem, structure: Structure, assignment: Assignment) -> Iterator[Finding]:
-        found = dict(structure_of(problem, assignment).figures)
+        found = dict(structure_of(problem, assignment, structure).figures)
         if all(found.get(key) == figure for key, figure in structure.figures):
             yield error(self.code, "", "the placement has the structure of one that is ruled out", amount=1)
 

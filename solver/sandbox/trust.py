@@ -110,12 +110,12 @@ class Trust:
             raise Lie(f"its bound is {plan.bound}, and an answer of {self.best.objective} is known")
 
     def _chosen(self, plan: Plan) -> Problem:
-        """The problem with the parallel degrees that the plan chose."""
+        """The problem with the parallel degrees that the plan chose, and with what it shares."""
         choices = self.problem.job.choices
         if set(plan.degrees) != set(choices) or any(degrees not in choices[name] for name, degrees in plan.degrees.items()):
             raise Lie("it chose parallel degrees that were no choice")
         components = tuple(replace(its, parallel=plan.degrees.get(its.name, its.parallel)) for its in self.problem.components)
-        return replace(self.problem, job=replace(self.problem.job, components=components, choices={}))
+        return replace(self.problem, job=replace(self.problem.job, components=components, choices={})).decided(plan.assignment)
 
     def _must_be_impossible(self, answer: Answer) -> None:
         if self.best:

@@ -6,7 +6,6 @@ from ..layout.layout import Layout, Values
 from ..model.engine import Outcome, Status, run
 from ..patterns.master import Master
 from ..patterns.possible import uses_of
-from .free_uses import Proof
 from .standing import Standing, WrongAnswer
 
 SHARE = 0.2
@@ -19,8 +18,6 @@ def search(standing: Standing, layout: Layout, limit: float) -> float:
     if uses is None:
         return 0.0
     left, master = SHARE * limit, Master(uses)
-    if uses.free:
-        return _over_free_uses(standing, layout, master, limit)
     for number, tier in enumerate(standing.tiers):
         amount = master.aim(tier)
         outcome = run(master, left, standing.search.seed)
@@ -34,21 +31,6 @@ def search(standing: Standing, layout: Layout, limit: float) -> float:
             break
         master.at_most(amount, outcome.objective)
     return SHARE * limit - left
-
-
-def _over_free_uses(standing: Standing, layout: Layout, master: Master, limit: float) -> float:
-    """Tier by tier, as long as each is proved best; the deterministic time that it took."""
-    left = limit
-    for number, tier in enumerate(standing.tiers):
-        amount = master.aim(tier)
-        if not standing.is_best(number):
-            proof = Proof(standing, layout, master, number, left)
-            proof.search()
-            left = proof.left
-        if not standing.is_best(number):
-            break
-        master.at_most(amount, standing.costs[number])
-    return limit - left
 
 
 def _take(standing: Standing, layout: Layout, number: int, outcome: Outcome[Values]) -> bool:

@@ -8,6 +8,7 @@ from ..layout.layout import Layout, Values
 from ..lines.one_line import best_on_line
 from ..model.permission import about_to_search
 from ..refuting.certificate import counting_row
+from .exhaustive import confirm, settle
 from .standing import Search, Standing
 
 
@@ -27,6 +28,8 @@ def decide(problem: Problem, layout: Layout, search: Search, limit: float) -> St
         _take(standing, layout, *line)
         if standing.is_proved:
             return standing
+    if settle(standing, layout):
+        return standing
     about_to_search()
     from ..patterns.applies import pays
     from .by_patterns import search as search_by_patterns
@@ -36,6 +39,8 @@ def decide(problem: Problem, layout: Layout, search: Search, limit: float) -> St
     if not standing.is_proved and not standing.refuted:
         search_tiers(standing, limit - spent)
     standing.spent += spent
+    if standing.refuted and problem.explained:
+        confirm(standing, layout)
     return standing
 
 

@@ -49,9 +49,13 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
     best = min((each for each in stands if each.assignment), key=lambda each: each.objective, default=None)
     if best is None or best.assignment is None:
         if all(each.refuted for each in stands) and len(stands) == len(alternatives):
-            on_progress(Progress(None, 0, search.seconds, refuted=True))
-            why = impossible(alternatives, solve) if problem.explained else error("PW601", "", "impossible")
-            return Answer(IMPOSSIBLE, findings=(why,), how=stands[0].how)
+            if not problem.explained:
+                return Answer(IMPOSSIBLE, findings=(error("PW601", "", "impossible"),), how=stands[0].how)
+            tried = [0 if each.how == "counting" else each.tried for each in stands]
+            if None not in tried:
+                on_progress(Progress(None, 0, search.seconds, refuted=True))
+            why = impossible(alternatives, solve, None if None in tried else sum(filter(None, tried)))
+            return Answer(IMPOSSIBLE if why.code == "PW601" else UNDECIDED, findings=(why,), how=stands[0].how)
         return Answer(UNDECIDED, findings=(_undecided(limit),), how="search")
     plan = best.plan(bound)
     on_progress(Progress(plan, bound, search.seconds))

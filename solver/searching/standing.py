@@ -64,7 +64,8 @@ class Search:
 class Standing:
     """One choice of parallel degrees: its tiers, what is proved of each, and the best answer found.
 
-    `proved` holds of a tier only as long as all earlier ones are at their proved best.
+    `proved` holds of a tier only as long as all earlier ones are at their proved best. `refuted`: there is no answer; `tried` combinations
+    of values were checked, all that there are, and None where only a search says so.
     """
 
     def __init__(self, problem: Problem, layout: Layout, search: Search) -> None:
@@ -76,18 +77,20 @@ class Standing:
         self.assignment: Assignment | None = None
         self.costs: tuple[int, ...] = ()
         self.how, self.refuted, self.spent = "search", False, 0.0
+        self.tried: int | None = None
 
     def offer(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
         """What an answer costs in each tier; kept if it is the best so far. None if it is no answer.
 
         Processes without accelerators are also tried spread evenly: a search that is cut short has not come to them.
         """
-        costs = self._judge(layout, values, how)
+        costs = self.judge(layout, values, how)
         if costs is not None and layout.dealt:
-            self._judge(layout, evened(layout, values), how)
+            self.judge(layout, evened(layout, values), how)
         return costs
 
-    def _judge(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
+    def judge(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
+        """What these values cost in each tier; kept if that is the best so far. None if they are no answer."""
         try:
             assignment = expand(layout, values, self.search.solve)
         except ExpansionFailed:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Iterator
 
-from ...models.component import COLOCATED_OR_DISJOINT, NOT_FEWER, SUBSET
+from ...models.component import COLOCATED_OR_DISJOINT, SUBSET
 from ...models.findings.finding import Finding, error
 from ...models.findings.span import Span
-from ...models.machines.node_group import NODE
 from ...models.problem import Problem
 from ..layout.layout import Bundle, Layout
-from ..layout.pools import Pool, given_partners
+from ..layout.pools import Pool
 from ..layout.within.inside import innermost
 from ..layout.within.shared import is_countable
 from ..wording import listed
@@ -38,13 +37,18 @@ def _reasons(layout: Layout) -> Iterator[Reason]:
         if layout.problem.previous is not None or not is_countable(one, other):
             yield _grounds(one, other)
     for bundle in layout.searched:
-        yield from _either(layout, bundle)
         yield from _whole(layout, bundle)
-    for relation in layout.problem.related(NOT_FEWER):
-        for component in (layout.problem[name] for name in relation.components):
-            if layout.problem.kind(component) == NODE and component.runs is None and component.least < component.most:
-                why = f"{component.name} is compared by its processes, and how many these are is not searched on nodes"
-                yield component.name, why, f"give {component.name} one number of processes"
+    yield from _either_near(layout)
+
+
+def _either_near(layout: Layout) -> Iterator[Reason]:
+    """Components that may share with given ones or not, where as few groups as possible are to move: what then moves is not counted."""
+    for relation in layout.problem.related(COLOCATED_OR_DISJOINT) if layout.problem.previous is not None else ():
+        one, other = relation.components
+        given = [name for name in relation.components if layout.problem[name].runs is not None]
+        if len(given) == 1 and not relation.choice:
+            why = f"{one} may share with {other} or not, and {given[0]} is given: how many groups move is not counted"
+            yield one, why, f"say that {one} and {other} are colocated, or that they are disjoint"
 
 
 def _nested(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> str:
@@ -83,17 +87,6 @@ def _grounds(one: Pool, other: Pool) -> Reason:
     first, second = (listed([bundle.name for bundle in pool.bundles]) for pool in (one, other))
     why = f"{first} and {second} may use accelerators that are the same in part"
     return one.bundles[0].name, why, f"give {first} or {second} ranks"
-
-
-def _either(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
-    """Within given parts: all of a smaller given one, or none of it."""
-    pool = layout.pool_of[bundle]
-    if any(host.fixed for host in pool.hosts):
-        for other in given_partners(layout, bundle, COLOCATED_OR_DISJOINT):
-            theirs = layout.fixed[other]
-            if any(mask & pool.free.get(node, 0) for node, mask in theirs.items()) and theirs != pool.free:
-                why = f"{bundle.name} may share with {other.name} all or nothing"
-                yield bundle.name, why, f"say that {bundle.name} and {other.name} are colocated, or that they are disjoint"
 
 
 def _whole(layout: Layout, bundle: Bundle) -> Iterator[Reason]:

@@ -39,7 +39,7 @@ def too_large(problem: Problem, layout: Layout) -> Iterator[Finding]:
 
 
 def _in_all(problem: Problem, component: Component, field: str) -> int:
-    processes = min(component.most, problem.cluster.total(problem.kind(component))) // component.per_process
+    processes = min(component.most, problem.room_for(component)) // component.per_process
     return int(getattr(component, field)) * max(1, processes)
 
 

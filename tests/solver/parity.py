@@ -159,7 +159,22 @@ def assignments(problem: Problem) -> Iterator[Assignment]:
 
 
 def compare(problem: Problem) -> Counter[str]:
-    """The five theorems. Returns counts: assignments compared, values accepted, and how often each rule alone refused."""
+    """The five theorems, of each alternative. Returns counts: assignments compared, values accepted, and how often each rule alone refused."""
+    alternatives, counts = list(problem.alternatives()), Counter[str]()
+    if len(alternatives) > 1:  # what the checks accept of the question, they accept of one of its alternatives, and the other way round
+        for assignment in assignments(problem):
+            accepted = [not _errors(each, assignment) for each in (problem, *alternatives)]
+            assert accepted[0] == any(accepted[1:]), ("alternatives", accepted, assignment)
+            refused = {finding.code for finding in check(problem, assignment) if finding.severity is Severity.ERROR}
+            counts.update(f"{code} refused" for code in refused)
+    return sum(map(_compare, alternatives), counts)
+
+
+def _errors(problem: Problem, assignment: Assignment) -> bool:
+    return any(finding.severity is Severity.ERROR for finding in check(problem, assignment))
+
+
+def _compare(problem: Problem) -> Counter[str]:
     layout, counts = Layout(problem), Counter[str]()
     verdicts = set[tuple[Key | None, frozenset[str]]]()
     said: dict[Key, Values] = {}

@@ -33,7 +33,7 @@ CONSTRAINTS: dict[str, dict[str, tuple[str, ...]]] = {
     "colocation: the same order of ranks": {"PW219": ("rank aligned", "given in two orders")},
     "colocation: weights handed over in place": {"PW220": ("in place, from given", "in place, a stride that is another")},
     "disjointness": {"PW207": ("given together, disjoint", "within searched, disjoint")},
-    "the same or none in common": {"PW211": ("colocated or disjoint, given in part", "colocated or disjoint, within")},
+    "the same or none in common": {"PW211": ("colocated or disjoint, given in part",)},
     "a subset": {"PW212": ("given outside given", "within two given")},
     "one after the other": {"PW213": ("in order", "in order, beside given in pieces")},
     "contiguous ranks": {"PW205": ("given in pieces, contiguous", "range in one rack")},

@@ -33,7 +33,7 @@ from .cases import cluster, component, given, problem
         (
             problem(cluster({"count": 8}, {"count": 4}, small=(1,)), component("a", 8, node_groups=("small",))),
             "impossible: a needs 8 accelerators, the 1 node that may be used has 4",
-            "ask for 4 instead of 8 for a; or drop `node_group` of a; or add 1 node with 4 accelerators",
+            "ask for 4 instead of 8 for a; or drop `node_group` of a; or add 1 node with 4 accelerators, in node group `small`",
         ),
         (
             problem(cluster({"count": 8}), component("a", 4), component("b", 6), together="b+a"),
@@ -109,6 +109,7 @@ def test_infeasible_without_a_row_needs_two_searches_that_agree(monkeypatch: pyt
         return engine.Outcome(engine.Status.INFEASIBLE) if presolve else original(variables, limit, seed, presolve)  # type: ignore[arg-type]
 
     monkeypatch.setattr(one_choice, "greedy", lambda layout: None)
+    monkeypatch.setattr(one_choice, "settle", lambda standing, layout: False)
     monkeypatch.setattr(one_tier, "run", lying)
     answer = solve(tight)
     assert told == [True, False]

@@ -112,7 +112,8 @@ def _component(settings: Configuration, pool: Pool, name: str, size: int, sized:
     role = roles.STUDENT if tunes and name == "actor" else roles.TEACHER if is_teacher(name) else _ROLES[name]
     strategy = (settings.word(f"{OWNERS[name]}.strategy", DEGREES) if name in OWNERS else "") or ""
     backend = "fsdp" if strategy == "fsdp2" else strategy
-    return Component(name, least=size, most=size, parallel=parallel, spans=spans, cpus=pool.cpus, role=role, backend=backend)
+    cpus = pool.cpus if name == pool.components[0] else 0  # a pool reserves them once
+    return Component(name, least=size, most=size, parallel=parallel, spans=spans, cpus=cpus, role=role, backend=backend)
 
 
 def relations_of(declared: Declared) -> tuple[Relation, ...]:

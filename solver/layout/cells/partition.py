@@ -37,24 +37,34 @@ def cells_of(parts: Parts, pools: Sequence[Pool], eligible: Eligible) -> tuple[C
                 found.append((node,))
             else:
                 together.append(node)
-        found += _exact_cells(together, pools, eligible)
+        found += _exact_cells(together, pools, eligible, parts.problem.previous is not None)
     found.sort(key=lambda nodes: nodes[0].rank)
     return tuple(Cell(index, nodes) for index, nodes in enumerate(found))
 
 
-def _exact_cells(nodes: list[Node], pools: Sequence[Pool], eligible: Eligible) -> Iterator[tuple[Node, ...]]:
-    """Nodes that nothing tells apart as one cell if rows over all of them are exact; else those whose NUMA domains are even as one, or each alone."""
-    if len(nodes) < 2 or all(_is_exact(pool, nodes, eligible) for pool in pools):
+def _exact_cells(nodes: list[Node], pools: Sequence[Pool], eligible: Eligible, moved: bool) -> Iterator[tuple[Node, ...]]:
+    """Nodes that nothing tells apart as one cell if rows over all of them are exact.
+
+    Else those whose NUMA domains are even as one, the others that have equally much free as one each, or each alone.
+    """
+    if len(nodes) < 2 or all(_is_exact(pool, nodes, eligible, moved) for pool in pools):
         if nodes:
             yield tuple(nodes)
         return
     even = [node for node in nodes if all(_is_even(pool, node, eligible) for pool in pools)]
-    if len(even) < 2 or not all(_is_exact(pool, even, eligible) for pool in pools):
+    if len(even) < 2 or not all(_is_exact(pool, even, eligible, moved) for pool in pools):
         even = []
     ranks = {node.rank for node in even}
-    yield from ((node,) for node in nodes if node.rank not in ranks)
     if even:
         yield tuple(even)
+    by_room: dict[tuple[int, ...], list[Node]] = {}
+    for node in (node for node in nodes if node.rank not in ranks):
+        by_room.setdefault(tuple(pool.free.get(node.rank, 0).bit_count() for pool in pools), []).append(node)
+    for its in by_room.values():
+        if all(_is_exact(pool, its, eligible, moved) for pool in pools):
+            yield tuple(its)
+        else:
+            yield from ((node,) for node in its)
 
 
 def _is_even(pool: Pool, node: Node, eligible: Eligible) -> bool:
@@ -89,10 +99,10 @@ def _stretches(parts: Parts) -> Iterator[list[int]]:
         yield [number for number, ranks in enumerate(turns) for _ in ranks]
 
 
-def _is_exact(pool: Pool, nodes: Sequence[Node], eligible: Eligible) -> bool:
+def _is_exact(pool: Pool, nodes: Sequence[Node], eligible: Eligible, moved: bool) -> bool:
     """Do rows over all these nodes say exactly what of the pool fits on them?"""
     rank = nodes[0].rank
     if pool.host is not None:  # it is searched where the host itself is
         return rank not in eligible[pool.host]
     here = [bundle for bundle in pool.counted if rank in eligible[bundle]]
-    return is_exact(here, Room(pool, nodes), any(rank in eligible[bundle] for bundle in pool.ranged))
+    return is_exact(here, Room(pool, nodes), any(rank in eligible[bundle] for bundle in pool.ranged), moved)

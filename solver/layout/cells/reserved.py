@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Callable, Iterable, Iterator
+from typing import Callable, Iterator
 
 from ....models.component import Component
 from ....models.machines.cluster import Node
@@ -18,7 +18,6 @@ class Reserved:
     ----------
     need : how much of it one process of a component needs.
     has : how much a node has; None if that is unknown.
-    together : what components on the same accelerators need together, from what each needs: the sum, or the most.
     """
 
     def __init__(
@@ -26,9 +25,8 @@ class Reserved:
         parts: Parts,
         need: Callable[[Component], int],
         has: Callable[[Node], int | None],
-        together: Callable[[Iterable[int]], int],
     ) -> None:
-        self._parts, self._need, self._has, self._together = parts, need, has, together
+        self._parts, self._need, self._has = parts, need, has
         self._any = any(need(component) for component in parts.problem.components)
         self._nested = any(parts.hosts.values())
         self._known = {name: its for members in parts.problem.colocated_sets for name, its in self._counts(members)} if self._any else {}
@@ -48,20 +46,20 @@ class Reserved:
         known, densest = 0, dict[str, list[Fraction]]()
         for members in self._parts.problem.colocated_sets:
             its = [component for component in members if self._need(component)]
-            known += self._together([self._need(c) * self._known[c.name].get(node.rank, 0) for c in its if c.name in self._known] or [0])
-            dealt = [self._need(c) * self._parts.dealt[c.name].processes for c in its if c.name in self._parts.dealt]
-            known += self._together(dealt or [0])  # all of them could be on one node
+            known += sum(self._need(c) * self._known[c.name].get(node.rank, 0) for c in its if c.name in self._known)
+            # all that are dealt out could be on one node
+            known += sum(self._need(c) * self._parts.dealt[c.name].processes for c in its if c.name in self._parts.dealt)
             open_ = [c for c in its if c.name not in self._known and c.name not in self._parts.dealt]
-            each = [Fraction(self._need(c), c.per_process) for c in open_]
-            densest.setdefault(self._parts.problem.kind(members[0]), []).append(self._together(each or [Fraction(0)]))  # type: ignore[arg-type]
+            each = sum((Fraction(self._need(c), c.per_process) for c in open_), Fraction(0))
+            densest.setdefault(self._parts.problem.kind(members[0]), []).append(each)
         # An accelerator is held by one of these sets, or by one and those that lie within it.
         most = [node.count(kind) * (sum(its) if self._nested else max(its)) for kind, its in densest.items()]
         return known + sum(most) > has
 
 
 def reservations(parts: Parts) -> tuple[Reserved, Reserved]:
-    """CPUs, which components on the same accelerators share, and host memory, which adds up."""
+    """CPUs and host memory."""
     return (
-        Reserved(parts, lambda component: component.cpus, lambda node: node.cpus, max),
-        Reserved(parts, lambda component: component.host_memory, lambda node: node.memory, sum),
+        Reserved(parts, lambda component: component.cpus, lambda node: node.cpus),
+        Reserved(parts, lambda component: component.host_memory, lambda node: node.memory),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Iterable
+from typing import Collection, Iterable
 
 from ....models.machines.cluster import Node
 from ....models.machines.node_group import ACCELERATOR
@@ -36,6 +36,11 @@ class Room:
         """How many pieces there is room for: the sum of floor(free / size)."""
         held = self._numa if inside_numa else self._on_nodes
         return sum(free // size * count for free, count in held.items())
+
+    @property
+    def free(self) -> Collection[int]:
+        """How many resources are free on a node, every number that occurs."""
+        return self._on_nodes.keys()
 
     def divides(self, size: int) -> bool:
         """Is what is free in every NUMA domain a multiple of the size?"""

@@ -16,12 +16,14 @@ class Dealt:
     Attributes
     ----------
     bundle : what its processes are counted as, one a unit.
-    processes : how many there are.
+    processes : how many there are at most.
+    fewest : how many there are at least.
     nodes : the ranks of the nodes that its groups and what is excluded leave it.
     even : its runs if nothing else mattered.
     """
 
     bundle: Bundle
     processes: int
+    fewest: int
     nodes: frozenset[int]
     even: Sequence[Run]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....models.component import COLOCATED_OR_DISJOINT, IN_ORDER, NOT_FEWER, SUBSET
+from ....models.component import IN_ORDER, NOT_FEWER, SUBSET
 from ..layout import Layout
 from .places import all_lengths, lengths
 
@@ -17,5 +17,5 @@ def refutable(layout: Layout) -> bool:
 
     The smallest length is always searched, and what has no place for it has none for a longer one, unless something asks for more.
     """
-    wants_more = any(layout.problem.related(kind) for kind in (IN_ORDER, NOT_FEWER, SUBSET, COLOCATED_OR_DISJOINT))
+    wants_more = any(layout.problem.related(kind) for kind in (IN_ORDER, NOT_FEWER, SUBSET))
     return not wants_more or not thinned(layout)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Iterator
 
 from ....models.component import Component
 from ....models.link import Link
+from ....models.machines.node_group import NODE
 from ....models.problem import Problem
 from ....models.record import dataclass
 from ..presence import WORDS, is_open, several
@@ -33,7 +34,7 @@ def links(problem: Problem, level: str) -> Iterator[tuple[Link, Component, Compo
     for link in problem.job.links if several(problem, level) else ():
         if link.source in names and link.target in names:
             source, target = problem[link.source], problem[link.target]
-            if is_open(problem, source) or is_open(problem, target):
+            if any(is_open(problem, end) or (end.runs is None and problem.kind(end) == NODE) for end in (source, target)):
                 yield link, source, target
 
 

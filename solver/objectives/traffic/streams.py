@@ -112,4 +112,4 @@ def _largest(problem: Problem, component: Component) -> int:
     """The most that the component can have."""
     if component.runs is not None:
         return sum(len(run.ranks) if problem.kind(component) == NODE else run.amount for run in component.runs)
-    return component.most if problem.kind(component) == NODE else min(component.most, problem.cluster.total(problem.kind(component)))
+    return min(component.most, problem.room_for(component))

@@ -9,8 +9,9 @@ from ....models.findings.wording import plural
 from ....models.machines.accelerators import GENERIC
 from ....models.machines.grown import with_nodes
 from ....models.machines.node import Node
-from ....models.machines.node_group import ACCELERATOR
+from ....models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE_LABEL
 from ....models.problem import Problem
+from ...wording import listed
 from ..certificate import row_of
 from ..conflict import ADDED, Change
 from ..packing import looks, packs
@@ -42,8 +43,16 @@ def more_nodes(trial: Trial, row: Row) -> Iterator[Change]:
     where = " in a rack of their own" if sample.topology.get("rack") and most > 1 else ""
     size = sample.count(ACCELERATOR)
     what = plural("accelerator", size) if sample.accelerator_model == GENERIC else sample.accelerator_model
-    text = f"add {most} {plural('node', most)} with {size} {what}{where}"
+    text = f"add {most} {plural('node', most)} with {size} {what}{where}{_to_groups(problem, row)}"
     yield Change(text, (ADDED, most / count), adding(sample, most))
+
+
+def _to_groups(problem: Problem, row: Row) -> str:
+    """The node groups that new nodes must join so that the components of the row may use them."""
+    components = [component for component in row.components if component.runs is None]
+    labels = {label for each in components for label in each.node_groups if label not in (CLUSTER_LABEL, NODE_LABEL)}
+    groups = [f"`{label}`" for label in problem.cluster.groups if label in labels]
+    return f", in node {plural('group', len(groups))} {listed(groups)}" if groups else ""
 
 
 def adding(sample: Node, more: int) -> Apply:

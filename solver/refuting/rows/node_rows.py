@@ -19,13 +19,13 @@ Has = Callable[[Kind], "int | None"]
 
 def cpu_row(question: Question, bundle: Bundle) -> Row | None:
     """The nodes that the bundle may use have CPUs for fewer of its units than it asks for, even if it were alone."""
-    each = max(component.cpus * (bundle.unit // component.per_process) for component in bundle.components)
+    each = sum(component.cpus * (bundle.unit // component.per_process) for component in bundle.components)
     return _bundle_row(question, bundle, each, _cpus, f"{each} {plural('CPU', each)}", "reserve")
 
 
 def host_memory_row(question: Question, bundle: Bundle) -> Row | None:
     """The same of the memory of the nodes."""
-    each = max(component.host_memory * (bundle.unit // component.per_process) for component in bundle.components)
+    each = sum(component.host_memory * (bundle.unit // component.per_process) for component in bundle.components)
     return _bundle_row(question, bundle, each, _host_memory, f"{write_memory(each)} of host memory", "need")
 
 

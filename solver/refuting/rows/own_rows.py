@@ -108,7 +108,8 @@ def node_row(question: Question, component: Component) -> Row | None:
     shares = [share for share in question.problem.shares if share.component == component.name]
     if not shares:
         return None
-    processes = max((run.ranks.stop for run in question.layout.on_nodes[component.name]), default=0)
+    dealt = question.layout.dealt.get(component.name)
+    processes = dealt.processes if dealt else max((run.ranks.stop for run in question.layout.on_nodes[component.name]), default=0)
     if component.runs is not None or all(share.divides(processes) for share in shares):
         return None
     return Row((component,), component.least, 0, _uneven((component.name,), amount_of(component), "process", shares))

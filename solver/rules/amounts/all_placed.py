@@ -33,7 +33,7 @@ class AllPlaced:
         variables.require(placed >= component.least, f"{component.name} is incomplete")
         variables.require(placed <= component.most, f"{component.name} is too large")
         if component.counts and component.least < component.most:
-            most = placed if isinstance(placed, int) else problem.cluster.total(problem.kind(component))
+            most = placed if isinstance(placed, int) else problem.room_for(component)
             counts = (count for low, high in component.counts for count in range(low, min(high, most) + 1))
             variables.among(placed, counts, f"{component.name} has a count that is not asked for")
 

@@ -34,7 +34,7 @@ class EvenShares:
         if component.runs is not None and not share.proved:
             return
         placed = variables.processes(component)
-        most = placed if isinstance(placed, int) else min(share.amount // share.multiple, problem.cluster.total(problem.kind(component)))
+        most = placed if isinstance(placed, int) else min(share.amount // share.multiple, problem.room_for(component))
         why = f"{share.said} {do(share.amount)} not divide among the processes of {component.name}"
         variables.among(placed, [count for count in range(1, most + 1) if share.divides(count)], why)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class FitsCpus:
     """The CPUs that are reserved for the processes on a node are not more than it has.
 
-    Colocated components share their processes, so the one that reserves most counts. A node whose CPUs are unknown is not judged.
+    Colocated components have processes of their own, so what they reserve adds up. A node whose CPUs are unknown is not judged.
     Source: verl, verl/single_controller/ray/base.py (RayResourcePool reserves CPUs with every accelerator, and waits for ever).
     """
 
@@ -32,10 +32,10 @@ class FitsCpus:
 
     def encode(self, problem: Problem, subject: str, variables: Variables) -> None:
         """A node whose CPUs could be exceeded is a cell of its own."""
-        require_fit(variables, _need, _has, True, "the number of CPUs")
+        require_fit(variables, _need, _has, "the number of CPUs")
 
     def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
-        short = list(short_nodes(problem, assignment, _need, _has, fused=True))
+        short = list(short_nodes(problem, assignment, _need, _has))
         if short:
             ranks, has, bill = short[0]
             first, words = bill[0][2], " + ".join(f"{its.name} {count} x {its.cpus}" for _, count, its in bill)

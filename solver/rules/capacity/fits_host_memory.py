@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class FitsHostMemory:
     """What the processes on a node need of its own memory is not more than it has.
 
-    Colocated components are different processes here, so what they need adds up. A node whose memory is unknown is not judged.
+    Colocated components have processes of their own, so what they need adds up. A node whose memory is unknown is not judged.
     """
 
     code: ClassVar[str] = "PW503"
@@ -32,10 +32,10 @@ class FitsHostMemory:
 
     def encode(self, problem: Problem, subject: str, variables: Variables) -> None:
         """A node whose memory could be exceeded is a cell of its own."""
-        require_fit(variables, _need, _has, False, "the memory")
+        require_fit(variables, _need, _has, "the memory")
 
     def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
-        short = list(short_nodes(problem, assignment, _need, _has, fused=False))
+        short = list(short_nodes(problem, assignment, _need, _has))
         if short:
             ranks, has, bill = short[0]
             first = max(bill, key=lambda entry: entry[0])[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
@@ -12,7 +13,7 @@ from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ....models.quantity import write_memory
 from ....models.sharing import Members, around, holders
-from ...memory import peak, pieces
+from ...memory import crowded, peak, pieces
 from ...stretches import stretches
 from ...wording import lowest
 
@@ -24,7 +25,7 @@ Meeting = tuple[Members, Members]
 
 
 class FitsMemory:
-    """What is on an accelerator at the same time fits in its memory.
+    """What is on an accelerator at the same time fits in its memory; processes that share it need it each.
 
     Components without a phase are always there; those of different phases take turns, and keep what they say of themselves as
     offloaded while another phase runs. An accelerator whose memory is unknown is not judged.
@@ -45,18 +46,20 @@ class FitsMemory:
         fixed = variables.layout.fixed
         bundles = list(dict.fromkeys(bundle for bundle in map(variables.bundle, members) if bundle))
         others = [bundle for bundle in dict.fromkeys(map(variables.bundle, above)) if bundle]
-        if len(bundles) == 1 and not any(bundle in fixed for bundle in others):
+        if len(bundles) == 1 and not any(bundle in fixed for bundle in (*bundles, *others)):
             for cell in variables.cells:
                 memory = cell.nodes[0].accelerator_memory
                 if memory is not None and (need := peak((*members, *above), memory)) > memory:
                     variables.require(variables.accelerators(bundles[0], cell) == 0, f"{bundles[0].name} needs {need} MiB")
             return
         # Given parts that overlap as they like: every accelerator is known, and with it who is there.
+        given = problem.given()
         for node in problem.cluster.nodes:
             for index, accelerator in enumerate(node.accelerators):
                 there = [b for b in (*bundles, *others) if fixed.get(b, {}).get(node.rank, 0) >> index & 1]
                 if accelerator.memory is not None and any(bundle in there for bundle in bundles):
-                    need = peak(tuple(component for bundle in there for component in bundle.components), accelerator.memory)
+                    there_all = (component for bundle in there for component in bundle.components)
+                    need = peak(tuple(each for c in there_all for each in [c] * _times(given, c, node.rank, index)), accelerator.memory)
                     variables.require(need <= accelerator.memory, f"accelerator {index} of node {node.rank} is too small")
 
     def check(self, problem: Problem, meeting: Meeting, assignment: Assignment) -> Iterator[Finding]:
@@ -65,9 +68,10 @@ class FitsMemory:
         asking = [component for component in (*members, *above) if component.memory or component.offloaded]
         for ranks, node, held in stretches(problem, assignment, asking):
             rank, has = ranks.start, node.accelerator_memory
-            shares = [(mask, component) for component in asking if (mask := held.get((component.name, ACCELERATOR), 0))]
+            there = [component for component in asking if held.get((component.name, ACCELERATOR), 0)]
+            shares = [(mask, [c] * times) for c in there for mask, times in crowded(assignment, c, rank, ACCELERATOR)]
             for mask in pieces([mask for mask, _ in shares]) if has is not None else ():
-                here = [component for its, component in shares if its & mask]
+                here = [component for its, components in shares if its & mask for component in components]
                 if names.isdisjoint(component.name for component in here):
                     continue
                 need, phase = max(((_in_phase(here, its, has), its) for its in _phases(here)), key=lambda each: each[0])
@@ -97,6 +101,13 @@ class FitsMemory:
         return Clause(f"{bill}: {write_memory(need)} must fit on one accelerator ({fit} have that much)", demands)
 
 
+def _times(given: Assignment, component: Component, node: int, index: int) -> int:
+    """Processes of a component on one accelerator of a node; 1 where its place is not given."""
+    if component.runs is None:
+        return 1
+    return next((times for mask, times in crowded(given, component, node, ACCELERATOR) if mask >> index & 1), 0)
+
+
 def _in_phase(members: Iterable[Component], phase: str, capacity: int | None) -> int:
     """MiB of an accelerator with so many that these components need while a phase runs."""
     return sum(_of(component, phase, capacity) for component in members)
@@ -120,11 +131,11 @@ def _works(component: Component, phase: str) -> bool:
 def _bill(members: Iterable[Component], phase: str, capacity: int) -> str:
     """What is needed while a phase runs, component by component."""
     parts = []
-    for component in members:
+    for component, times in Counter(members).items():
         awake = _works(component, phase)
         if need := _of(component, phase, capacity):
             note = f" ({phase})" if awake and component.phases else "" if awake else " (offloaded)"
-            parts.append(f"{component.name} {write_memory(need)}{note}")
+            parts.append(f"{component.name} {f'{times} x ' if times > 1 else ''}{write_memory(need)}{note}")
     return " + ".join(parts)
 
 

@@ -11,7 +11,7 @@ from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...mends import Mend, moved_onto
-from ...wording import demanded
+from ...wording import demanded, open_choice
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
@@ -47,7 +47,8 @@ class Colocated:
 
     def explain(self, problem: Problem, relation: Relation) -> Clause:
         one, other = relation.components
-        return Clause(f"{one} uses the accelerators of {other}{demanded(relation)}", (Demand(f"{one}+{other}", COLOCATED, relation.span),))
+        text = open_choice(relation) or f"{one} uses the accelerators of {other}{demanded(relation)}"
+        return Clause(text, (Demand(f"{one}+{other}", relation.demand, relation.span),))
 
     def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
         """Where the framework demands it: the first where the second is; else the other way round."""

@@ -11,17 +11,16 @@ from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...mends import Mend, moved_off, moved_onto
-from ...wording import demanded, lowest
+from ...wording import demanded, lowest, open_choice
 
 if TYPE_CHECKING:
-    from ...layout.layout import Bundle
     from ...model.variables import Variables
 
 
 class ColocatedOrDisjoint:
     """Two components use exactly the same accelerators, or none in common; nothing between.
 
-    It does not by itself allow them to share: that is said as for all others.
+    Where they use the same ones they are colocated, and may (`Problem.decided`).
     Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement (neither collocated nor disaggregated).
     """
 
@@ -32,23 +31,15 @@ class ColocatedOrDisjoint:
         return problem.related(COLOCATED_OR_DISJOINT)
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
-        """One bundle is the same as itself, and different ones never overlap, but where one lies within the other or both are given."""
+        """Given parts are compared; each way to decide an open one is a question of its own (`Problem.alternatives`)."""
         one, other = (variables.bundle(problem[name]) for name in relation.components)
         if one is None or other is None or one is other or one.kind != other.kind:
             return
-        fixed = variables.layout.fixed
-        if one.fixed and other.fixed:
-            apart = not any(mask & fixed[other].get(node, 0) for node, mask in fixed[one].items())
-            variables.require(apart or fixed[one] == fixed[other], f"{one.name} and {other.name} are given together in part")
-            return
-        for inner, outer in ((one, other), (other, one)):
-            if not inner.fixed and (outer in variables.layout.hosts[inner] or self._is_whole_ground(inner, outer, variables)):
-                variables.equal_or_none(variables.accelerators(inner), variables.accelerators(outer))
-
-    def _is_whole_ground(self, inner: Bundle, outer: Bundle, variables: Variables) -> bool:
-        """Is the other one given on all that the inner one may use within something else? Of what it could have in part it has nothing."""
-        pool = variables.layout.pool_of[inner]
-        return bool(pool.hosts) and variables.layout.fixed.get(outer) == pool.free
+        if not (one.fixed and other.fixed):
+            raise ValueError(f"whether {one.name} and {other.name} share is not decided")
+        first, second = variables.layout.fixed[one], variables.layout.fixed[other]
+        apart = not any(mask & second.get(node, 0) for node, mask in first.items())
+        variables.require(apart or first == second, f"{one.name} and {other.name} are given together in part")
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         one, other = relation.components
@@ -66,8 +57,7 @@ class ColocatedOrDisjoint:
 
     def explain(self, problem: Problem, relation: Relation) -> Clause:
         one, other = relation.components
-        text = f"{one} and {other} use the same accelerators, or none in common{demanded(relation)}"
-        return Clause(text, (Demand(f"{one}+{other}", COLOCATED_OR_DISJOINT, relation.span),))
+        return Clause(open_choice(relation.decided(COLOCATED)), (Demand(f"{one}+{other}", COLOCATED_OR_DISJOINT, relation.span),))
 
     def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
         """The second moved off the first or both where the first is, as it goes with the rest; then the other way round."""

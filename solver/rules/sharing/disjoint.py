@@ -11,7 +11,7 @@ from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...mends import Mend, moved_off
-from ...wording import demanded, lowest
+from ...wording import demanded, lowest, open_choice
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
@@ -58,7 +58,8 @@ class Disjoint:
 
     def explain(self, problem: Problem, relation: Relation) -> Clause:
         one, other = relation.components
-        return Clause(f"{one} shares no accelerator with {other}{demanded(relation)}", (Demand(f"{one}+{other}", DISJOINT, relation.span),))
+        text = open_choice(relation) or f"{one} shares no accelerator with {other}{demanded(relation)}"
+        return Clause(text, (Demand(f"{one}+{other}", relation.demand, relation.span),))
 
     def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
         """The one moved off the other."""

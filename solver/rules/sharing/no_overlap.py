@@ -70,8 +70,9 @@ class NoOverlap:
             return
         counted = [bundle for bundle in pool.counted if variables.may_hold(bundle, cell)]
         # On a single node the plain sum is exact whatever the sizes are; on several, one row per size is.
-        for size in [1] if len(cell.nodes) == 1 else sorted({bundle.unit for bundle in counted}):
-            load = variables.total(b.unit // size * variables.units(b, cell) for b in counted if b.unit >= size)
+        taken = {bundle: variables.layout.taken(bundle, cell) for bundle in counted}
+        for size in [1] if len(cell.nodes) == 1 else sorted(set(taken.values())):
+            load = variables.total(each // size * variables.units(bundle, cell) for bundle, each in taken.items() if each >= size)
             variables.require(load <= variables.slots(cell, pool, size))
         self._in_numa(pool, cell, [bundle for bundle in counted if bundle.piece > 1], variables)
 

@@ -66,7 +66,7 @@ class Pinned:
     def _in_order(self, component: Component, groups: Groups, size: int, variables: Variables) -> None:
         """Ranks ascend with the nodes: no node between others, that a pinned piece must not be on, holds a piece of its number."""
         total = len(variables.problem.cluster.nodes)
-        room = max(variables.problem.cluster.total(variables.problem.kind(component)), component.most)
+        room = max(variables.problem.room_for(component), component.most)
         for numbers, nodes in groups:
             for gap in gaps(nodes, total):
                 before, behind = (self._below(component, node, variables) for node in (gap.start, gap.stop))

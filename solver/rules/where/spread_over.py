@@ -45,11 +45,11 @@ class SpreadOver:
         if spread.percent < 100:
             size = _group(problem, component)
             held = [variables.held(component, spread.level, name) for name in names]
-            groups, most = variables.total(held), problem.cluster.total(problem.kind(component))
+            groups = variables.total(held)
             # The share is the one whole number of groups that is not below the percentage, and less than one above it.
             share: Amount = _share(groups, spread.percent, size) if isinstance(groups, int) else 0
             if not isinstance(groups, int):
-                share = variables.integer(0, most // size + 1, f"groups of {component.name} in one {spread.level}")
+                share = variables.integer(0, problem.room_for(component) // size + 1, f"groups of {component.name} in one {spread.level}")
                 variables.require(100 * size * share >= spread.percent * groups)
                 variables.require(100 * size * share <= spread.percent * groups + 100 * size - 1)
             for amount in held:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
+
+import pytest
 from placewright.models.locality import REPLICA, TP, WHOLE, Keep
+from placewright.models.placements.assignment import Assignment
 from placewright.models.problem import Problem
+from placewright.solver.layout.cells.exactness import is_chain, rounded
 from placewright.solver.layout.layout import Layout
 
 from ..cases import cluster, component, problem
@@ -24,8 +30,45 @@ def test_nodes_of_a_rack_are_one_cell_where_sizes_divide_each_other() -> None:
 
 
 def test_only_the_cells_where_sizes_do_not_divide_are_split() -> None:
+    fives = cluster(*({"count": 5, "rack": rack} for rack in "aaabbb"), small=(0, 1, 2))
     asked = component("a", 4, tp=2), component("b", 3, tp=3, node_groups=("small",))
-    assert cells(problem(SIX, *asked)) == [[0], [1], [2], [3, 4, 5]]
+    assert cells(problem(fives, *asked)) == [[0], [1], [2], [3, 4, 5]]
+
+
+def test_sizes_that_divide_each_other_once_they_are_rounded_up_do_not_split_a_cell() -> None:
+    asked = component("a", 4, tp=2), component("b", 3, tp=3)
+    assert cells(problem(SIX, *asked)) == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_where_only_nodes_with_equal_room_are_one_cell() -> None:
+    nodes = cluster(*({"count": count} for count in (8, 8, 12, 12)))
+    asked = component("a", 8, tp=8), component("b", 3, tp=3)
+    assert cells(problem(nodes, *asked)) == [[0, 1], [2, 3]]
+
+
+def test_nodes_on_which_something_stays_are_not_counted_with_rounded_sizes() -> None:
+    question = problem(SIX, component("a", 4, tp=2), component("b", 3, tp=3))
+    assert len(cells(replace(question, previous=Assignment({})))) == 6
+
+
+@pytest.mark.parametrize("free", [(8,), (12,), (8, 4), (6, 7), (11,)])
+@pytest.mark.parametrize("sizes", [(8, 3), (6, 3), (12, 6, 3), (4, 3), (5, 2), (8, 5, 2), (3, 2, 1)])
+def test_rounded_sizes_leave_all_that_fits(sizes: tuple[int, ...], free: tuple[int, ...]) -> None:
+    taken = rounded(sizes, free)
+    if taken is None:
+        return
+    assert is_chain(size for size in taken.values() if size <= max(free))
+    for each in free:
+        for counts in product(*(range(each // size + 1) for size in sizes)):
+            fits = sum(count * size for count, size in zip(counts, sizes)) <= each
+            assert fits == (sum(count * taken[size] for count, size in zip(counts, sizes)) <= each)
+
+
+def test_what_sizes_are_rounded_up_to() -> None:
+    assert rounded((8, 3), (8,)) == {3: 4, 8: 8}
+    assert rounded((8, 3), (12,)) == {3: 3, 8: 9}
+    assert rounded((12, 4, 2), (8,)) == {2: 2, 4: 4, 12: 12}
+    assert rounded((3, 2), (5,)) is None
 
 
 def test_nodes_that_are_excluded_alike_stay_together() -> None:

@@ -10,6 +10,7 @@ from placewright.models.locality import Keep
 from placewright.models.placements.assignment import Assignment, Run
 from placewright.models.problem import Problem
 from placewright.models.structure import AMOUNT, DOMAINS, SHARED, Structure
+from placewright.solver.structure import kinds
 
 from ..cases import cluster, component, problem
 
@@ -27,7 +28,8 @@ def near(question: Problem, **runs: tuple[Run, ...]) -> Problem:
 
 
 def unlike(question: Problem, level: str, *figures: tuple[tuple[str, ...], int], **degrees: Parallel) -> Problem:
-    return replace(question, unlike=(*question.unlike, Structure(level, figures, tuple(degrees.items()))))
+    alike = tuple(kinds(question, level).values()) if level else ()
+    return replace(question, unlike=(*question.unlike, Structure(level, figures, tuple(degrees.items()), alike)))
 
 
 NEAR_CASES = {

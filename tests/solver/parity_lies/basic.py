@@ -20,7 +20,7 @@ from placewright.solver.rules.amounts.even_shares import EvenShares
 from placewright.solver.rules.amounts.model_divides import ModelDivides
 from placewright.solver.rules.amounts.not_fewer import NotFewer
 from placewright.solver.rules.amounts.whole_shard_groups import WholeShardGroups
-from placewright.solver.rules.capacity import fits_memory, per_node
+from placewright.solver.rules.capacity import fits_memory
 from placewright.solver.rules.capacity.fits_cpus import FitsCpus
 from placewright.solver.rules.capacity.fits_memory import FitsMemory
 from placewright.solver.rules.groups.group_in_node import GroupInNode
@@ -47,7 +47,6 @@ from .changes import (
     about_first,
     all_errors,
     beside_nothing,
-    each_for_itself,
     heavier,
     instead,
     nothing_given,
@@ -101,7 +100,6 @@ BASIC_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "CPUs never end": (FitsCpus, "encode", instead(silent), "CPUs"),
     "CPUs pass whatever they are": (FitsCpus, "check", instead(silent), "CPUs"),
     "nodes differ in no CPUs": (Reserved, "may_be_short", instead(lambda *arguments: False), "CPUs"),
-    "fused processes reserve for each": (per_node, "_processes", each_for_itself, "CPUs of fused processes"),
     "any rank is a group of shards": (WholeShardGroups, "encode", instead(silent), "groups of shards"),
     "parts of groups of shards pass": (WholeShardGroups, "check", instead(silent), "groups of shards"),
     "parts of groups of shards are given": (WholeShardGroups, "check", instead(silent), "groups of shards, given"),
@@ -141,8 +139,6 @@ BASIC_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "given parts always fit": (FitsMemory, "encode", instead(silent), "given too large for the memory"),
     "parts pass as all or nothing": (ColocatedOrDisjoint, "check", instead(silent), "colocated or disjoint, given in part"),
     "given ones may share in part": (ColocatedOrDisjoint, "encode", instead(silent), "colocated or disjoint, given in part"),
-    "a part of a host is neither": (ColocatedOrDisjoint, "encode", instead(silent), "colocated or disjoint, within"),
-    "a part of given ones is neither": (ColocatedOrDisjoint, "encode", instead(silent), "colocated or disjoint, given within"),
     "outside passes as within": (Subset, "check", instead(silent), "within given"),
     "outside a searched one passes": (Subset, "check", instead(silent), "within searched"),
     "given ones may lie outside": (Subset, "encode", instead(silent), "given outside given"),

@@ -67,11 +67,6 @@ def proved(original: Any) -> Any:
     return lambda self, problem, share, variables: original(self, problem, replace(share, proved=True), variables)
 
 
-def each_for_itself(original: Any) -> Any:
-    """CPUs of colocated components as if each had processes of its own."""
-    return lambda members, fused: original(members, False)
-
-
 def with_severity(severity: Severity) -> Lie:
     """The same findings, as bad as that."""
     return lambda original: lambda *arguments: (replace(finding, severity=severity) for finding in original(*arguments))

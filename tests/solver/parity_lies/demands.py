@@ -10,7 +10,7 @@ from placewright.solver.layout.cells import partition
 from placewright.solver.layout.ranks import rank_order
 from placewright.solver.objectives.fullest_nodes import FullestNodes
 from placewright.solver.objectives.preferred import Preferred
-from placewright.solver.rules.capacity import fits_host_memory, fits_memory
+from placewright.solver.rules.capacity import fits_memory
 from placewright.solver.rules.capacity.fits_host_memory import FitsHostMemory
 from placewright.solver.rules.where import pinned, spread_over
 from placewright.solver.rules.where.apart import Apart
@@ -34,11 +34,6 @@ def other_way(original: Any) -> Any:
         return original(self, problem, type(relation)(relation.kind, relation.components[::-1], level=relation.level), other)
 
     return lie
-
-
-def fused(original: Any) -> Any:
-    """Memory of colocated processes as if they were one."""
-    return lambda variables, need, has, _, why: original(variables, need, has, True, why)
 
 
 def more(original: Any) -> Any:
@@ -70,7 +65,6 @@ DEMAND_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "near is checked the other way": (Near, "check", other_way, "near on nodes"),
     "host memory never ends": (FitsHostMemory, "encode", instead(silent), "host memory"),
     "host memory passes": (FitsHostMemory, "check", instead(silent), "host memory"),
-    "colocated processes share host memory": (fits_host_memory, "require_fit", fused, "host memory of colocated processes"),
     "nothing is kept while another phase runs": (
         fits_memory, "peak", instead(lambda members, capacity: max((c.memory for c in members), default=0)), "offloaded, over the limit",
     ),

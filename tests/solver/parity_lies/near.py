@@ -7,7 +7,6 @@ from typing import Any
 from placewright.solver.expanding.staying import keep
 from placewright.solver.objectives.moved import kept_groups, moves
 from placewright.solver.objectives.moved.moves import Moves
-from placewright.solver.rules import unlike
 from placewright.solver.rules.at_most import AtMost
 from placewright.solver.rules.unlike import Unlike
 
@@ -18,12 +17,6 @@ NEAR_LIES: dict[str, tuple[Any, str, Lie, str]] = {
     "what is ruled out is good": (Unlike, "encode", instead(lambda *arguments: None), "unlike one in a rack"),
     "more than a limit passes": (AtMost, "check", instead(lambda *arguments: ()), "capped: two terms together"),
     "more than a limit is good": (AtMost, "encode", instead(lambda *arguments: None), "capped: no rack more"),
-    "no two domains are alike": (
-        unlike,
-        "kinds",
-        lambda f: lambda problem, level: {name: (name,) for its in f(problem, level).values() for name in its},
-        "unlike one in a rack",
-    ),
     "a piece that stays is not counted": (Moves, "value", lambda f: lambda *a: f(*a) + 1, "near an answer, equal nodes"),
     "everything stays": (Moves, "encode", instead(lambda *arguments: 0), "near an answer that shared"),
     "what two held both keep": (kept_groups, "overlap", instead(lambda pieces: False), "near an answer that shared"),

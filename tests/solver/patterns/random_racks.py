@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+from typing import Iterator
 
-from placewright.models.component import COLOCATED, Component, Parallel, Relation
+from placewright.models.component import APART, COLOCATED, NEAR, Component, Parallel, Relation
 from placewright.models.job import Capabilities, Job
 from placewright.models.link import Link
 from placewright.models.locality import EP, REPLICA, TP, WHOLE, Keep, Spread
@@ -37,6 +38,8 @@ def racks(seed: int, most: int) -> Problem:
             components.insert(0, Component("g", least=1, most=1, runs=(Run(range(1), free),)))
     names = [component.name for component in components]
     relations = (Relation(COLOCATED, ("a", "b")),) if "b" in names and source.random() < 0.15 else ()
+    if len(names) > 1:
+        relations = (*relations, *_relations(random.Random(-1 - seed), names))
     links = []
     for _ in range(one((0, 1, 1, 2)) if len(names) > 1 else 0):
         source_name, target = source.sample(names, 2)
@@ -44,6 +47,12 @@ def racks(seed: int, most: int) -> Problem:
     preference = Preference(WEIGHTED, {"rack": one((0, 1, 5))}) if source.random() < 0.2 else Preference()
     job = Job(tuple(components), relations, Capabilities(shares_accelerators=True), links=tuple(links), preference=preference)
     return Problem(cluster(*nodes), job)
+
+
+def _relations(source: random.Random, names: list[str]) -> Iterator[Relation]:
+    """Mostly nothing between two components, else that they share no rack, or that one is only where the other is."""
+    if source.random() < 0.25:
+        yield Relation(source.choice((APART, NEAR)), tuple(source.sample(names, 2)), level="rack")
 
 
 def _component(source: random.Random, name: str, total: int) -> Component:

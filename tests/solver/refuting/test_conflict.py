@@ -119,12 +119,16 @@ def test_components_that_are_alike_are_told_together() -> None:
     )
 
 
-def test_what_no_sum_shows_is_refuted_by_two_searches() -> None:
+def test_what_no_sum_shows_is_impossible_once_everything_was_tried() -> None:
     question = problem(cluster({"count": 3}, {"count": 3}), component("a", 2, contiguous=True), component("b", 4, tp=2, contiguous=True))
     assert solve(question).verdict == IMPOSSIBLE
     conflict = agrees(question)
     assert (conflict.row, conflict.how, conflict.minimal) == (None, SEARCH, True)
-    assert "two independent searches agree" in finding_of(conflict).message
+    told = finding_of(conflict, tried=4)
+    assert (told.code, told.message[:10]) == ("PW601", "impossible")
+    assert told.message.endswith("(4 ways tried, all that there are)")
+    told = finding_of(conflict)  # two searches of one model are no proof
+    assert (told.code, told.message[:9]) == ("PW602", "undecided")
 
 
 def test_a_refutation_that_no_second_search_confirms_blames_everything(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ def colocations(problem: Problem) -> tuple[Relation, ...] | None:
 
     Those on the very same accelerators are colocated, each with the first of them.
     """
+    problem = problem.decided(problem.given())
     held = {c.name: _held(Assignment({c.name: c.runs}), c.name) for c in problem.components if c.runs is not None}
     sets = {c.name: number for number, members in enumerate(problem.colocated_sets) for c in members}
     found: dict[str, Relation] = {}
@@ -37,6 +38,7 @@ def sharing(problem: Problem, assignment: Assignment) -> dict[str, dict[str, lis
     """
     if problem.job.capabilities.shares_accelerators:
         return {}
+    problem = problem.decided(assignment)
     held = {c.name: _held(assignment, c.name) for c in problem.components if problem.kind(c) != NODE}
     said = {frozenset(each.components) for each in problem.job.relations if each.implies in (COLOCATED, SUBSET)}
     sets = {c.name: number for number, members in enumerate(problem.colocated_sets) for c in members}
