@@ -114,10 +114,10 @@ def written_back(text: str, solution: Solved, folder: Path) -> None:
         raise Disagreement(f"verify refuses what solve wrote: {[error.message for error in errors]}\n{path.read_text()}")
 
 
-def given_somehow(text: str, solution: Solved, random: Random, folder: Path, avoid: Sequence[str] = ()) -> tuple[str, set[str]]:
+def given_somehow(text: str, solution: Solved, random: Random, folder: Path) -> tuple[str, set[str]]:
     """Gives all ranks, some of them wrong: `verify` must refuse what the oracle refuses. Raises Disagreement."""
     assert solution.places is not None
-    places = changed(random, solution.job, solution.places, avoid)
+    places = changed(random, solution.job, solution.places)
     whole = with_places(text, solution.job, places, places)
     path = folder / "given.yaml"
     path.write_text(whole)

@@ -15,13 +15,16 @@ Process = tuple[int, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Held:
-    """What one component holds. `order` has its seats in rank order, where that is known."""
+    """What one component holds: seats, how many on each node, processes on each node and in rank order, where that is known.
+
+    `several` says how many processes hold a seat that not one alone holds.
+    """
 
     mask: int
     seats_on: tuple[int, ...]
     processes_on: tuple[int, ...]
-    per_seat: int = 1
     processes: tuple[Process, ...] = ()
+    several: tuple[tuple[int, int], ...] = ()
 
     @property
     def total(self) -> int:
@@ -55,7 +58,7 @@ def held_of(cluster: Cluster, processes: Sequence[Process]) -> Held:
     for seat in loads:
         mask |= 1 << seat
         seats_on[cluster.seats[seat].node] += 1
-    return Held(mask, tuple(seats_on), tuple(on), max(loads.values(), default=1), tuple(processes))
+    return Held(mask, tuple(seats_on), tuple(on), tuple(processes), tuple((seat, load) for seat, load in loads.items() if load > 1))
 
 
 def held_as_set(cluster: Cluster, wish: Wish, mask: int) -> Held:
@@ -125,7 +128,7 @@ def _amount(wish: Wish, held: Held) -> Iterator[str]:
 def wrong_order(cluster: Cluster, wish: Wish, held: Held) -> Iterator[str]:
     """What a component's own demands refuse of the order of its ranks."""
     for rank, (node, seats) in enumerate(held.processes):
-        if any(cluster.seats[seat].node != node for seat in seats) or (seats and len(seats) != wish.per and held.per_seat == 1):
+        if any(cluster.seats[seat].node != node for seat in seats) or (seats and len(seats) != wish.per):
             yield "process"
         if any(rank in pinned and node not in nodes for pinned, nodes in wish.pins):
             yield "pin"
@@ -164,7 +167,10 @@ def spot(cluster: Cluster, level: str, seat: int) -> object:
 
 
 def solid(cluster: Cluster, wish: Wish, order: Sequence[int]) -> bool:
-    """Is this one range of the numbers of its groups, in order of ranks, or in blocks of its stride?"""
+    """Is this one range of the numbers of its groups, in order of ranks, or in blocks of its stride?
+
+    The order inside a tp group or a process is free.
+    """
     number = {seat: index for index, seat in enumerate(wish.line)}
     if any(seat not in number for seat in order):
         return False
@@ -172,7 +178,8 @@ def solid(cluster: Cluster, wish: Wish, order: Sequence[int]) -> bool:
     first = min(found)
     if wish.any_order:
         return sorted(found) == list(range(first, first + len(found)))
-    return found == [first + place for place in strided(wish, len(found))]
+    asked = [first + place for place in strided(wish, len(found))]
+    return all(sorted(found[start : start + wish.group]) == sorted(asked[start : start + wish.group]) for start in range(0, len(found), wish.group))
 
 
 def strided(wish: Wish, total: int) -> list[int]:
@@ -280,7 +287,7 @@ def exceeded(job: Job, helds: Helds) -> Iterator[str]:
             yield "host_memory"
     for bit, seat in enumerate(job.cluster.seats):
         room = job.cluster.machines[seat.node].memory
-        here = [(wish, held.per_seat) for wish, held in present if held.mask >> bit & 1 and wish.memory]
+        here = [(wish, dict(held.several).get(bit, 1)) for wish, held in present if held.mask >> bit & 1 and wish.memory]
         if here and seat.kind == ACCELERATOR and room is not None and fullest(here) > room:
             yield "memory"
 

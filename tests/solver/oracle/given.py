@@ -47,14 +47,19 @@ def _entry(cluster: Cluster, kind: str, rank: int, process: tuple[int, tuple[int
     return {"ranks": str(rank), "node": node, **where}
 
 
-def changed(random: Random, job: Job, places: Places, avoid: Sequence[str] = ()) -> Places:
-    """The places with one or two things changed: a process moved, two of them swapped, one left out or added."""
+def changed(random: Random, job: Job, places: Places) -> Places:
+    """The places with one or two things changed: a process moved, two of them swapped, one left out or added.
+
+    Processes share a seat only where processes are counted, and no groups are cut from the seats.
+    """
     while True:
         found = _changed(random, job, places)
-        if "order inside groups" in avoid:
-            found = {n: places[n] if job[n].contiguous and job[n].group > 1 else its for n, its in found.items()}
-        if "several processes on one accelerator" not in avoid or not any(_twice(its) for its in found.values()):
+        if all(_may_share(job[name]) or not _twice(its) for name, its in found.items()):
             return found
+
+
+def _may_share(wish: Wish) -> bool:
+    return wish.counted == "processes" and wish.unit == 1 and not wish.contiguous and not wish.keeps[1:]
 
 
 def _twice(processes: Sequence[tuple[int, tuple[int, ...]]]) -> bool:

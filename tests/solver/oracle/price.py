@@ -14,18 +14,17 @@ Tier = tuple[tuple[str, int, int], ...]
 
 
 def tiers(job: Job, helds: Helds, preferred_cut: int) -> Iterator[Tier]:
-    """All tiers of the objective in order of importance."""
+    """All tiers of the objective in order of importance; of a job without a term, the tier is 0."""
+    job = job.as_shared({name: held.mask for name, held in helds.items()})
     for what in ("accelerators", "processes"):
         short = [max(w.counts) - helds[w.name].total for w in job.wishes if (w.kind == NODE) == (what == "processes") and w.counts and w.given is None]
-        if short:
-            yield ((f"{what} short of what was asked at most", sum(short), 1),)
-    if any(prefers(job, wish) for wish in job.wishes):
-        yield (("preferred groups cut", preferred_cut, 1),)
-    sent = [list(_sent(job, helds, level)) for level in job.cluster.levels]
+        yield ((f"{what} short of what was asked at most", sum(short), 1),)
+    yield (("preferred groups cut", preferred_cut, 1),)
+    sent = [tuple(_sent(job, helds, level)) for level in job.cluster.levels]
     if job.weights is None:
-        yield from (tuple((name, value, 1) for name, value, _ in terms) for terms in sent if terms)
-    elif any(sent):
-        yield tuple((name, value, job.weights[level]) for terms in sent for name, value, level in terms)
+        yield from sent
+    else:
+        yield tuple((name, value, job.weights[level]) for level, terms in zip(job.cluster.levels, sent) for name, value, _ in terms)
     yield from _extra(job, helds)
     yield from _contiguous(job, helds)
     yield from _fullest(job, helds)
@@ -41,24 +40,19 @@ def preferred(job: Job, wish: Wish, helds: Helds) -> int:
     return sum(cut(job.cluster, wish, kept, helds[wish.name]) for kept in prefers(job, wish))
 
 
-def _sent(job: Job, helds: Helds, level: str) -> Iterator[tuple[str, int, str]]:
-    """MiB across one level: what replicas exchange, weights and streams of links."""
+def _sent(job: Job, helds: Helds, level: str) -> Tier:
+    """MiB across one level: what replicas exchange, weights and streams of links. What is between given ranks is not told."""
     cluster, name = job.cluster, PLURAL[level]
     exchanging = [wish for wish in job.wishes if wish.traffic and wish.name not in job.settled]
-    if exchanging:
-        collectives = 0
-        for wish in exchanging:
-            if helds[wish.name].total > wish.replica:
-                collectives += wish.traffic * (len(helds[wish.name].amounts(cluster, level)) - 1)
-        yield f"MiB of collectives across {name}", collectives, level
-    ends = [(link, helds[link["from"]].amounts(cluster, level), helds[link["to"]].amounts(cluster, level)) for link in job.links]
-    if any(link["weights"] for link in job.links):
-        yield f"MiB of weights across {name}", sum(link["weights"] * len(set(there) - set(here)) for link, here, there in ends), level
-    if any(link["stream"] for link in job.links):
-        streams = 0
-        for link, here, there in ends:
+    collectives = sum(wish.traffic * (len(helds[wish.name].amounts(cluster, level)) - 1) for wish in exchanging)
+    weights = streams = 0
+    for link in job.links:
+        here, there = (helds[link[end]].amounts(cluster, level) for end in ("from", "to"))
+        if not {link["from"], link["to"]} <= job.settled:
+            weights += link["weights"] * len(set(there) - set(here))
             streams += link["stream"] * sum(max(0, there[domain] - link.get("ratio", 1) * here[domain]) for domain in there)
-        yield f"MiB of streams across {name}", streams, level
+    named = (("collectives", collectives), ("weights", weights), ("streams", streams))
+    return tuple((f"MiB of {what} across {name}", value, 1) for what, value in named)
 
 
 def _extra(job: Job, helds: Helds) -> Iterator[Tier]:
@@ -66,9 +60,8 @@ def _extra(job: Job, helds: Helds) -> Iterator[Tier]:
     bundles = [[job[name] for name in names] for names in job.bundles]
     quiet = [each[0] for each in bundles if each[0].kind != NODE and not any(w.name in job.settled or _weighed(job, w) for w in each)]
     for level in job.cluster.levels:
-        if quiet:
-            extra = sum(len(helds[wish.name].amounts(job.cluster, level)) - 1 for wish in quiet)
-            yield ((f"extra {PLURAL[level]}", extra, 1),)
+        extra = sum(len(helds[wish.name].amounts(job.cluster, level)) - 1 for wish in quiet)
+        yield ((f"extra {PLURAL[level]}", extra, 1),)
 
 
 def _weighed(job: Job, wish: Wish) -> bool:
@@ -78,8 +71,7 @@ def _weighed(job: Job, wish: Wish) -> bool:
 def _contiguous(job: Job, helds: Helds) -> Iterator[Tier]:
     """Nodes of solid ranges beyond the fewest that have room for as many."""
     bundles = [[job[name] for name in names if job[name].contiguous] for names in job.bundles if not names & job.settled]
-    if any(bundles):
-        yield (("extra nodes of contiguous components", sum(_extra_nodes(job, each[0], helds) for each in bundles if each), 1),)
+    yield (("extra nodes of contiguous components", sum(_extra_nodes(job, each[0], helds) for each in bundles if each), 1),)
 
 
 def _extra_nodes(job: Job, wish: Wish, helds: Helds) -> int:
@@ -92,5 +84,4 @@ def _extra_nodes(job: Job, wish: Wish, helds: Helds) -> int:
 def _fullest(job: Job, helds: Helds) -> Iterator[Tier]:
     """Processes on the fullest node of each component that is on nodes as such."""
     dealt = [wish for wish in job.wishes if wish.kind == NODE and wish.given is None]
-    if dealt:
-        yield (("processes on the fullest nodes", sum(max(helds[wish.name].processes_on) for wish in dealt), 1),)
+    yield (("processes on the fullest nodes", sum(max(helds[wish.name].processes_on) for wish in dealt), 1),)

@@ -58,12 +58,12 @@ def compared(seed: int, folder: Path) -> Counter[str]:
     counts.update(f"term: {name}" for tier in solution.terms for name, value, _ in tier if value)
     written_back(text, solution, folder)
     for _ in range(2):
-        said, wrong = given_somehow(text, solution, random, folder, KNOWN)
+        said, wrong = given_somehow(text, solution, random, folder)
         counts.update([f"given: {said}", *(f"refused: {name}" for name in wrong)])
     names = [name for name in sorted(solution.places) if not ("links of given" in KNOWN and solution.job.linked(name))]
     if len(solution.places) > 1 and names and random.random() < 0.5:
         some = random.sample(names, random.randint(1, min(len(names), len(solution.places) - 1)))
-        places = solution.places if random.random() < 0.6 else changed(random, solution.job, solution.places, KNOWN)
+        places = solution.places if random.random() < 0.6 else changed(random, solution.job, solution.places)
         beside = with_places(text, solution.job, places, some)
         found = solved(beside, folder, KNOWN)
         counts[f"beside given: {found.said}"] += 1

@@ -229,7 +229,7 @@ class Tried:
             if self.steps[0] < 0:
                 raise TooMany
             processes = [(cluster.seats[order[start]].node, tuple(order[start : start + wish.per])) for start in range(0, len(order), wish.per)]
-            ordered = Held(held.mask, held.seats_on, held.processes_on, 1, tuple(processes))
+            ordered = Held(held.mask, held.seats_on, held.processes_on, tuple(processes))
             if not any(wrong_order(cluster, wish, ordered)):
                 yield ordered
 

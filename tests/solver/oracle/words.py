@@ -169,6 +169,11 @@ class Job:
         """Components whose seats are given, or are those of a given one."""
         return {name for names in self.bundles if any(self[each].given is not None for each in names) for name in names}
 
+    def as_shared(self, masks: dict[str, int]) -> Job:
+        """The job in which those of `colocated or disjoint` are colocated that hold the same seats."""
+        same = [names for kind, names, _ in self.relations if kind == "colocated or disjoint" and masks[names[0]] == masks[names[1]]]
+        return replace(self, relations=(*self.relations, *(("colocated", names, "") for names in same))) if same else self
+
     def with_degrees(self) -> Iterator[Job]:
         """The job with each choice of degrees that its lists leave open."""
         for choice in product(*(wish.choices or ({},) for wish in self.wishes)):
