@@ -37,15 +37,14 @@ def pieces(masks: list[int]) -> list[int]:
     return found
 
 
+def shares_itself(assignment: Assignment, component: Component, kind: str) -> bool:
+    """True if several processes of the component hold the same resource."""
+    return component.runs is not None and assignment.amount(component.name) > assignment.held(component.name, kind)
+
+
 def crowded(assignment: Assignment, component: Component, node: int, kind: str) -> Iterator[tuple[int, int]]:
-    """(resources of a node as a mask, processes of the component on each of them)."""
-    runs = [run for run in assignment.of(component.name) if run.node == node and run.kind == kind]
-    whole, amount = 0, 0
-    for run in runs:
-        whole, amount = whole | run.mask, amount + run.amount
-    if amount == whole.bit_count():
-        yield whole, 1
-        return
+    """(resources of a node as a mask, processes of the component on each of them). Cost grows with all of its runs."""
+    runs = (run for run in assignment.of(component.name) if run.node == node and run.kind == kind)
     counts = Counter(index for run in runs for rank in run.ranks for index in run.held_by(rank))
     for times in sorted(set(counts.values())):
         yield sum(1 << index for index, count in counts.items() if count == times), times

@@ -18,7 +18,7 @@ class InDomains(Held):
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        self._present: dict[tuple[str, str | Cell], Amount] = {}
+        self._present: dict[tuple[str, str, str | Cell], Amount] = {}
         self._touched: dict[tuple[Bundle, str, str], Amount] = {}
         self._wholes: dict[tuple[Bundle, str, str], Amount] = {}
 
@@ -89,7 +89,7 @@ class InDomains(Held):
         bundle = self.bundle(component)
         if bundle and isinstance(name, str):
             return self.touches(bundle, level, name)
-        key = (component.name, name)
+        key = (component.name, level, name)
         if key not in self._present:
             held = self.held(component, level, name)
             if isinstance(held, int):

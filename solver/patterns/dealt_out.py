@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
 from typing import Mapping, Sequence
 
 from .domain_rows import Domain, Vector
@@ -25,9 +26,14 @@ def dealt_out(uses: Uses, option: Option, count: int, together: Mapping[tuple[in
             part.add(bundle, option.least[bundle], left)
     for bundle in order:
         step = domain.steps[bundle]
-        while sum(units for (its, _), units in left.items() if its == bundle) >= step:
-            if not any(part.add(bundle, step, left) for part in sorted(parts, key=lambda part: part.units(bundle))):
-                break
+        waiting = [(part.units(bundle), number) for number, part in enumerate(parts)]
+        heapify(waiting)
+        beyond = sum(units for (its, _), units in left.items() if its == bundle)
+        while waiting and beyond >= step:
+            units, number = heappop(waiting)
+            if parts[number].add(bundle, step, left):  # what has no room now has none later
+                heappush(waiting, (units + step, number))
+                beyond -= step
     return [part.cells for part in parts]
 
 

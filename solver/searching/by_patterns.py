@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 from ..layout.layout import Layout, Values
 from ..model.engine import Outcome, Status, run
 from ..patterns.master import Master
@@ -18,28 +20,34 @@ def search(standing: Standing, layout: Layout, limit: float) -> float:
     if uses is None:
         return 0.0
     left, master = SHARE * limit, Master(uses)
-    for number, tier in enumerate(standing.tiers):
+    outcomes: list[Outcome[Values]] = []
+    for tier in standing.tiers:
         amount = master.aim(tier)
-        outcome = run(master, left, standing.search.seed)
-        left -= outcome.spent
-        if outcome.status is Status.INFEASIBLE and standing.assignment is None:
-            # As everywhere, one "infeasible" is no proof: it must say so again without presolve.
-            again = run(Master(uses), left, standing.search.seed, presolve=False)
-            left -= again.spent
-            standing.refuted = again.status is Status.INFEASIBLE
-        if not _take(standing, layout, number, outcome):
+        outcomes.append(run(master, left, standing.search.seed))
+        left -= outcomes[-1].spent
+        if outcomes[-1].status is not Status.OPTIMAL:
             break
-        master.at_most(amount, outcome.objective)
+        master.at_most(amount, outcomes[-1].objective)
+    if outcomes and outcomes[0].status is Status.INFEASIBLE and standing.assignment is None:
+        # As everywhere, one "infeasible" is no proof: it must say so again without presolve.
+        again = run(Master(uses), left, standing.search.seed, presolve=False)
+        left -= again.spent
+        standing.refuted = again.status is Status.INFEASIBLE
+    _take(standing, layout, outcomes)
     return SHARE * limit - left
 
 
-def _take(standing: Standing, layout: Layout, number: int, outcome: Outcome[Values]) -> bool:
-    """Keep an answer and what is proved of a tier. Is it decided? Raises WrongAnswer if a bound cannot be true."""
-    if outcome.values is None:
-        return False
-    costs = standing.offer(layout, outcome.values, "patterns")
-    if costs is not None and outcome.bound is not None and outcome.bound > costs[number]:
-        raise WrongAnswer(f"the solver's bound is {outcome.bound}, an answer costs {costs[number]}")
-    if outcome.bound is not None:
+def _take(standing: Standing, layout: Layout, outcomes: Sequence[Outcome[Values]]) -> None:
+    """Keep the last answer that can be written out, and what is proved of each tier. Raises WrongAnswer if a bound cannot be true."""
+    costs: tuple[int, ...] | None = None
+    for outcome in reversed(outcomes):
+        if costs is None and outcome.values is not None:
+            costs = standing.offer(layout, outcome.values, "patterns")
+    for number, outcome in enumerate(outcomes):
+        if outcome.bound is None:
+            return
+        if costs is not None and outcome.bound > costs[number]:
+            raise WrongAnswer(f"the solver's bound is {outcome.bound}, an answer costs {costs[number]}")
         standing.prove(number, outcome.bound)
-    return costs is not None and costs[number] == outcome.objective and outcome.status is Status.OPTIMAL
+        if costs is None or costs[number] != outcome.objective:
+            return

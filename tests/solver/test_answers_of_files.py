@@ -7,6 +7,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.answer import Answer
+from placewright.solver.searching import one_choice
 
 TWO_RACKS = """\
 cluster:
@@ -159,3 +160,20 @@ def test_a_limit_is_a_finite_number(tmp_path: Path, limit: float) -> None:
     (tmp_path / "job.yaml").write_text("cluster: 1x4xH100\ncomponents: {a: {accelerators: 2}}\n", "utf-8")
     with pytest.raises(ValueError, match="a limit is a finite number"):
         pw.solve(tmp_path / "job.yaml", limit=limit)
+
+
+def test_domains_of_two_levels_may_have_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """\
+cluster:
+  nodes:
+    - {accelerators: {count: 3}, topology: {zone: z1, nvlink_domain: n2}}
+    - {}
+    - {accelerators: {count: 3}, topology: {nvlink_domain: n2}}
+    - {}
+components:
+  actor: {node_group: node, processes: 2}
+  env: {accelerators: 4}
+links: [{from: env, to: actor, weights: 4GiB}]
+"""
+    monkeypatch.setattr(one_choice, "settle", lambda standing, layout: False)
+    assert places(solved(tmp_path, text))["actor"] == {0: 1, 2: 1}

@@ -61,7 +61,7 @@ def test_counting_rows_and_search_agree(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_seeds_and_presolve_do_not_matter() -> None:
-    for question in (each for question in questions(4) for each in question.alternatives()):
+    for question in (each for any_ in questions(4) for each in any_.alternatives()):
         outcomes = [run(compile(question), 10.0, seed, presolve) for seed in (1, 7) for presolve in (True, False)]
         assert len({(outcome.status, outcome.objective) for outcome in outcomes}) == 1
         assert outcomes[0].status in (Status.OPTIMAL, Status.INFEASIBLE)

@@ -13,7 +13,7 @@ from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ....models.quantity import write_memory
 from ....models.sharing import Members, around, holders
-from ...memory import crowded, peak, pieces
+from ...memory import crowded, peak, pieces, shares_itself
 from ...stretches import stretches
 from ...wording import lowest
 
@@ -66,10 +66,13 @@ class FitsMemory:
         members, above = meeting
         names = {component.name for component in members}
         asking = [component for component in (*members, *above) if component.memory or component.offloaded]
+        crowds = {component.name: component for component in asking if shares_itself(assignment, component, ACCELERATOR)}
         for ranks, node, held in stretches(problem, assignment, asking):
             rank, has = ranks.start, node.accelerator_memory
-            there = [component for component in asking if held.get((component.name, ACCELERATOR), 0)]
-            shares = [(mask, [c] * times) for c in there for mask, times in crowded(assignment, c, rank, ACCELERATOR)]
+            shares = [(mask, [c]) for c in asking if c.name not in crowds and (mask := held.get((c.name, ACCELERATOR), 0))]
+            for name, component in crowds.items():
+                if held.get((name, ACCELERATOR)):
+                    shares += [(mask, [component] * times) for mask, times in crowded(assignment, component, rank, ACCELERATOR)]
             for mask in pieces([mask for mask, _ in shares]) if has is not None else ():
                 here = [component for its, components in shares if its & mask for component in components]
                 if names.isdisjoint(component.name for component in here):
@@ -103,7 +106,7 @@ class FitsMemory:
 
 def _times(given: Assignment, component: Component, node: int, index: int) -> int:
     """Processes of a component on one accelerator of a node; 1 where its place is not given."""
-    if component.runs is None:
+    if not shares_itself(given, component, ACCELERATOR):
         return 1
     return next((times for mask, times in crowded(given, component, node, ACCELERATOR) if mask >> index & 1), 0)
 
