@@ -179,7 +179,9 @@ def solid(cluster: Cluster, wish: Wish, order: Sequence[int]) -> bool:
     if wish.any_order:
         return sorted(found) == list(range(first, first + len(found)))
     asked = [first + place for place in strided(wish, len(found))]
-    return all(sorted(found[start : start + wish.group]) == sorted(asked[start : start + wish.group]) for start in range(0, len(found), wish.group))
+    return all(
+        sorted(found[start : start + wish.group]) == sorted(asked[start : start + wish.group]) for start in range(0, len(found), wish.group)
+    )
 
 
 def strided(wish: Wish, total: int) -> list[int]:

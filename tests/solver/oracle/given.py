@@ -18,7 +18,9 @@ def with_places(text: str, job: Job, places: Places, names: Iterable[str]) -> st
     data = yaml.safe_load(text)
     for name in names:
         keys, wish = data["components"][name], job[name]
-        keys["placement"] = _text(wish, places[name]) or [_entry(job.cluster, wish.kind, rank, process) for rank, process in enumerate(places[name])]
+        keys["placement"] = _text(wish, places[name]) or [
+            _entry(job.cluster, wish.kind, rank, process) for rank, process in enumerate(places[name])
+        ]
         if "parallel" in keys:
             keys["parallel"] = dict(wish.degrees)
     return yaml.safe_dump(data, sort_keys=False, default_flow_style=None, width=200)

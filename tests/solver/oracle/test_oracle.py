@@ -78,7 +78,18 @@ def expected() -> set[str]:
     found |= {f"state: {name}" for name in ("given", "pinned", "open")}
     found |= {f"sort: {name}" for name in ("accelerators", "other hardware", "nodes")}
     found |= {f"{key}: {kind}" for key in ("accelerators", "processes") for kind in ("fixed", "range", "list")}
-    relations = {"colocated", "disjoint", "colocated or disjoint", "subset", "in order", "not fewer", "apart", "near", "rank aligned", "zero copy"}
+    relations = {
+        "colocated",
+        "disjoint",
+        "colocated or disjoint",
+        "subset",
+        "in order",
+        "not fewer",
+        "apart",
+        "near",
+        "rank aligned",
+        "zero copy",
+    }
     found |= {f"relation: {kind}" for kind in relations - set(KNOWN)}
     found |= {f"key: {key}" for key in (
         "accelerator", "accelerators_per_process", "any_order", "apart_from", "colocate_with", "contiguous", "cpus", "disjoint_from", "exclude",

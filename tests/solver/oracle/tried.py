@@ -11,7 +11,6 @@ from .demands import (
     Held,
     Helds,
     apart_as_declared,
-    at_home,
     cut,
     exceeded,
     held_as_set,
@@ -19,7 +18,6 @@ from .demands import (
     nodes_for,
     refused_between,
     refused_orders,
-    solid,
     spot,
     strided,
     usable,
@@ -228,7 +226,9 @@ class Tried:
             self.steps[0] -= 1
             if self.steps[0] < 0:
                 raise TooMany
-            processes = [(cluster.seats[order[start]].node, tuple(order[start : start + wish.per])) for start in range(0, len(order), wish.per)]
+            processes = [
+                (cluster.seats[order[start]].node, tuple(order[start : start + wish.per])) for start in range(0, len(order), wish.per)
+            ]
             ordered = Held(held.mask, held.seats_on, held.processes_on, tuple(processes))
             if not any(wrong_order(cluster, wish, ordered)):
                 yield ordered

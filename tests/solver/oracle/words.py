@@ -339,7 +339,12 @@ def _nodes(cluster: Cluster, said: Any) -> frozenset[int]:
 
 def _relations(name: str, keys: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...], str]]:
     """What keys of a component say about others."""
-    for key, kind in (("colocate_with", "colocated"), ("disjoint_from", "disjoint"), ("within", "subset"), ("rank_aligned_with", "rank aligned")):
+    for key, kind in (
+        ("colocate_with", "colocated"),
+        ("disjoint_from", "disjoint"),
+        ("within", "subset"),
+        ("rank_aligned_with", "rank aligned"),
+    ):
         for other in _listed(keys.get(key)):
             yield kind, (name, other), ""
     for other in _listed(keys.get("zero_copy_with")):
