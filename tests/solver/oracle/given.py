@@ -18,7 +18,9 @@ def with_places(text: str, job: Job, places: Places, names: Iterable[str]) -> st
     data = yaml.safe_load(text)
     for name in names:
         keys, wish = data["components"][name], job[name]
-        keys["placement"] = _text(wish, places[name]) or [_entry(job.cluster, wish.kind, rank, process) for rank, process in enumerate(places[name])]
+        keys["placement"] = _text(wish, places[name]) or [
+            _entry(job.cluster, wish.kind, rank, process) for rank, process in enumerate(places[name])
+        ]
         if "parallel" in keys:
             keys["parallel"] = dict(wish.degrees)
     return yaml.safe_dump(data, sort_keys=False, default_flow_style=None, width=200)
@@ -79,9 +81,9 @@ def _changed(random: Random, job: Job, places: Places) -> Places:
         elif way < 0.4 and len(its) > 1:
             del its[rank]
         elif way < 0.55:
-            other = random.choice(list(found))
-            if job[other].kind == job[name].kind and job[other].per == job[name].per:
-                its[rank] = random.choice(found[other])
+            another = random.choice(list(found))
+            if job[another].kind == job[name].kind and job[another].per == job[name].per:
+                its[rank] = random.choice(found[another])
         else:
             moved = _anywhere(random, job, name)
             if moved is not None and way < 0.9:

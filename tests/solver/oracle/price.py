@@ -17,7 +17,11 @@ def tiers(job: Job, helds: Helds, preferred_cut: int) -> Iterator[Tier]:
     """All tiers of the objective in order of importance; of a job without a term, the tier is 0."""
     job = job.as_shared({name: held.mask for name, held in helds.items()})
     for what in ("accelerators", "processes"):
-        short = [max(w.counts) - helds[w.name].total for w in job.wishes if (w.kind == NODE) == (what == "processes") and w.counts and w.given is None]
+        short = [
+            max(w.counts) - helds[w.name].total
+            for w in job.wishes
+            if (w.kind == NODE) == (what == "processes") and w.counts and w.given is None
+        ]
         yield ((f"{what} short of what was asked at most", sum(short), 1),)
     yield (("preferred groups cut", preferred_cut, 1),)
     sent = [tuple(_sent(job, helds, level)) for level in job.cluster.levels]
