@@ -40,7 +40,7 @@ class Solved:
     refused: tuple[str, ...] = ()
 
 
-def solved(text: str, folder: Path, avoid: Sequence[str] = ()) -> Solved:
+def solved(text: str, folder: Path) -> Solved:
     """Solves a file and compares verdict, plan and terms. Raises Disagreement."""
     path = folder / "job.yaml"
     path.write_text(text)
@@ -70,17 +70,16 @@ def solved(text: str, folder: Path, avoid: Sequence[str] = ()) -> Solved:
     if best.found is None:
         raise Disagreement(f"the plan was not found: {places}\n{text}")
     if verdict == "optimal":
-        _same_terms(answer.plan, terms, best.found, text, avoid)
+        _same_terms(answer.plan, terms, best.found, text)
     return Solved(said, chosen, answer.plan, places, terms, tuple(best.refused))
 
 
-def _same_terms(plan: Plan, terms: Sequence[Tier], best: Sequence[Tier], text: str, avoid: Sequence[str]) -> None:
+def _same_terms(plan: Plan, terms: Sequence[Tier], best: Sequence[Tier], text: str) -> None:
     theirs = [(term.name, term.value) for term in plan.terms if term.value and term.name != DEALT]
     ours = [(name, value) for tier in terms for name, value, _ in tier if value and name != DEALT]
     if theirs != ours:
         raise Disagreement(f"terms of the plan: product {theirs}, oracle {ours}\n{text}")
-    known = {DEALT} & set(avoid)
-    if weighed(terms, known) != weighed(best, known):
+    if weighed(terms) != weighed(best):
         raise Disagreement(f"better than {terms} is {best}\n{text}")
 
 

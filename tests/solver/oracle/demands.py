@@ -211,8 +211,9 @@ def apart_as_declared(job: Job) -> set[tuple[str, str]]:
 
 def refused_between(job: Job, helds: Helds, apart: set[tuple[str, str]]) -> Iterator[str]:
     """What relations refuse of the components that are there."""
-    for a, b in apart:
-        if a in helds and b in helds and helds[a].mask & helds[b].mask and not (either(job, a, b) and helds[a].mask == helds[b].mask):
+    shared = job.as_shared({name: held.mask for name, held in helds.items()})
+    for a, b in apart if shared is job else apart_as_declared(shared):
+        if a in helds and b in helds and helds[a].mask & helds[b].mask:
             yield "shared"
     for kind, names, level in job.relations:
         if kind == "in order" and all(name in helds for name in names) and not _in_order(job, [helds[name] for name in names]):
@@ -221,11 +222,6 @@ def refused_between(job: Job, helds: Helds, apart: set[tuple[str, str]]) -> Iter
             first, second = (helds[name] for name in names)
             if not RELATIONS[kind](job.cluster, first, second, level):
                 yield kind
-
-
-def either(job: Job, a: str, b: str) -> bool:
-    """May two components be colocated or disjoint, as they like?"""
-    return any(kind == "colocated or disjoint" and {a, b} == set(names) for kind, names, _ in job.relations)
 
 
 def _in_order(job: Job, helds: Sequence[Held]) -> bool:

@@ -18,16 +18,16 @@ PAIRS = ("colocated", "disjoint", "colocated or disjoint", "subset", "not fewer"
 Keys = dict[str, Any]
 
 
-def native_file(seed: int, avoid: Sequence[str] = ()) -> str:
-    """The text of the native file of a seed, without the sorts that are to be avoided."""
-    return yaml.safe_dump(Generator(Random(seed), avoid).file(), sort_keys=False, default_flow_style=None, width=200)
+def native_file(seed: int) -> str:
+    """The text of the native file of a seed."""
+    return yaml.safe_dump(Generator(Random(seed)).file(), sort_keys=False, default_flow_style=None, width=200)
 
 
 class Generator:
     """One random file: machines first, then components, then what holds between them."""
 
-    def __init__(self, random: Random, avoid: Sequence[str] = ()) -> None:
-        self.random, self.avoid = random, avoid
+    def __init__(self, random: Random) -> None:
+        self.random = random
         self.nodes: list[Keys] = []
         self.levels: Sequence[str] = ()
         self.much, self.many, self.room = 1.0, 1, 0
@@ -45,7 +45,6 @@ class Generator:
         for name in names:
             self.components[name] = self._component(name)
         self._between(names)
-        self._avoided()
         found: Keys = {"cluster": {"nodes": self.nodes}, "components": self.components}
         if self.groups:
             found["cluster"]["node_groups"] = self.groups
@@ -54,8 +53,6 @@ class Generator:
         self._links(names, found)
         if self.chance(0.06):
             name = self.pick(names)
-            if "work of processes" in self.avoid and self.components[name].get("node_group") in ON_NODES:
-                return found
             found["work"] = [{"component": name, "what": "samples", "amount": self.pick((4, 6, 8, 12)), "multiple": self.pick((1, 2))}]
         return found
 
@@ -70,16 +67,6 @@ class Generator:
     def pick(self, choices: Sequence[Any]) -> Any:
         """One of them."""
         return self.random.choice(choices)
-
-    def _avoided(self) -> None:
-        """Takes out what the product is known to get wrong."""
-        kinds = [str(entry["kind"]) for entry in self.relations]
-        same = any({"colocate_with", "rank_aligned_with", "zero_copy_with"} & set(keys) for keys in self.components.values())
-        if "cpus of colocated" in self.avoid and (same or {"colocated", "rank aligned", "zero copy", "colocated or disjoint"} & set(kinds)):
-            for keys in self.components.values():
-                keys.pop("cpus", None)
-        if "colocated or disjoint" in self.avoid:
-            self.relations = [entry for entry in self.relations if entry["kind"] != "colocated or disjoint"]
 
     # -- machines
 
@@ -173,17 +160,11 @@ class Generator:
         keys[counted] = count
         self._shape(keys)
         keys |= self._everywhere()
-        if "traffic of one replica" in self.avoid and set(keys.get("parallel", {})) & {"pp", "cp"}:
-            keys.pop("traffic", None)
         return keys
 
     def _processes(self) -> Keys:
         keys: Keys = {"node_group": self.pick(("node", *self._labels("heads"))), "processes": self._count(1, 1, 5)}
         keys |= self._everywhere()
-        if "traffic of processes" in self.avoid:
-            keys.pop("traffic", None)
-        if "counts of processes" in self.avoid and not isinstance(keys["processes"], int):
-            keys["processes"] = self.random.randint(1, 5)
         return keys
 
     def _count(self, unit: int, low: int, high: int) -> Any:
@@ -269,7 +250,7 @@ class Generator:
         if self.asks(0.08) and len(self.nodes) > 1:
             node = self.random.randrange(len(self.nodes))
             keys["exclude"] = [self.nodes[node]["name"]] if "name" in self.nodes[node] else node
-        if self.asks(0.3):
+        if self.asks(0.4):
             keys["traffic"] = f"{self.random.randint(1, 4)}GiB"
         return keys
 
@@ -278,11 +259,11 @@ class Generator:
     def _between(self, names: Sequence[str]) -> None:
         seats = self._seated()
         if len(seats) > 1 and self.asks(0.6):
-            self._pair(*self.random.sample(seats, 2), kinds=PAIRS)
+            self._pair(self.random.sample(seats, 2), PAIRS)
         if len(seats) > 2 and self.asks(0.4):
-            self._pair(*self.random.sample(seats, 2), kinds=PAIRS)
+            self._pair(self.random.sample(seats, 2), PAIRS)
         if len(names) > 1 and self.asks(0.3):
-            self._pair(*self.random.sample(list(names), 2), kinds=("not fewer", "apart", "near"))
+            self._pair(self.random.sample(list(names), 2), ("not fewer", "apart", "near"))
         if 1 < len(seats) < 4 and self.chance(0.08):
             self._one_after_the_other(seats)
 
@@ -302,8 +283,9 @@ class Generator:
         """Components that hold accelerators."""
         return [name for name, keys in self.components.items() if keys.get("node_group") not in (*ON_NODES, "robots")]
 
-    def _pair(self, first: str, second: str, kinds: Sequence[str]) -> None:
+    def _pair(self, names: Sequence[str], kinds: Sequence[str]) -> None:
         """A relation, said by a key or under `relations`."""
+        first, second = names
         kind, keys = self.pick(kinds), self.components[first]
         written = {"colocated": "colocate_with", "disjoint": "disjoint_from", "subset": "within", "rank aligned": "rank_aligned_with"}
         if kind in ("colocated", "rank aligned", "zero copy"):
@@ -341,9 +323,6 @@ class Generator:
             for _ in range(self.pick((1, 1, 2))):
                 source, target = self.random.sample(list(names), 2)
                 link: Keys = {"from": source, "to": target}
-                on_nodes = [self.components[name].get("node_group") in ON_NODES for name in (source, target)]
-                if "links of processes" in self.avoid and all(on_nodes):
-                    continue
                 if self.chance(0.7):
                     link["weights"] = f"{self.random.randint(1, 5)}GiB"
                 if self.chance(0.5) or "weights" not in link:
@@ -351,8 +330,7 @@ class Generator:
                     if self.chance(0.5):
                         link["ratio"] = self.random.randint(1, 3)
                 links.append(link)
-            if links:
-                found["links"] = links
+            found["links"] = links
         if self.chance(0.3):
             found["objective"] = self.pick(("lexicographic", "weighted", {"weights": {"rack": 10, "zone": 100}}, {"weights": {"rack": 3, "nvlink_domain": 2}},
                 {"order": "weighted", "weights": {"zone": 7}}))  # fmt: skip

@@ -81,9 +81,9 @@ def _changed(random: Random, job: Job, places: Places) -> Places:
         elif way < 0.4 and len(its) > 1:
             del its[rank]
         elif way < 0.55:
-            other = random.choice(list(found))
-            if job[other].kind == job[name].kind and job[other].per == job[name].per:
-                its[rank] = random.choice(found[other])
+            another = random.choice(list(found))
+            if job[another].kind == job[name].kind and job[another].per == job[name].per:
+                its[rank] = random.choice(found[another])
         else:
             moved = _anywhere(random, job, name)
             if moved is not None and way < 0.9:

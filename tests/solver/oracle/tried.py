@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Collection, Iterator, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from .demands import (
     Held,
     Helds,
+    Process,
     apart_as_declared,
     cut,
     exceeded,
@@ -45,9 +46,9 @@ class Best:
             self.found = found
 
 
-def weighed(found: Sequence[Tier], without: Collection[str] = ()) -> list[int]:
+def weighed(found: Sequence[Tier]) -> list[int]:
     """What is compared, tier by tier."""
-    return [sum(value * weight for name, value, weight in tier if name not in without) for tier in found]
+    return [sum(value * weight for _, value, weight in tier) for tier in found]
 
 
 def best_of(job: Job, budget: int = 15_000) -> Best:
@@ -59,7 +60,7 @@ def best_of(job: Job, budget: int = 15_000) -> Best:
     return best
 
 
-def judged(job: Job, processes: dict[str, Sequence[tuple[int, tuple[int, ...]]]]) -> tuple[set[str], tuple[Tier, ...]]:
+def judged(job: Job, processes: Mapping[str, Sequence[Process]]) -> tuple[set[str], tuple[Tier, ...]]:
     """What is wrong with a placement that is known, and its terms."""
     helds = {name: held_of(job.cluster, each) for name, each in processes.items()}
     wrong = set(exceeded(job, helds))
@@ -85,6 +86,7 @@ class Tried:
     def __init__(self, job: Job, best: Best, steps: list[int]) -> None:
         self.job, self.best, self.steps = job, best, steps
         self.apart = apart_as_declared(job)
+        self.by_choice = any(kind == "colocated or disjoint" for kind, _, _ in job.relations)
         self.families = [tuple(sorted(each)) for each in united(job, ("rank aligned", "zero copy")) if len(each) > 1]
         self.in_family = {name for family in self.families for name in family}
         self.ordered = sorted(job.wishes, key=self._importance)
@@ -168,7 +170,7 @@ class Tried:
         allowed = usable(self.job.cluster, wish)
         for a, b in self.apart:
             other = b if a == wish.name else a if b == wish.name else ""
-            if other in helds and not (self._either(a, b)):
+            if other in helds and not self.by_choice:
                 allowed &= ~helds[other].mask
         for kind, names, _ in self.job.relations:
             if kind == "subset" and names[0] == wish.name and names[1] in helds:
@@ -181,9 +183,6 @@ class Tried:
         for size in self._sizes(wish):
             if size % wish.unit == 0:
                 yield from _chosen(list(classes.values()), size)
-
-    def _either(self, a: str, b: str) -> bool:
-        return any(kind == "colocated or disjoint" and {a, b} == set(names) for kind, names, _ in self.job.relations)
 
     # -- orders of ranks
 

@@ -171,8 +171,9 @@ class Job:
 
     def as_shared(self, masks: dict[str, int]) -> Job:
         """The job in which those of `colocated or disjoint` are colocated that hold the same seats."""
-        same = [names for kind, names, _ in self.relations if kind == "colocated or disjoint" and masks[names[0]] == masks[names[1]]]
-        return replace(self, relations=(*self.relations, *(("colocated", names, "") for names in same))) if same else self
+        pairs = [names for kind, names, _ in self.relations if kind == "colocated or disjoint" and set(names) <= set(masks)]
+        same = tuple(("colocated", (a, b), "") for a, b in pairs if masks[a] == masks[b])
+        return replace(self, relations=(*self.relations, *same)) if same else self
 
     def with_degrees(self) -> Iterator[Job]:
         """The job with each choice of degrees that its lists leave open."""
