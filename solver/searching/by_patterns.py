@@ -21,13 +21,13 @@ def search(standing: Standing, layout: Layout, limit: float) -> float:
     for number, tier in enumerate(standing.tiers):
         amount = master.aim(tier)
         outcome = run(master, left, standing.search.seed)
-        left -= outcome.spent
+        left -= outcome.spent + standing.an_offer
         if outcome.status is Status.INFEASIBLE and standing.assignment is None:
             # As everywhere, one "infeasible" is no proof: it must say so again without presolve.
             again = run(Master(uses), left, standing.search.seed, presolve=False)
             left -= again.spent
             standing.refuted = again.status is Status.INFEASIBLE
-        if not _take(standing, layout, number, outcome):
+        if not _take(standing, layout, number, outcome) or left <= 0:
             break
         master.at_most(amount, outcome.objective)
     return SHARE * limit - left

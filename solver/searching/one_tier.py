@@ -46,7 +46,7 @@ FAR = 0.04
 BY_ITSELF = ((0.3, False), (2.5, True), (1.5, False))
 """How long it then searches the whole, by turns as it would by itself and by the relaxation; the next time twice as long."""
 A_TURN = 0.15
-"""Share of the time that is left which a tighter relaxation, and dividing it, may each take in a round."""
+"""Share of the time that is left which a tighter relaxation, and dividing it, may each take in a round while the answer is far."""
 PARTS = 6
 """Parts of the tree of relaxations of which each round tries the indicators that are whole there."""
 PRESSED = 4
@@ -100,10 +100,11 @@ class OneTier:
 
     def _advance(self, stage: BoundStage, nodes: int, plain: bool) -> None:
         standing, before = self.standing, stage.spent
+        limit = (A_TURN if self._is_far() else 1.0) * self.left
         if not plain:
-            stage.tighten(A_TURN * self.left)
+            stage.tighten(limit)
         upper = standing.costs[self.number] if standing.assignment else None
-        stage.advance(upper, A_TURN * self.left, nodes)
+        stage.advance(upper, limit, nodes)
         self.left -= stage.spent - before
         bound = stage.bound if stage.bound is not None else upper
         if bound is not None:
@@ -154,6 +155,7 @@ class OneTier:
 
     def _offer(self, outcome: Outcome[Values]) -> None:
         """Keep an answer of the solver. Raises WrongAnswer if the rules refuse it, or it costs something else than the solver says."""
+        self.left -= self.standing.an_offer
         costs = self.standing.offer(self.variables.layout, outcome.values or {}, "search")
         if costs is None:
             raise WrongAnswer("the solver's answer is refused by the rules")
