@@ -101,7 +101,7 @@ class Standing:
             assignment = expand(layout, values, self.search.solve)
         except ExpansionFailed:
             return None
-        if errors(check(self.problem, assignment)):
+        if any(finding.severity is Severity.ERROR for finding in check(self.problem, assignment)):
             return None
         costs = tuple(tier.value(self.problem, assignment) for tier in self.tiers)
         if self.assignment is None or costs < self.costs:
