@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from functools import cached_property
 from itertools import product
 from typing import AbstractSet as Set
-from typing import Iterator
+from typing import Iterator, Mapping
 
 from .cap import Cap
 from .component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, IN_ORDER, TOGETHER, UNBOUNDED, Component, Parallel, Relation
@@ -186,6 +186,11 @@ class Problem:
             for each in self.job.relations
         )
         return self if relations == self.job.relations else replace(self, job=replace(self.job, relations=relations))
+
+    def as_chosen(self, degrees: Mapping[str, Parallel], assignment: Assignment) -> Problem:
+        """This problem with the parallel degrees that an answer chose, and with what it shares."""
+        components = tuple(replace(each, parallel=degrees.get(each.name, each.parallel)) for each in self.components)
+        return replace(self, job=replace(self.job, components=components, choices={})).decided(assignment)
 
     # -- what may be given up
 

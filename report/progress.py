@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from math import gcd
 from typing import Mapping, Sequence
 
 from ..models.placements.plan import Plan, Term
 from ..models.planning.measured import SECOND
 from ..solver.durations import figure, with_unit
 from ..solver.planning.counting import Counting
+from .distance import of_tier
 
 
 def standing(plan: Plan | None, refuted: bool = False, costs: Mapping[str, int] | None = None) -> str:
@@ -21,18 +21,14 @@ def standing(plan: Plan | None, refuted: bool = False, costs: Mapping[str, int] 
         return "impossible; looking for what would help"
     if plan is None:
         return "no answer yet"
-    bound = plan.bound
-    for tier in dict.fromkeys(term.tier for term in plan.terms):
-        its = [term for term in plan.terms if term.tier == tier]
-        value, unit = sum(term.weight * term.value for term in its), gcd(*(term.weight for term in its))
-        if value > bound:
-            scale = _scale(its, costs or {})
-            if scale:
-                return f"traffic: {with_unit(_seconds(value / scale))}, at least {_seconds(max(0, bound) / scale)}, gap {plan.gap:.1%}"
-            names = its[0].name if len(its) == 1 else f"{its[0].name} and {len(its) - 1} more"
-            return f"{names}: {value // unit:,}, at least {max(0, -(-bound // unit)):,}, gap {plan.gap:.1%}"
-        bound -= value
-    return "optimal"
+    its, bound = plan.first_open
+    if not its:
+        return "optimal"
+    scale = _scale(its, costs or {})
+    if scale:
+        value = sum(term.weight * term.value for term in its)
+        return f"traffic: {with_unit(_seconds(value / scale))}, at least {_seconds(max(0, bound) / scale)}, gap {plan.gap:.1%}"
+    return f"{of_tier(its, bound)}, gap {plan.gap:.1%}"
 
 
 def _scale(terms: Sequence[Term], costs: Mapping[str, int]) -> int:

@@ -13,6 +13,7 @@ from ..models.placements.plan import OPTIMAL, VERIFIED, Plan
 from ..models.planning.planned import Planned
 from ..models.reading import Reading
 from .diff import diff
+from .distance import distance
 from .grid import grid
 from .json import SCHEMA, finding_to_data, unchecked_to_data
 from .moves import render as render_moves
@@ -128,8 +129,7 @@ def _of_counts(planned: Planned, how: str) -> str:
 
 def _verdict(reading: Reading, answer: Answer, plan: Plan, output: str, colour: bool) -> str:
     word = paint(plan.status, "green" if plan.status in (OPTIMAL, VERIFIED) else "yellow", colour)
-    gap = "less than 0.1%" if 0 < plan.gap < 0.0005 else f"{plan.gap:.1%}"
-    how = f"within {gap} of the best possible" if plan.status not in (OPTIMAL, VERIFIED) else _HOW[answer.how]
+    how = distance(plan) if plan.status not in (OPTIMAL, VERIFIED) else _HOW[answer.how]
     if answer.planned is not None:
         how = _of_counts(answer.planned, how)
     saved = f"; plan in {escape(output)}" if output else ""

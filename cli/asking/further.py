@@ -78,7 +78,6 @@ class Further:
 
     def _reason(self, problem: Problem, plan: Plan, solve: Solve, word: str) -> tuple[str, dict[str, object]]:
         from ...report import why
-        from ...solver.alternatives.top import chosen
 
         if word in {component.name for component in problem.components}:
             from ...solver.whyhere.component import why_component
@@ -87,7 +86,7 @@ class Further:
             return why.of_component(found), why.component_data(found)
         from ...solver.whyhere.accelerator import why_accelerator
 
-        its = why_accelerator(chosen(problem, plan), plan, *_accelerator(problem, word))
+        its = why_accelerator(problem.as_chosen(plan.degrees, plan.assignment), plan, *_accelerator(problem, word))
         return why.of_accelerator(its), why.accelerator_data(its)
 
 

@@ -57,15 +57,23 @@ class Plan:
         return sum(term.weight * term.value for term in self.terms)
 
     @property
+    def first_open(self) -> tuple[tuple[Term, ...], int]:
+        """(the terms of the first tier that is not proved, what these and all later ones cost together at least); no terms if all are."""
+        bound = self.bound
+        for tier in dict.fromkeys(term.tier for term in self.terms):
+            its = tuple(term for term in self.terms if term.tier == tier)
+            value = sum(term.weight * term.value for term in its)
+            if value > bound:
+                return its, bound
+            bound -= value
+        return (), bound
+
+    @property
     def gap(self) -> float:
         """How far the first tier of the objective that is not proved may be from the best possible, as a share of it; 0.0 if all are."""
-        value, bound = self.objective, self.bound
-        for tier in dict.fromkeys(term.tier for term in self.terms):
-            its = sum(term.weight * term.value for term in self.terms if term.tier == tier)
-            if its > bound:
-                return min(1.0, (value - bound) / value)
-            value, bound = value - its, bound - its
-        return 0.0
+        its, bound = self.first_open
+        value = sum(term.weight * term.value for term in self.terms if its and term.tier >= its[0].tier)
+        return min(1.0, (value - bound) / value) if its else 0.0
 
     @property
     def components(self) -> tuple[str, ...]:

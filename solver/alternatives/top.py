@@ -56,7 +56,7 @@ def alternatives(problem: Problem, best: Plan, count: int, solve: Solve) -> Alte
 
 
 def _found(problem: Problem, best: Plan, count: int, solve: Solve) -> Alternatives:
-    first = structure_of(chosen(problem, best), best.assignment)
+    first = structure_of(problem.as_chosen(best.degrees, best.assignment), best.assignment)
     found, structures = [Alternative(best)], [first]
     while len(found) < count:
         unlike = replace(problem, unlike=(*problem.unlike, *structures), explained=False)
@@ -65,16 +65,10 @@ def _found(problem: Problem, best: Plan, count: int, solve: Solve) -> Alternativ
             break
         if answer.plan is None:
             return Alternatives(tuple(found), complete=answer.verdict == "impossible")
-        structure = structure_of(chosen(problem, answer.plan), answer.plan.assignment)
+        structure = structure_of(problem.as_chosen(answer.plan.degrees, answer.plan.assignment), answer.plan.assignment)
         found.append(Alternative(answer.plan, _loss(answer.plan, best), tuple(_differs(structure, first))))
         structures.append(structure)
     return Alternatives(tuple(found))
-
-
-def chosen(problem: Problem, plan: Plan) -> Problem:
-    """The question with the degrees that a plan chose, and with what it shares."""
-    components = tuple(replace(each, parallel=plan.degrees.get(each.name, each.parallel)) for each in problem.components)
-    return replace(problem, job=replace(problem.job, components=components, choices={})).decided(plan.assignment)
 
 
 def _loss(plan: Plan, best: Plan) -> Loss | None:

@@ -20,9 +20,9 @@ GROWN = 0.01
 """What counts as growing, in units of the objective's step."""
 AMONG = 8
 """Of so many times as many parts those are likely where most is whole."""
-A_BLOCK = 7e-5
+A_BLOCK = 1.4e-4
 """Deterministic seconds of a relaxation of a block. Measured."""
-A_STEP, A_NODE = 3e-8, 1.5e-6
+A_STEP, A_NODE = 6e-8, 3e-6
 """Deterministic seconds for each row of the model: of a step of the simplex algorithm, and of a relaxation beside its steps. Measured."""
 
 
@@ -39,24 +39,25 @@ class BoundStage:
         self._before = 0.0
         self._tree = Tree(self._relaxation, self._counted.levels)
 
-    def tighten(self) -> None:
-        """From now on rows are looked for that the relaxation misses, and it is divided anew."""
+    def tighten(self, limit: float) -> None:
+        """From now on rows are looked for that the relaxation misses, for the whole no longer than the limit, and it is divided anew."""
         if self._tightening is None:
             self._before = self.spent
             self._tightening = Tightening(self._linear, self._counted.apart)
-            self._tighten(self._tightening)
+            self._tighten(self._tightening, limit)
             self._tree = Tree(self._relaxation, self._counted.levels, self._tightening.rows)
 
-    def _tighten(self, tightening: Tightening) -> None:
+    def _tighten(self, tightening: Tightening, limit: float) -> None:
         """Add rows to the relaxation of the whole as long as that helps."""
-        last, idle = float("-inf"), 0
+        last, idle, begun = float("-inf"), 0, self._before
         for _ in range(ROUNDS):
             point = self._relaxation.solve({})
             if point is None:
                 return
             self._before += self.size * (A_STEP * self._relaxation.iterations + A_NODE)
             idle = 0 if point.value > last + GROWN * self.step else idle + 1
-            rows = tightening.rows(point) if idle < IDLE else []
+            late = self._before + A_BLOCK * tightening.nodes - begun > limit
+            rows = tightening.rows(point) if idle < IDLE and not late else []
             if not rows:
                 return
             self._relaxation.add(rows)

@@ -9,7 +9,6 @@ from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ...models.demand import Demand
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
-from ..alternatives.top import chosen
 from ..objectives import OBJECTIVES
 from ..objectives.tiers import tiers
 from .priced import (
@@ -92,7 +91,9 @@ def _costs(before: Plan, after: Plan, problem: Problem | None) -> tuple[list[int
     """What two plans cost, tier by tier."""
     if problem is not None and problem.cluster == before.cluster == after.cluster and set(before.components) == set(after.components):
         weighed = tiers(problem)
-        old, new = ([tier.value(chosen(problem, plan), plan.assignment) for tier in weighed] for plan in (before, after))
+        old, new = (
+            [tier.value(problem.as_chosen(plan.degrees, plan.assignment), plan.assignment) for tier in weighed] for plan in (before, after)
+        )
         return old, new
     weights = {term.name: term.weight for plan in (after, before) for term in plan.terms}
     values = [{term.name: term.value for term in plan.terms} for plan in (before, after)]

@@ -114,8 +114,7 @@ class Trust:
         choices = self.problem.job.choices
         if set(plan.degrees) != set(choices) or any(degrees not in choices[name] for name, degrees in plan.degrees.items()):
             raise Lie("it chose parallel degrees that were no choice")
-        components = tuple(replace(its, parallel=plan.degrees.get(its.name, its.parallel)) for its in self.problem.components)
-        return replace(self.problem, job=replace(self.problem.job, components=components, choices={})).decided(plan.assignment)
+        return self.problem.as_chosen(plan.degrees, plan.assignment)
 
     def _must_be_impossible(self, answer: Answer) -> None:
         if self.best:

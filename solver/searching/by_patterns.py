@@ -25,7 +25,7 @@ def search(standing: Standing, layout: Layout, limit: float) -> float:
         amount = master.aim(tier)
         outcomes.append(run(master, left, standing.search.seed))
         left -= outcomes[-1].spent
-        if outcomes[-1].status is not Status.OPTIMAL:
+        if outcomes[-1].status is not Status.OPTIMAL or left <= 0:
             break
         master.at_most(amount, outcomes[-1].objective)
     if outcomes and outcomes[0].status is Status.INFEASIBLE and standing.assignment is None:
@@ -34,7 +34,7 @@ def search(standing: Standing, layout: Layout, limit: float) -> float:
         left -= again.spent
         standing.refuted = again.status is Status.INFEASIBLE
     _take(standing, layout, outcomes)
-    return SHARE * limit - left
+    return SHARE * limit - left + standing.an_offer
 
 
 def _take(standing: Standing, layout: Layout, outcomes: Sequence[Outcome[Values]]) -> None:

@@ -54,7 +54,7 @@ def _found(standing: Standing, layout: Layout, every: Sequence[Values]) -> bool:
 
 def combinations(layout: Layout, most: int) -> list[Values] | None:
     """Every combination of values that the cells have room for; None for more than `most`."""
-    every: list[Iterator[Values]] = [({bundle: place} for place in whole_places(layout, bundle)) for bundle in layout.ranged]
+    every = [_places(layout, bundle) for bundle in layout.ranged]
     every += [_counted(layout, bundle) for bundle in layout.counted]
     every += [_spread(layout, dealt.bundle, range(dealt.fewest, dealt.processes + 1), dealt.processes) for dealt in layout.dealt.values()]
     found: list[Values] = [{}]
@@ -64,6 +64,12 @@ def combinations(layout: Layout, most: int) -> list[Values] | None:
         if len(options) > most or len(found) > most:
             return None
     return found
+
+
+def _places(layout: Layout, bundle: Bundle) -> Iterator[Values]:
+    """Every place of a contiguous bundle."""
+    for place in whole_places(layout, bundle):
+        yield {bundle: place}
 
 
 def _counted(layout: Layout, bundle: Bundle) -> Iterator[Values]:

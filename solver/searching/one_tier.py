@@ -35,12 +35,18 @@ ROUNDS = (
     Round(3, 0.03, 0.0, whole=0.2, plain=True),
     Round(12, 0.1, 0.3),
     Round(30, 0.15, 0.3),
-    Round(60, 0.2, 0.6, 1.2),
+    Round(60, 0.2, 0.6, whole=1.2),
     Round(120, 0.3, 1.2),
-    Round(240, 0.5, 2.5, 4.0),
+    Round(240, 0.5, 2.5, whole=4.0),
     Round(480, 1.6, 2.5),
     Round(960, 3.2, 2.5),
 )
+FAR = 0.04
+"""As a share of an answer, what it is above all that is proved where the solver itself does more, and sooner, than a tighter relaxation."""
+BY_ITSELF = ((0.3, False), (2.5, True), (1.5, False))
+"""How long it then searches the whole, by turns as it would by itself and by the relaxation; the next time twice as long."""
+A_TURN = 0.15
+"""Share of the time that is left which a tighter relaxation, and dividing it, may each take in a round while the answer is far."""
 PARTS = 6
 """Parts of the tree of relaxations of which each round tries the indicators that are whole there."""
 PRESSED = 4
@@ -58,7 +64,7 @@ class OneTier:
     def __init__(self, standing: Standing, variables: Variables, number: int, limit: float) -> None:
         self.standing, self.variables, self.number, self.left = standing, variables, number, limit
         self.some = thinned(variables.layout)
-        self._refused = False
+        self._refused, self._longer = False, 1
 
     def search(self) -> None:
         """Make the answer better, and what is proved of this tier, until both meet or the time is over."""
@@ -87,14 +93,18 @@ class OneTier:
             if self._is_open():
                 self._narrowed(fixed, its.narrowed * scale)
         if self._is_open() and its.whole:
-            self._run(min(its.whole, 0.6 * self.left), by_relaxation=True)
+            for limit, by_relaxation in BY_ITSELF if self._is_far() else ((its.whole, True),):
+                if self._is_open():
+                    self._run(min(self._longer * limit, 0.6 * self.left), by_relaxation)
+            self._longer *= 2 if self._is_far() else 1
 
     def _advance(self, stage: BoundStage, nodes: int, plain: bool) -> None:
         standing, before = self.standing, stage.spent
+        limit = (A_TURN if self._is_far() else 1.0) * self.left
         if not plain:
-            stage.tighten()
+            stage.tighten(limit)
         upper = standing.costs[self.number] if standing.assignment else None
-        stage.advance(upper, self.left, nodes)
+        stage.advance(upper, limit, nodes)
         self.left -= stage.spent - before
         bound = stage.bound if stage.bound is not None else upper
         if bound is not None:
@@ -116,6 +126,11 @@ class OneTier:
         """Is the answer at most one step above what is proved? Then it is likely the best, and the proof is what is missing."""
         standing = self.standing
         return standing.assignment is not None and standing.costs[self.number] - standing.proved[self.number] <= step
+
+    def _is_far(self) -> bool:
+        """Is the answer far above what is proved, or none known?"""
+        standing, number = self.standing, self.number
+        return standing.assignment is None or standing.costs[number] - standing.proved[number] > FAR * standing.costs[number]
 
     def _is_open(self) -> bool:
         known = self.standing.assignment is not None
@@ -140,6 +155,7 @@ class OneTier:
 
     def _offer(self, outcome: Outcome[Values]) -> None:
         """Keep an answer of the solver. Raises WrongAnswer if the rules refuse it, or it costs something else than the solver says."""
+        self.left -= self.standing.an_offer
         costs = self.standing.offer(self.variables.layout, outcome.values or {}, "search")
         if costs is None:
             raise WrongAnswer("the solver's answer is refused by the rules")

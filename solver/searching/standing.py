@@ -19,8 +19,11 @@ from ..layout.layout import Layout, Values
 from ..objectives.tiers import counted, plan_terms, tiers
 from .progress import OnProgress, Progress
 
-PAUSE = 0.25
-"""Seconds between two answers of one run of the solver that are told: verifying each of very many would take the time."""
+PAUSE, TIMES = 0.25, 10
+"""Seconds between two answers of one run of the solver that are told, and how many times as long as verifying one takes they are at least:
+verifying each of very many would take the time."""
+A_PLACE = 1e-5
+"""Deterministic seconds to place and verify an accelerator. Measured."""
 
 
 class WrongAnswer(Exception):
@@ -40,6 +43,7 @@ class Search:
         self._tell = tell
         self._best: Plan | None = None
         self.began = self._told = time.perf_counter()
+        self.verifying = 0.0
 
     @property
     def seconds(self) -> float:
@@ -49,7 +53,7 @@ class Search:
     def is_due(self) -> bool:
         """Was nothing told for a while? It decides what is told, never what is answered."""
         now = time.perf_counter()
-        due = now - self._told >= PAUSE
+        due = now - self._told >= max(PAUSE, TIMES * self.verifying)
         self._told = now if due else self._told
         return due
 
@@ -84,9 +88,11 @@ class Standing:
 
         Processes without accelerators are also tried spread evenly: a search that is cut short has not come to them.
         """
+        began = time.perf_counter()
         costs = self.judge(layout, values, how)
         if costs is not None and layout.dealt:
             self.judge(layout, evened(layout, values), how)
+        self.search.verifying = time.perf_counter() - began
         return costs
 
     def judge(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
@@ -102,6 +108,11 @@ class Standing:
             self.values, self.assignment, self.costs, self.how = values, assignment, costs, how
             self.tell()
         return costs
+
+    @property
+    def an_offer(self) -> float:
+        """Deterministic seconds that an answer takes to be verified."""
+        return A_PLACE * sum(component.least for component in self.problem.hinted)
 
     def prove(self, number: int, bound: int) -> None:
         """No answer is below this in a tier, given the earlier tiers."""

@@ -9,6 +9,7 @@ from placewright.models.machines.cluster import Cluster
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import Plan, Term
 from placewright.models.planning.measured import SECOND
+from placewright.report.distance import distance
 from placewright.report.progress import standing
 
 SHORT = Term("accelerators short", 2, 0, 1_000_000, 0)
@@ -33,6 +34,19 @@ def after(bound: int, short: int = 2) -> Plan:
 )
 def test_the_first_tier_that_is_open_is_shown_in_its_own_unit(plan: Plan | None, text: str) -> None:
     assert standing(plan) == text
+
+
+@pytest.mark.parametrize(
+    ("plan", "text"),
+    [
+        (after(1_000_000), "within 51.8% of the best possible; later terms not proved"),
+        (after(60_900, short=0), "the best possible but for MiB of weights across racks and 1 more: 757, at least 609"),
+        (after(75_700, short=0), "the best possible but for extra racks: 7, at least 0"),
+    ],
+)
+def test_a_plan_says_how_far_its_first_open_tier_may_be_from_the_best(plan: Plan, text: str) -> None:
+    racks = replace(RACKS, bound=0 if plan.bound == 75_700 else 7)
+    assert distance(replace(plan, terms=(*plan.terms[:-1], racks))) == text
 
 
 def test_traffic_that_counts_as_time_is_told_in_seconds() -> None:

@@ -69,10 +69,10 @@ def test_the_bound_grows_to_the_optimum_and_not_beyond(seed: int) -> None:
 def test_made_tighter_it_proves_the_same(seed: int) -> None:
     stage = aimed(shared_cluster(seed))[1]
     plain, before = stage.bound, stage.spent
-    stage.tighten()
+    stage.tighten(60.0)
     assert stage.spent > before and plain is not None and stage.bound is not None and plain <= stage.bound <= best(seed)
     again = stage.spent
-    stage.tighten()  # it is as tight as it gets
+    stage.tighten(60.0)  # it is as tight as it gets
     assert stage.spent == again
     for _ in range(40):
         stage.advance(None, 1.0, 10)
@@ -108,7 +108,7 @@ def test_the_same_work_and_the_same_bounds_every_time() -> None:
         stage, found = aimed(shared_cluster(2))[1], []
         for number in range(5):
             if number == 2:
-                stage.tighten()
+                stage.tighten(60.0)
             stage.advance(None, 1.0, 7)
             found.append((stage.bound, stage.spent, stage.likely()))
         return found

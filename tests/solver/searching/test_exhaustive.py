@@ -42,3 +42,11 @@ def test_what_is_large_is_left_to_the_solver() -> None:
     assert exhaustive.combinations(Layout(small), exhaustive.MOST_VALUES)
     large = problem(cluster(*[{"count": 2, "rack": str(rank)} for rank in range(6)]), *[component(name, 1, 4) for name in "abcd"])
     assert exhaustive.combinations(Layout(large), exhaustive.MOST_VALUES) is None
+
+
+def test_every_range_has_every_place() -> None:
+    where = cluster({"count": 2}, {"count": 3}, {"count": 2})
+    ranges = [component("a", 1, 4, contiguous=True), component("b", 2, 4, contiguous=True)]
+    answer = solve(problem(where, component("c", 2), *ranges))
+    assert answer.plan is not None
+    assert {term.name: term.value for term in answer.plan.terms}["accelerators short of what was asked at most"] == 3

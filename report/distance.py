@@ -1,0 +1,27 @@
+"""How far a plan may be from the best possible, where that is not proved."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import Sequence
+
+from ..models.placements.plan import Plan, Term
+
+
+def distance(plan: Plan) -> str:
+    """Say how far a plan may be from the best possible by the first terms that are not proved; of later ones only that they are not."""
+    its, bound = plan.first_open
+    if not its or its[0].tier == plan.terms[0].tier:
+        gap = "less than 0.1%" if 0 < plan.gap < 0.0005 else f"{plan.gap:.1%}"
+        said = f"within {gap} of the best possible"
+    else:
+        said = f"the best possible but for {of_tier(its, bound)}"
+    later = bool(its) and any(term.value > term.bound and term.tier > its[0].tier for term in plan.terms)
+    return f"{said}; later terms not proved" if later else said
+
+
+def of_tier(terms: Sequence[Term], bound: int) -> str:
+    """Say what the terms of a tier cost, in their own unit, and what they cost at least, given a bound on them and all later ones."""
+    value, unit = sum(term.weight * term.value for term in terms), gcd(*(term.weight for term in terms))
+    names = terms[0].name if len(terms) == 1 else f"{terms[0].name} and {len(terms) - 1} more"
+    return f"{names}: {value // unit:,}, at least {max(0, -(-bound // unit)):,}"
