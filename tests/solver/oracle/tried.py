@@ -123,7 +123,8 @@ class Tried:
 
     def _wrong(self, wish: Wish, held: Held, there: dict[str, Held]) -> Iterator[str]:
         yield from wrong_place(self.job.cluster, wish, held)
-        yield from refused_between(self.job, there, self.apart)
+        partly = self.by_choice and len(there) < len(self.ordered)  # who shares by choice is known at the end
+        yield from (name for name in refused_between(self.job, there, self.apart) if name != "shared" or not partly)
         yield from exceeded(self.job, there)
         yield from undealt(self.job, {wish.name: held})
         if wish.name not in self.in_family and self._cuts(wish, held) is None:
