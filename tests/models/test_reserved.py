@@ -36,13 +36,13 @@ def test_they_add_up_node_by_node() -> None:
     assert cpus_on_nodes(plan(env=4)) == {1: 8}
 
 
-def test_of_components_that_share_processes_the_one_counts_that_reserves_most(tmp_path: Path) -> None:
+def test_colocated_components_reserve_for_processes_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "job.yaml"
     path.write_text(JOB)
     answer = pw.solve(path)
     assert answer.plan is not None
-    assert answer.plan.cpus == {"actor": 3, "env": 5}
-    assert sum(cpus_on_nodes(answer.plan).values()) == 4 * 3 + 2 * 5
+    assert answer.plan.cpus == {"actor": 3, "reference": 2, "env": 5}
+    assert sum(cpus_on_nodes(answer.plan).values()) == 4 * 3 + 4 * 2 + 2 * 5
 
 
 def test_the_file_of_a_plan_keeps_them(tmp_path: Path) -> None:
