@@ -40,7 +40,7 @@ class Preferred:
             bundle = variables.bundle(component)
             if keep.what == WHOLE:
                 cut.append(self._torn(component, keep, variables))
-            elif bundle and bundle.contiguous:
+            elif bundle and bundle.contiguous and not bundle.fixed:
                 cut.append(variables.of_place(bundle, _cut_by_place(variables.layout, bundle, component, keep)))
             else:
                 cut.append(self._cut(component, keep, variables))
@@ -82,9 +82,9 @@ class Preferred:
         return sum(self._least(layout, component, keep) for component, keep in wishes(layout.problem))
 
     def _least(self, layout: Layout, component: Component, keep: Keep) -> int:
-        if component.name in layout.dealt:
+        if component.name in layout.dealt or (bundle := layout.bundle_of[component.name]).fixed:
             return 0
-        pool, size, rooms = layout.pool_of[layout.bundle_of[component.name]], size_of(component, keep), dict[str, int]()
+        pool, size, rooms = layout.pool_of[bundle], size_of(component, keep), dict[str, int]()
         for cell in layout.cells:
             name = cell.name if keep.level == NODE_LEVEL else cell.domain(keep.level)
             rooms[name] = rooms.get(name, 0) + layout.capacity(cell, pool, 1)

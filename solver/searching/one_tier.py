@@ -45,8 +45,8 @@ FAR = 0.04
 """As a share of an answer, what it is above all that is proved where the solver itself does more, and sooner, than a tighter relaxation."""
 BY_ITSELF = ((0.3, False), (2.5, True), (1.5, False))
 """How long it then searches the whole, by turns as it would by itself and by the relaxation; the next time twice as long."""
-A_TURN = 0.15
-"""Share of the time that is left which a tighter relaxation, and dividing it, may each take in a round while the answer is far."""
+A_TURN, A_LONG_TURN = 0.15, 0.5
+"""Shares of the time that is left which a tighter relaxation, and dividing it, may each take in a round: while the answer is far, and else."""
 PARTS = 6
 """Parts of the tree of relaxations of which each round tries the indicators that are whole there."""
 PRESSED = 4
@@ -100,7 +100,7 @@ class OneTier:
 
     def _advance(self, stage: BoundStage, nodes: int, plain: bool) -> None:
         standing, before = self.standing, stage.spent
-        limit = (A_TURN if self._is_far() else 1.0) * self.left
+        limit = (A_TURN if self._is_far() else A_LONG_TURN) * self.left
         if not plain:
             stage.tighten(limit)
         upper = standing.costs[self.number] if standing.assignment else None

@@ -39,11 +39,12 @@ def test_only_nodes_that_may_be_short_are_split() -> None:
     assert sizes(problem(where, component("a", 16, host_memory=2))) == [1, 1, 1, MANY - 3]
 
 
-def test_colocated_ones_share_their_cpus_and_not_their_memory() -> None:
+def test_colocated_ones_add_up() -> None:
     def together(**more: int) -> Problem:
         return problem(many(cpus=8, memory=8), component("a", 4, **more), component("b", 4, **more), together="a+b")
 
-    assert sizes(together(cpus=2)) == [MANY]
+    assert sizes(together(cpus=1)) == [MANY]
+    assert sizes(together(cpus=2)) == [1] * MANY
     assert sizes(together(host_memory=1)) == [MANY]
     assert sizes(together(host_memory=2)) == [1] * MANY
 
