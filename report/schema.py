@@ -1,7 +1,7 @@
 """The JSON Schema (draft-07) of a kind of file, for editors: what `verify` reads, key by key, with what each key means.
 
-It is made of the forms that read the files, so that both take the same. pydantic writes the draft of 2020-12; editors and their
-language servers know draft-07. What only reading can tell, such as a rank outside the cluster, no schema says.
+It is made of the forms that read the files, so that both take the same. Of a plan pydantic writes the draft of 2020-12; editors and
+their language servers know draft-07. What only reading can tell, such as a rank outside the cluster, no schema says.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import re
 from typing import Any, Mapping
 
 import yaml
-from pydantic import BaseModel
+
+from ..models.text.form import REQUIRED, Form, Key
 
 Node = dict[str, Any]
 
@@ -55,8 +56,7 @@ _BACKTICKS = re.compile(r"`([^`]+)`")
 
 def schema(kind: str) -> Node:
     """The schema of one of KINDS, as JSON data."""
-    form, interpolated = _form(kind), kind not in ("cluster", "plan")
-    written = form.model_json_schema(mode="validation")
+    written, interpolated = _of_plan() if kind == "plan" else _written(_form(kind)), kind not in ("cluster", "plan")
     definitions = {_short(name): _Converter(interpolated).definition(its) for name, its in sorted(written.pop("$defs", {}).items())}
     if interpolated:
         definitions[_INTERPOLATION] = _MARK
@@ -72,7 +72,42 @@ def schema_to_json(kind: str) -> str:
     return json.dumps(schema(kind), indent=1, ensure_ascii=False) + "\n"
 
 
-def _form(kind: str) -> type[BaseModel]:
+def _written(form: type[Form]) -> Node:
+    """A form and all forms inside, which are its `$defs`."""
+    definitions: Node = {}
+    waiting = [form]
+    while waiting:
+        current = waiting.pop()
+        if current.__name__ not in definitions:
+            definitions[current.__name__] = _keys_of(current)
+            kinds = [each.kind for each in current.keys.values()]
+            waiting += [kind.form for kind in kinds if kind.form and f'"$ref": "{kind.form.__name__}"' in json.dumps(kind.schema)]
+    return {**definitions.pop(form.__name__), "$defs": definitions}
+
+
+def _keys_of(form: type[Form]) -> Node:
+    needed = [each.written for each in form.keys.values() if each.default is REQUIRED]
+    found: Node = {"description": form.__doc__ or "", "properties": {each.written: _written_key(each) for each in form.keys.values()}}
+    return found | {"additionalProperties": form.is_open} | ({"required": needed} if needed else {})
+
+
+def _written_key(key: Key) -> Node:
+    schema = {"anyOf": [key.kind.schema, {"type": "null"}]} if key.default is None else key.kind.schema
+    said = {"description": key.description, "title": key.title}
+    return {**schema, **said} if key.default is REQUIRED else {**schema, **said, "default": key.default}
+
+
+def _of_plan() -> Node:
+    from ..models.machines.cluster_file import ClusterForm
+    from ..models.placements.plan_file import PlanForm
+
+    written, cluster = PlanForm.model_json_schema(mode="validation"), _written(ClusterForm)
+    written["properties"]["cluster"]["$ref"] = ClusterForm.__name__
+    written["$defs"] |= cluster.pop("$defs") | {ClusterForm.__name__: cluster}
+    return written
+
+
+def _form(kind: str) -> type[Form]:
     if kind == "native":
         from ..models.dialects.native.form import NativeForm
 
@@ -85,13 +120,9 @@ def _form(kind: str) -> type[BaseModel]:
         from ..models.dialects.rlinf.planning.form import RLinfFileForm
 
         return RLinfFileForm
-    if kind in ("roll", "verl"):
-        from ..models.hints.block_form import FileForm
+    from ..models.hints.block_form import FileForm
 
-        return FileForm
-    from ..models.placements.plan_file import PlanForm
-
-    return PlanForm
+    return FileForm
 
 
 def _short(name: str) -> str:

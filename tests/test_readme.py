@@ -183,6 +183,6 @@ def test_every_key_of_hints_is_told_of() -> None:
     from placewright.models.hints.relations import LinkForm, RelationForm
 
     forms = (ComponentForm, ParallelForm, PlacedForm, EstimateForm, PlanForm, BudgetForm, RelationForm, LinkForm, BlockForm, MeasuredOnForm)
-    keys = {its.alias or name for form in forms for name, its in form.model_fields.items()}
+    keys = {its.written for form in forms for its in form.keys.values()}
     told = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`\n]+`", README))))
     assert keys <= told, sorted(keys - told)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .dialect import Dialect
 
 DIALECTS = ("rlinf", "roll", "verl", "native")
-"""In the order of asking: native files need pydantic, which is not to be loaded for the others."""
+"""In the order of asking."""
 
 
 _TOP_KEYS = {

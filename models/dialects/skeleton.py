@@ -90,6 +90,6 @@ class Reader(ABC):
         """Components and relations of the file with what a block of hints adds; without a block, unchanged."""
         if block is None:
             return Said(tuple(components), tuple(relations))
-        from ..hints.block import add_block  # pydantic is loaded for files with hints alone
+        from ..hints.block import add_block
 
         return add_block(block, cluster, tuple(components), self.notes.findings, tuple(relations))

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import Collection, Iterator, TypeVar
 
-from pydantic import BaseModel
-
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
+from ..text.form import Form
 from ..text.forms import fill
 from ..text.nearest import nearest
 from ..text.scalar_text import in_flow_map
 from ..text.tree import Sequence, Value, find, kind_of, leaves
 from ..text.unresolved import UNRESOLVED
 
-Form = TypeVar("Form", bound=BaseModel)
+AnyForm = TypeVar("AnyForm", bound=Form)
 
 
-def entries(form: type[Form], written: Value | None, section: str, example: str, findings: list[Finding]) -> Iterator[tuple[Form, Value]]:
+def entries(
+    form: type[AnyForm], written: Value | None, section: str, example: str, findings: list[Finding]
+) -> Iterator[tuple[AnyForm, Value]]:
     """Every entry of a section that has the right form, with what is written of it."""
     if written is None:
         return

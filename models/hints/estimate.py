@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal, InvalidOperation
 from math import lcm
-from typing import Annotated, Sequence
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSchema
+from typing import Sequence
 
 from ..component import Component, Parallel
 from ..counts import write_counts
@@ -15,7 +13,8 @@ from ..estimate import BITS, FULL, MEGATRON, NONE, OPTIMIZERS, RECOMPUTED, SHARD
 from ..findings.wording import with_noun
 from ..memory.optimizer import optimizer_of
 from ..memory.shards import fitting, not_whole, whole_groups
-from ..text.values import Count, OneOf, Percent, Word, shown, whole_schema
+from ..text.form import Form, Kind, key, shown
+from ..text.values import Boolean, Count, OneOf, Percent, Word
 
 MOST = 10**14
 """Parameters: a hundred times what the largest models have."""
@@ -24,7 +23,7 @@ _PATTERN = r"^\s*[0-9]{1,15}(\.[0-9]{1,6})?\s*[KkMmBbTt]?\s*$"
 _TEXT = re.compile(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([KMBT]?)\s*", re.IGNORECASE | re.ASCII)
 
 
-def _parameters(value: object) -> object:
+def _parameters(value: object) -> int:
     """How many, of `7B`, `494M` or a number. Raises ValueError with a sentence for a person."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{shown(value)} is no number of parameters")
@@ -38,24 +37,16 @@ def _parameters(value: object) -> object:
     return found
 
 
-Parameters = Annotated[
-    int,
-    BeforeValidator(_parameters),
-    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 1, "maximum": MOST}, {"type": "string", "pattern": _PATTERN}]}),
-]
+Parameters = Kind(_parameters, {"anyOf": [{"type": "number", "minimum": 1, "maximum": MOST}, {"type": "string", "pattern": _PATTERN}]})
 """A number of parameters such as ``7B``."""
 
 
-def _part(value: object) -> object:
-    """The percent of a part of at most 1.0, such as 0.6, as engines have it; anything else as it is."""
-    return max(1, round(100 * value)) if isinstance(value, float) and 0 < value <= 1 else value
+def _part(value: object) -> int:
+    """Percent of a part of at most 1.0, such as 0.6, as engines have it, or of a whole number. Raises ValueError."""
+    return max(1, round(100 * value)) if isinstance(value, float) and 0 < value <= 1 else Percent.read(value)
 
 
-Part = Annotated[
-    Percent,
-    BeforeValidator(_part),
-    WithJsonSchema({"anyOf": [*whole_schema(1, 100)["anyOf"], {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}]}),
-]
+Part = Kind(_part, {"anyOf": [*Percent.schema["anyOf"], {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}]})
 """Percent: a whole number such as ``60``, or a part such as ``0.6``; ``1.0`` is all of it."""
 
 
@@ -63,71 +54,69 @@ def _one_of(words: tuple[str, ...]) -> str:
     return "one of " + ", ".join(f"`{word}`" for word in words)
 
 
-class EstimateForm(BaseModel):
+class EstimateForm(Form):
     """What memory is estimated from. What a model card knows need not be said again."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-    model: Word = Field(default="", title="the model, where its numbers are known", description="an id such as `Qwen/Qwen2.5-7B-Instruct`")
-    parameters: Parameters | None = Field(default=None, title="all weights of the model", description="a number such as `7B`")
-    trainable: Parameters | None = Field(
-        default=None, title="how many weights are trained, where not all are", description="a number such as `40M`"
+    model = key(Word, default="", title="the model, where its numbers are known", description="an id such as `Qwen/Qwen2.5-7B-Instruct`")
+    parameters = key(Parameters, default=None, title="all weights of the model", description="a number such as `7B`")
+    trainable = key(Parameters, default=None, title="how many weights are trained, where not all are", description="a number such as `40M`")
+    lora_rank = key(
+        Count, default=None, title="the rank of adapters, where these alone are trained", description="a whole number such as `32`"
     )
-    lora_rank: Count | None = Field(
-        default=None, title="the rank of adapters, where these alone are trained", description="a whole number such as `32`"
+    precision = key(
+        OneOf("precision", tuple(BITS)), default="bf16", title="of the weights while they work", description=_one_of(tuple(BITS))
     )
-    precision: Annotated[str, OneOf("precision", tuple(BITS))] = Field(
-        default="bf16", title="of the weights while they work", description=_one_of(tuple(BITS))
+    optimizer = key(
+        OneOf("optimizer", tuple(OPTIMIZERS)),
+        default=None,
+        title="`adam` for what is trained by its role, else none",
+        description=_one_of(tuple(OPTIMIZERS)),
     )
-    optimizer: Annotated[str, OneOf("optimizer", tuple(OPTIMIZERS))] | None = Field(
-        default=None, title="`adam` for what is trained by its role, else none", description=_one_of(tuple(OPTIMIZERS))
+    sharding = key(OneOf("sharding", SHARDINGS), default=NONE, title="what data parallel ranks divide", description=_one_of(SHARDINGS))
+    shards = key(
+        Count, default=None, title="how many ranks divide, where not all do (hybrid sharding)", description="a whole number such as `8`"
     )
-    sharding: Annotated[str, OneOf("sharding", SHARDINGS)] = Field(
-        default=NONE, title="what data parallel ranks divide", description=_one_of(SHARDINGS)
+    sequence = key(Count, default=None, title="tokens of one sequence, prompt and answer", description="a whole number such as `8192`")
+    micro_batch = key(
+        Count, default=1, title="sequences that one data parallel rank works on at a time", description="a whole number such as `1`"
     )
-    shards: Count | None = Field(
-        default=None, title="how many ranks divide, where not all do (hybrid sharding)", description="a whole number such as `8`"
+    recompute = key(
+        OneOf("recomputation", RECOMPUTED),
+        default=FULL,
+        title="what is computed again in the backward pass",
+        description=_one_of(RECOMPUTED),
     )
-    sequence: Count | None = Field(
-        default=None, title="tokens of one sequence, prompt and answer", description="a whole number such as `8192`"
+    attention_scores = key(
+        Boolean, default=False, title="scores of attention are stored, as without flash attention", description="`true` or `false`"
     )
-    micro_batch: Count = Field(
-        default=1, title="sequences that one data parallel rank works on at a time", description="a whole number such as `1`"
+    sequences = key(
+        Count,
+        default=None,
+        title="sequences that a replica of an engine caches at the same time",
+        description="a whole number such as `64`",
     )
-    recompute: Annotated[str, OneOf("recomputation", RECOMPUTED)] = Field(
-        default=FULL, title="what is computed again in the backward pass", description=_one_of(RECOMPUTED)
-    )
-    attention_scores: StrictBool = Field(
-        default=False, title="scores of attention are stored, as without flash attention", description="`true` or `false`"
-    )
-    sequences: Count | None = Field(
-        default=None, title="sequences that a replica of an engine caches at the same time", description="a whole number such as `64`"
-    )
-    cache: Annotated[str, OneOf("precision", ("bf16", "fp16", "fp8"))] | None = Field(
-        default=None, title="the precision of the cache", description="such as `fp8`"
-    )
-    utilization: Part | None = Field(
+    cache = key(OneOf("precision", ("bf16", "fp16", "fp8")), default=None, title="the precision of the cache", description="such as `fp8`")
+    utilization = key(
+        Part,
         default=None,
         title="percent of each accelerator that an engine takes for itself",
         description="a whole number such as `60`, or a part such as `0.6`",
     )
-    offload: StrictBool = Field(default=False, title="it leaves its accelerators while another phase runs", description="`true` or `false`")
-    layers: Count | None = Field(default=None, description="a whole number such as `28`")
-    hidden: Count | None = Field(default=None, title="the width of the model", description="a whole number such as `3584`")
-    heads: Count | None = Field(default=None, title="attention heads of a layer", description="a whole number such as `28`")
-    kv_heads: Count | None = Field(default=None, title="heads of keys and values", description="a whole number such as `4`")
-    head_size: Count | None = Field(default=None, description="a whole number such as `128`")
-    intermediate: Count | None = Field(
-        default=None, title="the width of the feed-forward part", description="a whole number such as `18944`"
-    )
-    vocabulary: Count | None = Field(default=None, description="a whole number such as `152064`")
-    experts: Count | None = Field(default=None, title="routed experts of a layer", description="a whole number such as `128`")
-    expert_intermediate: Count | None = Field(default=None, title="the width of one expert", description="a whole number such as `768`")
+    offload = key(Boolean, default=False, title="it leaves its accelerators while another phase runs", description="`true` or `false`")
+    layers = key(Count, default=None, description="a whole number such as `28`")
+    hidden = key(Count, default=None, title="the width of the model", description="a whole number such as `3584`")
+    heads = key(Count, default=None, title="attention heads of a layer", description="a whole number such as `28`")
+    kv_heads = key(Count, default=None, title="heads of keys and values", description="a whole number such as `4`")
+    head_size = key(Count, default=None, description="a whole number such as `128`")
+    intermediate = key(Count, default=None, title="the width of the feed-forward part", description="a whole number such as `18944`")
+    vocabulary = key(Count, default=None, description="a whole number such as `152064`")
+    experts = key(Count, default=None, title="routed experts of a layer", description="a whole number such as `128`")
+    expert_intermediate = key(Count, default=None, title="the width of one expert", description="a whole number such as `768`")
 
     def estimate(self) -> Estimate:
         """What it says."""
         said = {name: value for name in Estimate.__dataclass_fields__ if name != "written" and (value := getattr(self, name)) is not None}
-        return Estimate(**said, written=tuple(name for name in said if name in self.model_fields_set))
+        return Estimate(**said, written=tuple(name for name in said if name in self.said))
 
 
 def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, str, str] | None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Annotated, ClassVar, Mapping, Union
-
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, StrictBool, Tag
 
 from ..component import Parallel
 from ..machines.node_group import CLUSTER_LABEL
 from ..planning.measured import POWER, SCALINGS
 from ..roles import ROLES
+from ..text.form import Form, form_of, key, list_of
 from ..text.values import (
-    LIST,
-    TEXT,
     Amounts,
+    Boolean,
     Count,
     Degrees,
     Labels,
@@ -32,24 +29,20 @@ from .estimate import EstimateForm
 from .locality import KeepForm, Others, Pins, Spreads
 from .seconds.seconds import Seconds
 
-_Role = Annotated[str, OneOf("role", ROLES)]
+_Role = OneOf("role", ROLES)
 _OTHERS = "the name of a component such as `actor`, or a list of names"
 _FAR = "the name of a component such as `actor`, a map such as `{component: actor, level: rack}`, or a list of them"
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-    # A default that is a form is made by `model_construct`: it holds nothing but defaults, and what reads its text is built only for a text.
-
-
-class ParallelForm(_Strict):
+class ParallelForm(Form):
     """Degrees of parallelism; a list leaves the choice open, the preferred one first."""
 
-    tp: Degrees = Field(default=(1,), description="a whole number such as `8`, or a list such as `[2, 4]`", title="tensor parallel size")
-    pp: Degrees = Field(default=(1,), description="a whole number such as `2`, or a list", title="pipeline parallel size")
-    cp: Degrees = Field(default=(1,), description="a whole number such as `2`, or a list", title="context parallel size")
-    ep: Degrees = Field(default=(1,), description="a whole number such as `8`, or a list", title="expert parallel size")
-    dp: Degrees = Field(
+    tp = key(Degrees, default=(1,), description="a whole number such as `8`, or a list such as `[2, 4]`", title="tensor parallel size")
+    pp = key(Degrees, default=(1,), description="a whole number such as `2`, or a list", title="pipeline parallel size")
+    cp = key(Degrees, default=(1,), description="a whole number such as `2`, or a list", title="context parallel size")
+    ep = key(Degrees, default=(1,), description="a whole number such as `8`, or a list", title="expert parallel size")
+    dp = key(
+        Degrees,
         default=(1,),
         description="a whole number such as `2`, or a list",
         title="data parallel ranks inside one replica of an engine; how many replicas there are follows from the accelerators",
@@ -91,123 +84,136 @@ _OTHER_WORDS = {
 }
 
 
-class HintForm(_Strict):
+class HintForm(Form):
     """Hints about one component of the job: how much it asks for, and how it is run. `accelerators` and `processes` are a number, a range or a list."""
 
-    other_words: ClassVar[Mapping[str, str]] = _OTHER_WORDS
-    """What people write for a key -> what is advised then."""
+    other_words = _OTHER_WORDS
 
-    role: _Role | None = Field(
-        default=None, description=f"one of {', '.join(f'`{role}`' for role in ROLES)}", title="what it does, if its name does not say it"
+    role = key(
+        _Role,
+        default=None,
+        description=f"one of {', '.join(f'`{role}`' for role in ROLES)}",
+        title="what it does, if its name does not say it",
     )
-    accelerators: Amounts | None = Field(
+    accelerators = key(
+        Amounts,
         default=None,
         description="a number such as `16`, a range such as `8-32`, or a list of them such as `[2, 4, 8-16]`",
         title="how many accelerators it asks for",
     )
-    processes: Amounts | None = Field(
+    processes = key(
+        Amounts,
         default=None,
         description="a number such as `16`, a range such as `8-32`, or a list of them such as `[2, 4, 8-16]`",
         title="how many processes it has",
     )
-    accelerators_per_process: Count | None = Field(default=None, description="a whole number such as `1`")
-    parallel: ParallelForm = Field(default=ParallelForm.model_construct(), description="degrees such as `{tp: 8, pp: 2}`")
-    memory: Mebibytes = Field(default=0, description="memory of one process on one accelerator, such as `70GiB`")
-    estimate: EstimateForm | None = Field(
+    accelerators_per_process = key(Count, default=None, description="a whole number such as `1`")
+    parallel = key(form_of(ParallelForm), default=ParallelForm(), description="degrees such as `{tp: 8, pp: 2}`")
+    memory = key(Mebibytes, default=0, description="memory of one process on one accelerator, such as `70GiB`")
+    estimate = key(
+        form_of(EstimateForm),
         default=None,
         title="what its memory is estimated from, where nobody measured it",
         description="a map such as `{parameters: 7B, optimizer: adam, sharding: zero3, sequence: 8192, micro_batch: 1}`",
     )
-    offloaded: Mebibytes = Field(
+    offloaded = key(
+        Mebibytes,
         default=0,
         description="an amount such as `2GiB`",
         title="memory that one process keeps on each accelerator while another phase runs",
     )
-    host_memory: Mebibytes = Field(default=0, description="memory of its node that one process needs, such as `100GiB`")
-    cpus: Count | None = Field(default=None, description="a whole number such as `4`", title="CPUs that are reserved for one process")
-    phase: Names = Field(
+    host_memory = key(Mebibytes, default=0, description="memory of its node that one process needs, such as `100GiB`")
+    cpus = key(Count, default=None, description="a whole number such as `4`", title="CPUs that are reserved for one process")
+    phase = key(
+        Names,
         default=(),
         description="a name such as `generate`, or a list of them",
         title="when it needs its memory: components without a phase in common take turns",
     )
-    node_group: Labels = Field(default=(CLUSTER_LABEL,), description="the label of a node group such as `node`, or several with commas")
-    accelerator: Name | None = Field(default=None, description="a model such as `H100`", title="the only model that it may use")
-    contiguous: StrictBool = Field(
-        default=False, description="`true` or `false`", title="its accelerators are one solid range, in the order of its ranks"
+    node_group = key(Labels, default=(CLUSTER_LABEL,), description="the label of a node group such as `node`, or several with commas")
+    accelerator = key(Name, default=None, description="a model such as `H100`", title="the only model that it may use")
+    contiguous = key(
+        Boolean, default=False, description="`true` or `false`", title="its accelerators are one solid range, in the order of its ranks"
     )
-    any_order: StrictBool = Field(
-        default=False, description="`true` or `false`", title="a contiguous component whose processes may lie in their range in any order"
+    any_order = key(
+        Boolean,
+        default=False,
+        description="`true` or `false`",
+        title="a contiguous component whose processes may lie in their range in any order",
     )
-    stride: Count = Field(
-        default=1, description="a whole number such as `2`", title="tensor parallel groups interleave in blocks of so many groups"
+    stride = key(
+        Count, default=1, description="a whole number such as `2`", title="tensor parallel groups interleave in blocks of so many groups"
     )
-    colocate_with: Names = Field(default=(), description=_OTHERS, title="it uses exactly the accelerators of these")
-    disjoint_from: Names = Field(default=(), description=_OTHERS, title="it shares no accelerator with these")
-    within: Names = Field(default=(), description=_OTHERS, title="it uses only accelerators that these use")
-    rank_aligned_with: Names = Field(
-        default=(), description=_OTHERS, title="it uses exactly the accelerators of these, in the same order of ranks"
+    colocate_with = key(Names, default=(), description=_OTHERS, title="it uses exactly the accelerators of these")
+    disjoint_from = key(Names, default=(), description=_OTHERS, title="it shares no accelerator with these")
+    within = key(Names, default=(), description=_OTHERS, title="it uses only accelerators that these use")
+    rank_aligned_with = key(
+        Names, default=(), description=_OTHERS, title="it uses exactly the accelerators of these, in the same order of ranks"
     )
-    zero_copy_with: Names = Field(
-        default=(), description=_OTHERS, title="it uses the accelerators of these so that each finds its part of the weights at home"
+    zero_copy_with = key(
+        Names, default=(), description=_OTHERS, title="it uses the accelerators of these so that each finds its part of the weights at home"
     )
-    apart_from: Others = Field(default=(), description=_FAR, title="no rack, or other domain, holds some of it and some of these")
-    near: Others = Field(default=(), description=_FAR, title="every rack, or other domain, that holds some of it holds some of these")
-    keep: KeepForm | None = Field(
-        default=None, title="what of it stays together", description="a map such as `{tp: nvlink_domain, replica: rack}`"
+    apart_from = key(Others, default=(), description=_FAR, title="no rack, or other domain, holds some of it and some of these")
+    near = key(Others, default=(), description=_FAR, title="every rack, or other domain, that holds some of it holds some of these")
+    keep = key(
+        form_of(KeepForm), default=None, title="what of it stays together", description="a map such as `{tp: nvlink_domain, replica: rack}`"
     )
-    spread: Spreads = Field(
+    spread = key(Spreads,
         default=(), title="over what it is spread", description="a level such as `rack`, for at least two racks, a map such as "
         "`{level: rack, domains: 2, percent: 60}`, or a list of them",
     )  # fmt: skip
-    pin: Pins = Field(default=(), title="ranks that must be on certain nodes", description="a list such as `[{ranks: 0-7, nodes: 3}]`")
-    exclude: RankTexts | None = Field(
-        default=None, title="nodes that it must not use", description="ranks or names of nodes, such as `[node-5, 7-9]`"
+    pin = key(Pins, default=(), title="ranks that must be on certain nodes", description="a list such as `[{ranks: 0-7, nodes: 3}]`")
+    exclude = key(
+        RankTexts, default=None, title="nodes that it must not use", description="ranks or names of nodes, such as `[node-5, 7-9]`"
     )
-    traffic: Mebibytes = Field(
+    traffic = key(
+        Mebibytes,
         default=0,
         title="what its processes exchange in a step, for every further domain that they lie in",
         description="an amount such as `14GiB`",
     )
-    seconds: Seconds | None = Field(
+    seconds = key(
+        Seconds,
         default=None,
         title="how long an iteration of it takes, where that was measured",
         description="a map such as `{8: 120, 16: 66}`, `{generate: {8: 95}, train: {8: 60}}` or `{H100: {8: 60}}`, or `59.9` where the count is fixed",
     )
-    scaling: Annotated[str, OneOf("scaling", SCALINGS)] = Field(
+    scaling = key(
+        OneOf("scaling", SCALINGS),
         default=POWER,
         title="what is assumed between and beyond the measured counts",
         description="one of " + ", ".join(f"`{word}`" for word in SCALINGS),
     )
-    samples: Count | None = Field(
-        default=None, description="a whole number such as `512`", title="what its data parallel ranks must divide evenly among themselves"
+    samples = key(
+        Count,
+        default=None,
+        description="a whole number such as `512`",
+        title="what its data parallel ranks must divide evenly among themselves",
     )
 
 
-class PlacedForm(_Strict):
+class PlacedForm(Form):
     """Some processes of a component: `ranks` hold equal shares, in order, of the `accelerators` (or `hardware`) of a `node`.
 
     With more ranks than accelerators, consecutive ranks share one. A rank that stands in several entries holds all of them,
     in order. Several nodes hold the same each, and the ranks go on from node to node.
     """
 
-    ranks: Word = Field(description="process ranks such as `0-7`")
-    node: Word = Field(description="the rank of a node, several such as `0-3`, or a node's name")
-    accelerators: Numbers | None = Field(default=None, description="local indices in order, such as `0-7` or `[3, 2, 1, 0]`")
-    hardware: Numbers | None = Field(default=None, description="local indices of robots and the like, such as `0-1`")
-    node_group: Word | None = Field(
-        default=None, description="the one that is used of several node groups of the component, such as `cluster`"
-    )
+    ranks = key(Word, description="process ranks such as `0-7`")
+    node = key(Word, description="the rank of a node, several such as `0-3`, or a node's name")
+    accelerators = key(Numbers, default=None, description="local indices in order, such as `0-7` or `[3, 2, 1, 0]`")
+    hardware = key(Numbers, default=None, description="local indices of robots and the like, such as `0-1`")
+    node_group = key(Word, default=None, description="the one that is used of several node groups of the component, such as `cluster`")
 
 
-_Placement = Annotated[
-    Union[Annotated[RankText, Tag(TEXT)], Annotated[tuple[PlacedForm, ...], Field(min_length=1), Tag(LIST)]], Discriminator(text_or_list)
-]
+_Placement = text_or_list(RankText, list_of(form_of(PlacedForm), 1))
 
 
 class ComponentForm(HintForm):
     """One component of the job: how much it asks for, or where it is. `accelerators` and `processes` are a number, a range or a list."""
 
-    placement: _Placement | None = Field(
+    placement = key(
+        _Placement,
         default=None,
         description="ranks such as `0-7` or `0-7:0-3`, or a list such as `[{ranks: 0-3, node: 0, accelerators: [3, 2, 1, 0]}]`",
         title="where it is: resource ranks and process ranks, as RLinf writes them, or node by node",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Collection, Iterator, Mapping
-
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+from typing import Collection, Iterator, Mapping
 
 from ..component import UNBOUNDED, Component
 from ..findings.finding import Finding, Severity, UnusableInput, error, warning
@@ -13,18 +11,19 @@ from ..machines.cluster import Cluster
 from ..machines.topology import LEVELS
 from ..planning.workload import AIMS, LOOKED_AT, MODELS, PHASES, SECONDS, STAGES, STEADY, STREAM, Budget, Workload
 from ..quantity import Advised
+from ..text.form import Form, form_of, key, list_of, several
 from ..text.forms import fill
 from ..text.tree import Mapping as Map
 from ..text.tree import Value, leaves
 from ..text.unresolved import UNRESOLVED
-from ..text.values import Count, OneOf, Rate, Word, or_list, several
+from ..text.values import Boolean, Count, OneOf, Rate, Word, or_list
 from .circles import ARROW, WHOLE
 from .seconds.duration import Duration
 from .times.timed import example
 from .topology import UNNAMED, named
 from .workflow import read_workflow
 
-_Chains = Annotated[tuple[Word, ...], BeforeValidator(several), Field(max_length=256), or_list({"type": "string"}, maxItems=256)]
+_Chains = list_of(Word, most=256, unpack=several, schema=or_list({"type": "string"}, maxItems=256))
 
 
 def _once(phases: tuple[str, ...]) -> tuple[str, ...]:
@@ -34,24 +33,20 @@ def _once(phases: tuple[str, ...]) -> tuple[str, ...]:
     return phases
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class BudgetForm(_Strict):
+class BudgetForm(Form):
     """What an answer may take at most."""
 
-    accelerators: Count | None = Field(default=None, description="a whole number such as `48`")
-    seconds: Duration | None = Field(default=None, description="a number such as `60`", title="how long an iteration may take")
+    accelerators = key(Count, default=None, description="a whole number such as `48`")
+    seconds = key(Duration, default=None, description="a number such as `60`", title="how long an iteration may take")
 
 
-class BandwidthForm(_Strict):
+class BandwidthForm(Form):
     """How much crosses a level of the topology in a second; with it, what components send counts as time."""
 
-    node: Rate = Field(default=0, description="an amount such as `50GiB`")
-    nvlink_domain: Rate = Field(default=0, description="an amount such as `50GiB`")
-    rack: Rate = Field(default=0, description="an amount such as `12GiB`")
-    zone: Rate = Field(default=0, description="an amount such as `1GiB`")
+    node = key(Rate, default=0, description="an amount such as `50GiB`")
+    nvlink_domain = key(Rate, default=0, description="an amount such as `50GiB`")
+    rack = key(Rate, default=0, description="an amount such as `12GiB`")
+    zone = key(Rate, default=0, description="an amount such as `1GiB`")
 
 
 _OTHER_WORDS = {
@@ -69,30 +64,29 @@ _OTHER_WORDS = {
 }
 
 
-class PlanForm(_Strict):
+class PlanForm(Form):
     """What counts and degrees are chosen by; the times themselves are the `seconds` of the components."""
 
-    other_words: ClassVar[Mapping[str, str]] = _OTHER_WORDS
-    """What people write for a key -> what is advised then."""
+    other_words = _OTHER_WORDS
 
-    workflow: _Chains = Field(
+    workflow = key(
+        _Chains,
         default=(),
         title="what works on what",
         description=f"chains such as `rollout {ARROW} inference {ARROW} actor`, with `{WHOLE}` where one begins when all of the other is done",
     )
-    cost_model: Annotated[str, OneOf("cost model", MODELS)] = Field(
-        default=STREAM, description="one of " + ", ".join(f"`{name}`" for name in MODELS)
+    cost_model = key(OneOf("cost model", MODELS), default=STREAM, description="one of " + ", ".join(f"`{name}`" for name in MODELS))
+    batches = key(Count, default=1, title="in how many batches an iteration is handed on", description="a whole number such as `32`")
+    phases = key(
+        list_of(Word, 1, unpack=several, check=_once),
+        default=PHASES,
+        title="the order of the phases",
+        description="names such as `[generate, infer, train]`",
     )
-    batches: Count = Field(default=1, title="in how many batches an iteration is handed on", description="a whole number such as `32`")
-    phases: Annotated[tuple[Word, ...], BeforeValidator(several), AfterValidator(_once), Field(min_length=1)] = Field(
-        default=PHASES, title="the order of the phases", description="names such as `[generate, infer, train]`"
-    )
-    nested: StrictBool = Field(
-        default=False, description="`true` or `false`", title="a component may use the accelerators of several others"
-    )
-    minimise: Annotated[str, OneOf("aim", AIMS)] = Field(default=SECONDS, description="`seconds` of an iteration, or `accelerators`")
-    budget: BudgetForm = Field(default=BudgetForm.model_construct(), description="a map such as `{accelerators: 48, seconds: 60}`")
-    bandwidth: BandwidthForm = Field(default=BandwidthForm.model_construct(), description="a map such as `{node: 50GiB}`")
+    nested = key(Boolean, default=False, description="`true` or `false`", title="a component may use the accelerators of several others")
+    minimise = key(OneOf("aim", AIMS), default=SECONDS, description="`seconds` of an iteration, or `accelerators`")
+    budget = key(form_of(BudgetForm), default=BudgetForm(), description="a map such as `{accelerators: 48, seconds: 60}`")
+    bandwidth = key(form_of(BandwidthForm), default=BandwidthForm(), description="a map such as `{node: 50GiB}`")
 
 
 def read_plan(
@@ -108,7 +102,7 @@ def read_plan(
     `faulty` are components whose own hints are wrong: what is said of them here cannot be judged. What is said of levels of the
     topology is judged by the `cluster`, where there is one.
     """
-    form, timed = PlanForm.model_construct(), {component.name: component.timed for component in components if component.timed}
+    form, timed = PlanForm(), {component.name: component.timed for component in components if component.timed}
     most, readable = cluster.total() if cluster is not None and cluster.counted else UNBOUNDED, True
     if written is not None:
         if open_values := [value for value in leaves(written) if value.tag == UNRESOLVED]:
@@ -162,7 +156,7 @@ def _spans(written: Value | None, before: str = "") -> Iterator[tuple[str, Span]
 
 def _not_looked_at(form: PlanForm, spans: Mapping[str, Span], key: str) -> Iterator[Finding]:
     """What is written and says nothing to the cost model. Where a dialect may choose another one, only what none of these looks at."""
-    judged = [form.cost_model] if "cost_model" in form.model_fields_set or key == "plan" else [STREAM, STEADY]
+    judged = [form.cost_model] if "cost_model" in form.said or key == "plan" else [STREAM, STEADY]
     for each in ("workflow", "batches", "phases"):
         if each in spans and not any(each in LOOKED_AT[model] for model in judged):
             others = ", ".join(f"`{model}`" for model in MODELS if each in LOOKED_AT[model])
@@ -172,7 +166,7 @@ def _not_looked_at(form: PlanForm, spans: Mapping[str, Span], key: str) -> Itera
 
 def _strange_levels(form: BandwidthForm, spans: Mapping[str, Span], key: str, cluster: Cluster | None) -> Iterator[Finding]:
     """A bandwidth of nothing, or of a level that no node names."""
-    for level in BandwidthForm.model_fields:
+    for level in BandwidthForm.keys:
         span = spans.get(f"bandwidth.{level}")
         if span is None:
             continue

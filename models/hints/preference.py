@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Union
-
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
-
 from ..findings.finding import Finding, UnusableInput, error
 from ..machines.topology import LEVELS
 from ..preference import LEXICOGRAPHIC, ORDERS, WEIGHTED, Preference
+from ..text.form import Form, form_of, key
 from ..text.forms import fill
 from ..text.tree import Entry, Mapping, Scalar, Value, find, leaves
 from ..text.unresolved import UNRESOLVED
-from ..text.values import MAP, WORD, Index, OneOf, word_or_map
+from ..text.values import Index, OneOf, word_or_map
 
-_Order = Annotated[str, OneOf("order", ORDERS)]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+_Order = OneOf("order", ORDERS)
 
 
-class WeightsForm(_Strict):
+class WeightsForm(Form):
     """What a MiB across each level of the topology costs in the weighted sum."""
 
-    zone: Index = Field(default=1, description="a whole number such as `100`")
-    rack: Index = Field(default=1, description="a whole number such as `10`")
-    nvlink_domain: Index = Field(default=1, description="a whole number such as `1`")
+    zone = key(Index, default=1, description="a whole number such as `100`")
+    rack = key(Index, default=1, description="a whole number such as `10`")
+    nvlink_domain = key(Index, default=1, description="a whole number such as `1`")
 
 
-class ObjectiveForm(_Strict):
+class ObjectiveForm(Form):
     """How bytes at different levels of the topology are compared."""
 
-    order: _Order | None = Field(
+    order = key(
+        _Order,
         default=None,
         description=f"`{LEXICOGRAPHIC}`: the widest level first; `{WEIGHTED}`: all levels in one sum, the default with `weights`",
     )
-    weights: WeightsForm | None = Field(default=None, description="a map such as `{rack: 10, nvlink_domain: 1}`")
+    weights = key(form_of(WeightsForm), default=None, description="a map such as `{rack: 10, nvlink_domain: 1}`")
 
 
-Objective = Annotated[Union[Annotated[_Order, Tag(WORD)], Annotated[ObjectiveForm, Tag(MAP)]], Discriminator(word_or_map)]
+Objective = word_or_map(_Order, ObjectiveForm)
 
 
 def read_preference(written: Value | None, findings: list[Finding], key: str = "objective") -> Preference:
@@ -56,7 +50,7 @@ def read_preference(written: Value | None, findings: list[Finding], key: str = "
     except UnusableInput as problem:
         findings += problem.findings
         return Preference()
-    weights = {level: getattr(form.weights, level) for level in LEVELS if form.weights and level in form.weights.model_fields_set}
+    weights = {level: getattr(form.weights, level) for level in LEVELS if form.weights and level in form.weights.said}
     order = form.order or (WEIGHTED if weights else LEXICOGRAPHIC)
     if weights and order != WEIGHTED:
         message = f"weights count in one sum, but the order is `{order}`"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Collection, Iterator
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Collection, Iterator
 
 from ..component import BETWEEN_DOMAINS, IN_ORDER, RELATION_KINDS, Relation
 from ..findings.finding import Finding, error
 from ..link import Link
+from ..text.form import Form, key, list_of
 from ..text.tree import Value
 from ..text.values import Count, Mebibytes, OneOf, Word
 from .entries import entries, span_in, unknown
@@ -16,14 +15,10 @@ from .levels import RACK
 from .locality import Domain
 
 MAX_RELATED = 256
-_Kind = Annotated[str, OneOf("kind of relation", RELATION_KINDS)]
+_Kind = OneOf("kind of relation", RELATION_KINDS)
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class RelationForm(_Strict):
+class RelationForm(Form):
     """What must hold between components; what a key of one of them says need not be said again here.
 
     `colocated`: exactly the same accelerators. `disjoint`: none in common. `colocated or disjoint`: one of the two. `subset`:
@@ -33,31 +28,30 @@ class RelationForm(_Strict):
     the same order of ranks. `zero copy`: the same accelerators, so that the second finds its part of the weights of the first at home.
     """
 
-    kind: _Kind = Field(description="one of " + ", ".join(f"`{kind}`" for kind in RELATION_KINDS))
-    components: tuple[Word, ...] = Field(
-        min_length=2, max_length=MAX_RELATED, description=f"two names such as `[actor, rollout]`; for `{IN_ORDER}` two or more"
-    )
-    level: Domain | None = Field(default=None, description="of `apart` and `near`, whose domains are compared: a level such as `rack`")
-    reason: Word = Field(default="", description="who demands it, such as `RLinf's auto mode`")
+    kind = key(_Kind, description="one of " + ", ".join(f"`{kind}`" for kind in RELATION_KINDS))
+    components = key(list_of(Word, 2, MAX_RELATED), description=f"two names such as `[actor, rollout]`; for `{IN_ORDER}` two or more")
+    level = key(Domain, default=None, description="of `apart` and `near`, whose domains are compared: a level such as `rack`")
+    reason = key(Word, default="", description="who demands it, such as `RLinf's auto mode`")
 
 
-class LinkForm(_Strict):
+class LinkForm(Form):
     """What one component sends to another in every step."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, populate_by_name=False)
-    source: Word = Field(alias="from", description="the name of the component that sends, such as `actor`")
-    target: Word = Field(alias="to", description="the name of the component that receives, such as `rollout`")
-    weights: Mebibytes = Field(
+    source = key(Word, written="from", description="the name of the component that sends, such as `actor`")
+    target = key(Word, written="to", description="the name of the component that receives, such as `rollout`")
+    weights = key(
+        Mebibytes,
         default=0,
         title="what each domain is sent that holds some of the target and none of the source",
         description="an amount such as `16GiB`",
     )
-    stream: Mebibytes = Field(
+    stream = key(
+        Mebibytes,
         default=0,
         title="what crosses for each accelerator of the target that no accelerator of the source serves in its own domain",
         description="an amount such as `1MiB`",
     )
-    ratio: Count = Field(default=1, description="how many accelerators of the target one of the source serves, such as `1`")
+    ratio = key(Count, default=1, description="how many accelerators of the target one of the source serves, such as `1`")
 
 
 def read_relations(

@@ -13,7 +13,6 @@ from ..ranks import CODES_BY_REASON, RankError, parse_ranks
 from ..text.nearest import nearest
 from ..text.scalar_text import in_flow_map
 from ..text.tree import Sequence, Value, find
-from ..text.values import Word
 from .forms import ComponentForm
 from .levels import RACK
 from .locality import OtherForm
@@ -100,7 +99,7 @@ def _pins(form: ComponentForm, name: str, value: Value, cluster: Cluster, findin
             yield Pin(ranks, nodes, written.span)
 
 
-def _nodes(texts: tuple[Word, ...], name: str, value: Value, key: str, cluster: Cluster, findings: list[Finding]) -> tuple[int, ...]:
+def _nodes(texts: tuple[str, ...], name: str, value: Value, key: str, cluster: Cluster, findings: list[Finding]) -> tuple[int, ...]:
     """The ranks of nodes that are named by rank, range or name, ascending."""
     found: set[int] = set()
     names: dict[str, int] | None = None

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, ClassVar, Mapping, Sequence, Union
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from typing import Sequence
 
 from ..findings.wording import are, with_noun
 from ..ranks import RankError, parse_ranks
-from ..text.values import LIST, TEXT, Count, Index, Mebibytes, Name, RankText, Word, text_or_list, whole, whole_schema
+from ..text.form import MAX_TEXT, Form, Kind, form_of, key, list_of, map_of, shown
+from ..text.values import Count, Index, Mebibytes, Name, RankText, Word, text_or_list, whole_between
 from .accelerators import GENERIC, accelerators
 from .cluster import Cluster
 from .node import Hardware, Node
 from .node_group import CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
 from .nodes import Alike, Nodes, numbered_nodes
 from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES, SHORTHAND_PATTERN, AsDeclared, read_shorthand
-
-_PerNode = Annotated[
-    int, BeforeValidator(whole), Field(ge=0, le=MAX_ACCELERATORS_PER_NODE), WithJsonSchema(whole_schema(0, MAX_ACCELERATORS_PER_NODE))
-]
-_Repeat = Annotated[int, BeforeValidator(whole), Field(ge=1, le=MAX_NODES), WithJsonSchema(whole_schema(1, MAX_NODES))]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
 
 _NOT_TO_BE_USED = (
     "unavailable", "unusable", "unhealthy", "broken", "faulty", "bad", "used", "in_use", "busy", "occupied", "reserved", "exclude", "excluded",
@@ -34,25 +23,24 @@ _NOT_TO_BE_USED = (
 """What people write for accelerators that may not be used."""
 
 
-class AcceleratorsForm(_Strict):
+class AcceleratorsForm(Form):
     """The accelerators of one node: `count` of one `model`; `memory` each; physical `ids`; local indices that are `taken`.
 
     In order they belong to `numa` NUMA domains, as evenly as can be.
     """
 
-    other_words: ClassVar[Mapping[str, str]] = dict.fromkeys(_NOT_TO_BE_USED, "write `taken`, a list of local indices such as `[6, 7]`")
-    """What people write for a key -> what is advised then."""
+    other_words = dict.fromkeys(_NOT_TO_BE_USED, "write `taken`, a list of local indices such as `[6, 7]`")
 
-    count: _PerNode = Field(description="how many, such as `8`")
-    model: Name = Field(default=GENERIC, description="a model such as `H100`, or with its vendor `NV_GPU:H100`")
-    memory: Mebibytes | None = Field(default=None, description="memory of each, such as `80GiB`; known models need none")
-    ids: tuple[Name, ...] = Field(default=(), description="the ids that the visibility variable takes, one each, such as `[0, 1]`")
-    taken: tuple[Index, ...] = Field(default=(), description="local indices that other jobs hold, such as `[6, 7]`")
+    count = key(whole_between(0, MAX_ACCELERATORS_PER_NODE), description="how many, such as `8`")
+    model = key(Name, default=GENERIC, description="a model such as `H100`, or with its vendor `NV_GPU:H100`")
+    memory = key(Mebibytes, default=None, description="memory of each, such as `80GiB`; known models need none")
+    ids = key(list_of(Name), default=(), description="the ids that the visibility variable takes, one each, such as `[0, 1]`")
+    taken = key(list_of(Index), default=(), description="local indices that other jobs hold, such as `[6, 7]`")
 
-    numa: Count = Field(default=1, description="how many NUMA domains they are divided among, in order, such as `2`")
+    numa = key(Count, default=1, description="how many NUMA domains they are divided among, in order, such as `2`")
 
-    @model_validator(mode="after")
-    def _agree(self) -> AcceleratorsForm:
+    def check(self) -> None:
+        """Raise ValueError where the ids, taken indices or NUMA domains do not fit the count."""
         if self.ids and len(self.ids) != self.count:
             raise ValueError(f"{with_noun(len(self.ids), 'id')} {are(len(self.ids))} given for {with_noun(self.count, 'accelerator')}")
         if len(set(self.ids)) != len(self.ids):
@@ -61,77 +49,82 @@ class AcceleratorsForm(_Strict):
             raise ValueError(f"`taken` names an index outside 0-{self.count - 1}")
         if self.numa > max(self.count, 1):
             raise ValueError(f"{with_noun(self.count, 'accelerator')} cannot be divided among {self.numa} NUMA domains")
-        return self
 
 
-class HardwareForm(_Strict):
+class HardwareForm(Form):
     """A device that is not an accelerator, such as a robot: its type and any further settings."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
-    type: Name = Field(description="a type such as `Franka`")
+    is_open = True
+
+    type = key(Name, description="a type such as `Franka`")
 
 
-class TopologyForm(_Strict):
+class TopologyForm(Form):
     """Where a node is in the network; nodes that name no domain of a level share one."""
 
-    zone: Name | None = Field(default=None, description="the name of its zone, a building or a part of one, such as `a`")
-    rack: Name | None = Field(default=None, description="the name of its rack, such as `r1`")
-    nvlink_domain: Name | None = Field(default=None, description="the name of its NVLink domain, such as `n1`")
+    zone = key(Name, default=None, description="the name of its zone, a building or a part of one, such as `a`")
+    rack = key(Name, default=None, description="the name of its rack, such as `r1`")
+    nvlink_domain = key(Name, default=None, description="the name of its NVLink domain, such as `n1`")
 
 
-class NodeForm(_Strict):
+class NodeForm(Form):
     """One node, or `repeat` equal nodes (then `name` is a prefix)."""
 
-    other_words: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        _NOT_TO_BE_USED, "write `taken` among its `accelerators`, such as `{count: 8, taken: [6, 7]}`"
-    )
-    """What people write for a key -> what is advised then."""
+    other_words = dict.fromkeys(_NOT_TO_BE_USED, "write `taken` among its `accelerators`, such as `{count: 8, taken: [6, 7]}`")
 
-    name: Name | None = Field(default=None, description="a name such as `gpu-a`; `node-` and the rank if it is not said")
-    repeat: _Repeat = Field(default=1, description="how many nodes are like this one, such as `4`")
-    accelerators: AcceleratorsForm = Field(
-        default=AcceleratorsForm.model_construct(count=0), description="such as `{count: 8, model: H100}`"
-    )
-    hardware: tuple[HardwareForm, ...] = Field(default=(), description="a list such as `[{type: Franka, robot_ip: 10.0.0.1}]`")
-    cpus: Count | None = Field(default=None, description="how many CPUs it has, such as `96`")
-    memory: Mebibytes | None = Field(default=None, description="host memory, such as `1TiB`")
-    labels: dict[Word, Word] = Field(default={}, description="any labels, such as `{zone: a}`")
-    topology: TopologyForm = Field(
-        default=TopologyForm.model_construct(), description="where it is, such as `{zone: a, rack: r1, nvlink_domain: n1}`"
+    name = key(Name, default=None, description="a name such as `gpu-a`; `node-` and the rank if it is not said")
+    repeat = key(whole_between(1, MAX_NODES), default=1, description="how many nodes are like this one, such as `4`")
+    accelerators = key(form_of(AcceleratorsForm), default=AcceleratorsForm(count=0), description="such as `{count: 8, model: H100}`")
+    hardware = key(list_of(form_of(HardwareForm)), default=(), description="a list such as `[{type: Franka, robot_ip: 10.0.0.1}]`")
+    cpus = key(Count, default=None, description="how many CPUs it has, such as `96`")
+    memory = key(Mebibytes, default=None, description="host memory, such as `1TiB`")
+    labels = key(map_of(Word), default={}, description="any labels, such as `{zone: a}`")
+    topology = key(
+        form_of(TopologyForm), default=TopologyForm(), description="where it is, such as `{zone: a, rack: r1, nvlink_domain: n1}`"
     )
 
 
-class EnvConfigForm(_Strict):
+def _path(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{shown(value)} is no text")
+    return value
+
+
+class EnvConfigForm(Form):
     """The software of some nodes of a group."""
 
-    node_ranks: RankText = Field(description="ranks of nodes, such as `0-3`")
-    env_vars: dict[Word, Word] = Field(default={}, description="environment variables, such as `{NCCL_DEBUG: INFO}`")
-    python_interpreter_path: str | None = Field(default=None, description="the Python of these nodes, such as `/opt/venv/bin/python`")
+    node_ranks = key(RankText, description="ranks of nodes, such as `0-3`")
+    env_vars = key(map_of(Word), default={}, description="environment variables, such as `{NCCL_DEBUG: INFO}`")
+    python_interpreter_path = key(
+        Kind(_path, {"type": "string"}), default=None, description="the Python of these nodes, such as `/opt/venv/bin/python`"
+    )
 
 
-class GroupForm(_Strict):
+class GroupForm(Form):
     """A labelled set of nodes; `kind` is what counts as its resource, found out by itself if not said."""
 
-    label: Word = Field(description="a name such as `train`")
-    node_ranks: RankText = Field(description="ranks of nodes, such as `0-3`")
-    kind: Name | None = Field(default=None, description="`Accelerator`, `node` or a type of hardware such as `Franka`")
-    env_configs: tuple[EnvConfigForm, ...] = Field(default=(), description="the software of its nodes")
+    label = key(Word, description="a name such as `train`")
+    node_ranks = key(RankText, description="ranks of nodes, such as `0-3`")
+    kind = key(Name, default=None, description="`Accelerator`, `node` or a type of hardware such as `Franka`")
+    env_configs = key(list_of(form_of(EnvConfigForm)), default=(), description="the software of its nodes")
 
 
-_Nodes = Annotated[
-    Union[
-        Annotated[str, Field(max_length=256), WithJsonSchema({"type": "string", "pattern": SHORTHAND_PATTERN}), Tag(TEXT)],
-        Annotated[tuple[NodeForm, ...], Field(min_length=1), Tag(LIST)],
-    ],
-    Discriminator(text_or_list),
-]
+def _shorthand(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{shown(value)} is neither a text nor a list")
+    if len(value) > MAX_TEXT:
+        raise ValueError(f"the text is longer than {MAX_TEXT} characters")
+    return value
 
 
-class ClusterForm(_Strict):
+_Nodes = text_or_list(Kind(_shorthand, {"type": "string", "pattern": SHORTHAND_PATTERN}), list_of(form_of(NodeForm), 1))
+
+
+class ClusterForm(Form):
     """The whole cluster: what a cluster file holds."""
 
-    nodes: _Nodes = Field(description="a list of nodes in the order of their ranks, or a shorthand such as `2x8xH100`")
-    node_groups: tuple[GroupForm, ...] = Field(default=(), description="labelled sets of nodes")
+    nodes = key(_Nodes, description="a list of nodes in the order of their ranks, or a shorthand such as `2x8xH100`")
+    node_groups = key(list_of(form_of(GroupForm)), default=(), description="labelled sets of nodes")
 
     def build(self) -> Cluster:
         """The Cluster. Raises ValueError with a sentence for a person."""
@@ -163,11 +156,9 @@ def _nodes_of(forms: Sequence[NodeForm]) -> Nodes:
 def _nodes(form: NodeForm, first: int) -> Alike:
     its = form.accelerators
     devices = accelerators(its.count, its.model, its.memory, its.ids, its.numa)
-    hardware = tuple(
-        Hardware(device.type, tuple((key, str(value)) for key, value in (device.model_extra or {}).items())) for device in form.hardware
-    )
+    hardware = tuple(Hardware(device.type, tuple((key, str(value)) for key, value in device.extra.items())) for device in form.hardware)
     taken = sum(1 << index for index in set(form.accelerators.taken))
-    topology: dict[str, str] = form.topology.model_dump(exclude_none=True)
+    topology = {level: name for level in TopologyForm.keys if (name := getattr(form.topology, level))}
     node = Node(first, form.name or "", devices, hardware, form.cpus, form.memory, form.labels, topology, taken)
     if form.name is None:
         return numbered_nodes(node, form.repeat)

@@ -8,11 +8,12 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, WithJsonSchema
 
 from ..findings.finding import UnusableInput, error
 from ..machines.cluster_file import ClusterForm
 from ..parallel import Parallel
+from ..text.form import faults_at
 from .assignment import Assignment, Run
 from .plan import Plan, Term
 from .sound import must_be_sound
@@ -67,7 +68,9 @@ class PlanForm(_Strict):
     schema_: Literal[1] = Field(alias="schema", description="the version of this format")
     status: Literal["verified", "optimal", "feasible"] = Field(description="`verified` where the ranks were given, else how good it is")
     isolate_accelerator: bool = Field(description="whether each process sees its own accelerators only")
-    cluster: ClusterForm = Field(description="the cluster that it was made for")
+    cluster: Annotated[ClusterForm, PlainValidator(ClusterForm.read), WithJsonSchema({})] = Field(
+        description="the cluster that it was made for"
+    )
     degrees: dict[str, DegreesForm] = Field(default={}, description="component -> parallel degrees that were chosen for it")
     cpus: dict[str, Annotated[int, Field(ge=1, le=1 << 20)]] = Field(
         default={}, description="component -> CPUs reserved for each of its processes"
@@ -132,8 +135,10 @@ def plan_of(data: bytes, path: str | Path) -> Plan:
         plan = _build(form)
     except ValidationError as problem:
         first = problem.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the file"
-        message = f"`{path}` is not a plan: {place}: {first['msg']}"
+        place, wrong = first["loc"], first.get("ctx", {}).get("error")
+        fault = next(faults_at(wrong, None, *place), None) if isinstance(wrong, ValueError) else None
+        where = ".".join(map(str, fault.place if fault else place)) or "the file"
+        message = f"`{path}` is not a plan: {where}: {(fault.message or fault.kind) if fault else first['msg']}"
         raise UnusableInput([error("PW008", "", message, help="make it again with `placewright solve FILE -o plan.json`")]) from None
     except ValueError as problem:
         raise UnusableInput(

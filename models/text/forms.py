@@ -1,91 +1,64 @@
-"""Values of a text against a pydantic form: every fault becomes a Finding at its place."""
+"""Values of a text against a form: every fault becomes a Finding at its place."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Collection, Iterator, Sequence, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import Collection, Sequence, TypeVar
 
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
-from ..quantity import Advised
-from .form_keys import described, form_at, holder_of, known_keys
+from .form import MISSING, UNKNOWN_KEY, UNKNOWN_WORD, Fault, Form, described, faults_at, form_at, holder_of, known_keys
 from .nearest import nearest, nearest_few
 from .tree import Mapping, Scalar, Value, find, plain
-from .values import INSIDE, TAGS, TEXT, UNKNOWN_WORD, WORD, shown
 
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
-
-Form = TypeVar("Form", bound=BaseModel)
+AnyForm = TypeVar("AnyForm", bound=Form)
 
 
-def fill(form: type[Form], value: Value, subject: str, where: str, code: str = "") -> Form:
+def fill(form: type[AnyForm], value: Value, subject: str, where: str, code: str = "") -> AnyForm:
     """The form with what a value says. Raises UnusableInput with a Finding for every fault.
 
     `subject` is what the value is about and `where` how to call it in messages, such as "the hints of actor". The codes are
     PW101, PW104 and PW105, or all of them `code`. What a form advises for words that are none of its keys are its `other_words`.
     """
+    data = plain(value)
     try:
-        return form.model_validate(plain(value))
-    except ValidationError as problem:
-        details = [each for each in problem.errors(include_url=False) if each["type"] != "too_short" or not _holds_faults(each, problem)]
-        told = [each for each in details if each["type"] != "missing" or not _is_told(form, each, details, value)]
-        raise UnusableInput(_finding(form, value, one, subject, where, code) for each in told for one in _each(each)) from None
+        return form.read(data)
+    except ValueError as wrong:
+        faults = [*faults_at(wrong, data)]
+        told = [fault for fault in faults if fault.kind != MISSING or not _is_told(form, fault, faults, value)]
+        raise UnusableInput(_finding(form, value, fault, subject, where, code) for fault in told) from None
 
 
-def _holds_faults(short: ErrorDetails, problem: ValidationError) -> bool:
-    """Is a list too short only because what it holds is faulty, so that pydantic did not count it?"""
-    place = short["loc"]
-    return any(len(each["loc"]) > len(place) and each["loc"][: len(place)] == place for each in problem.errors(include_url=False))
-
-
-def _is_told(form: type[BaseModel], missing: ErrorDetails, details: Sequence[ErrorDetails], root: Value) -> bool:
+def _is_told(form: type[Form], missing: Fault, faults: Sequence[Fault], root: Value) -> bool:
     """Is it one fault with a key beside it, which nobody knows: that looks like the one that is missing, or all keys there are like none?"""
-    *around, key = missing["loc"]
-    beside = [each["loc"][-1] for each in details if each["type"] == "extra_forbidden" and [*each["loc"][:-1]] == around]
-    place = _written(root, [part for part in missing["loc"] if part not in TAGS])
+    *around, key = missing.place
+    beside = [fault.place[-1] for fault in faults if fault.kind == UNKNOWN_KEY and [*fault.place[:-1]] == around]
+    place = _written(root, missing.place)
     known = known_keys(form, place)
     like_none = bool(beside) and _none_known(root, place, known) and not any(nearest(str(each), known) for each in beside)
     return like_none or any(nearest(str(each), [str(key)]) for each in beside)
 
 
-def _each(details: ErrorDetails) -> Iterator[ErrorDetails]:
-    """The faults of what stands inside a value that is read as a whole, one by one."""
-    if details["type"] != INSIDE:
-        yield details
-        return
-    for fault in details["ctx"]["faults"]:
-        one = details.copy()
-        one["msg"], one["ctx"] = fault["message"], fault
-        yield one
-
-
-def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject: str, where: str, code: str) -> Finding:
-    place, kind = tuple(part for part in details["loc"] if part not in TAGS), details["type"]
-    place = _written(value, place)
-    takes = described(form, place)
-    if kind == INSIDE:
-        place = (*place, *details["ctx"]["place"])
-        takes = f"write {details['ctx']['takes']}" if details["ctx"]["takes"] else takes
+def _finding(form: type[Form], value: Value, fault: Fault, subject: str, where: str, code: str) -> Finding:
+    place = _written(value, fault.place)
+    takes = fault.advice or (f"write {fault.takes}" if fault.takes else described(form, place))
+    place = (*place, *fault.inside)
     path = ".".join(map(str, place[:-1] if _alone(value, place) else place))
-    if kind == "extra_forbidden":
+    if fault.kind == UNKNOWN_KEY:
         advice, edit = _instead(form, value, place)
         message = f"`{path}` is no key of {where}"
         return error(code or "PW104", subject, message, _key(value, place), label="not known", help=advice, edit=edit)
-    if kind == "missing":
+    if fault.kind == MISSING:
         return error(code or "PW101", subject, f"`{path}` of {where} is missing", _deepest(value, place), help=f"add `{path}:`")
-    reason, wrong = _reason(details), details.get("ctx", {}).get("error")
-    takes = wrong.advice if isinstance(wrong, Advised) else takes
+    reason = fault.message
     message = f"`{path}` of {where}: {reason[:1].lower()}{reason[1:]}" if path else f"{where}: {reason[:1].lower()}{reason[1:]}"
-    if kind == UNKNOWN_WORD and (close := nearest(str(details["input"]), details["ctx"]["words"])):
+    if fault.kind == UNKNOWN_WORD and (close := nearest(str(fault.value), fault.words)):
         span = _deepest(value, place)
         return error(code or "PW105", subject, message, span, label="not known", help=f"write `{close}`", edit=Edit(span, close))
-    of_key = kind == INSIDE and details["ctx"].get("of_key")
-    return error(code or "PW105", subject, message, _key(value, place) if of_key else _deepest(value, place), help=takes)
+    span = _key(value, place) if fault.of_key else _deepest(value, place)
+    return error(code or "PW105", subject, message, span, help=takes)
 
 
-def _instead(form: type[BaseModel], value: Value, place: Sequence[int | str]) -> tuple[str, Edit | None]:
+def _instead(form: type[Form], value: Value, place: Sequence[int | str]) -> tuple[str, Edit | None]:
     """What is advised instead of a key that nobody knows, and the edit that makes it so.
 
     For another word no edit is made, since its value may have another form there.
@@ -93,7 +66,7 @@ def _instead(form: type[BaseModel], value: Value, place: Sequence[int | str]) ->
     key, known, holder = str(place[-1]), known_keys(form, place), form_at(form, place)
     if key.lower() in _ACCELERATORS and "accelerators" in known:
         return "write `accelerators`", None
-    if said := getattr(holder, "other_words", {}).get(key.lower()):
+    if said := holder.other_words.get(key.lower()):
         return said, None
     if inside := holder_of(form, place):
         return f"write `{inside}: {{{key}: ...}}`", None
@@ -120,26 +93,6 @@ def _among(key: str, known: Sequence[str]) -> str:
 
 _ACCELERATORS = ("gpus", "gpu", "num_gpus", "n_gpus", "devices")
 """What people write for accelerators, in any form that has a key of that name."""
-
-_REASONS = {
-    "string_type": "{value} is no text", "tuple_type": "{value} is no list", "list_type": "{value} is no list", "model_type": "{value} is no map",
-    "model_attributes_type": "{value} is no map", "dict_type": "{value} is no map", "bool_type": "{value} is neither true nor false",
-    "greater_than_equal": "{value} is less than {ge}", "less_than_equal": "{value} is more than {le:,}", "too_long": "the list has more than {max_length}", "string_too_long": "the text is longer than {max_length} characters",
-    "string_pattern_mismatch": "{value} is no name of at most 64 letters, digits and `_ . : -`",
-}  # fmt: skip
-"""What pydantic found wrong, in the words of this house."""
-
-
-def _reason(details: ErrorDetails) -> str:
-    said = _REASONS.get(details["type"])
-    if details["type"] == "string_type" and details["loc"][-1:] == (TEXT,):
-        said = "{value} is neither a text nor a list"
-    elif details["type"] == "string_type" and details["loc"][-1:] == (WORD,):
-        said = "{value} is neither a word nor a map"
-    elif details["type"] == "too_short":
-        least = details["ctx"]["min_length"]
-        said = "the list is empty" if least == 1 else "the list has fewer than {min_length}"
-    return said.format(value=shown(details["input"]), **details.get("ctx", {})) if said else details["msg"].removeprefix("Value error, ")
 
 
 def _written(root: Value, place: Sequence[int | str]) -> tuple[int | str, ...]:

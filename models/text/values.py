@@ -6,60 +6,21 @@ values, so that an editor and `verify` agree. Shapes such as a placement text ar
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
-from typing import Annotated, Any, Collection, Union
-
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
-    PlainValidator,
-    StrictBool,
-    WithJsonSchema,
-)
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from typing import Any, Collection, TypeVar, Union
 
 from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, RATE_PATTERN, Advised, read_memory, read_range, read_rate, write_range
-from .other_amounts import meant
+from .form import MAX_TEXT, UNKNOWN_WORD, Fault, Faults, Form, Kind, Schema, form_of, list_of, several, shown
 
-__all__ = [
-    "ALONE", "INSIDE", "LIST", "MAP", "TEXT", "UNKNOWN_WORD", "WORD", "Amounts", "Count", "Degrees", "Index", "Labels", "Mebibytes", "Name", "Names", "Numbers",
-    "OneOf", "Percent", "Rate", "RankText", "RankTexts", "StrictBool", "Word", "amount", "or_list", "several", "text_or_list", "whole", "whole_schema", "word_or_map",
-]  # fmt: skip
-
-TEXT, LIST, MAP, WORD = TAGS = "(text)", "(list)", "(map)", "(word)"
-"""The tags of the forms of a value that is a text or a list, or a map or a word: no keys of a file."""
-UNKNOWN_WORD = "unknown_word"
-"""The type of pydantic's error where a value is none of a few words; its context holds these."""
-INSIDE = "inside"
-"""The type of pydantic's error of what stands inside a value that is read as a whole; its context holds all `faults`, each with its
-`message`, its `place` there and what that `takes`, and `of_key` where it is the key there that is wrong."""
-MAX_TEXT, MAX_DIGITS, LARGEST = 256, 9, 10**9 - 1
+A = TypeVar("A")
+B = TypeVar("B")
+AnyForm = TypeVar("AnyForm", bound=Form)
+MAX_DIGITS, LARGEST = 9, 10**9 - 1
 MAX_DEGREES, MAX_COUNTS = 8, 64
 
 
-def shown(value: object) -> str:
-    """A value in a message: text and numbers as they are, anything else by what it is."""
-    if isinstance(value, str):
-        return f"`{value[:40]}`"
-    if isinstance(value, (bool, int, float)):
-        return str(value).lower()
-    return "nothing" if value is None else "a map" if isinstance(value, dict) else "a list"
-
-
-def text_or_list(value: object) -> str:
-    """Which of the two forms a value has: anything but a list is judged as text."""
-    return LIST if isinstance(value, (list, tuple)) else TEXT
-
-
-def word_or_map(value: object) -> str:
-    """Which of the two forms a value has: anything but a map is judged as a word."""
-    return MAP if isinstance(value, dict) else WORD
-
-
-def whole(value: object) -> object:
+def whole(value: object) -> int:
     """A whole number of a number without a fraction or of digits. Raises ValueError with a sentence for a person."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{shown(value)} is no whole number")
@@ -72,7 +33,7 @@ def whole(value: object) -> object:
     return int(value)
 
 
-def _text(value: object) -> object:
+def _text(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ValueError(f"{shown(value)} is no text")
     return str(value)
@@ -80,18 +41,22 @@ def _text(value: object) -> object:
 
 def amount(value: object) -> tuple[int, int]:
     """(least, most) of a number, or of a text such as `8-32`. Raises ValueError with a sentence for a person."""
+    if isinstance(value, str) and re.fullmatch(RANGE_PATTERN, value, re.ASCII):
+        return read_range(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return read_range(str(whole(value)))
+    from .other_amounts import meant
+
     if isinstance(value, (str, dict)) and (advice := meant(value)):
         raise Advised(f"{shown(value)} is neither a number nor a range", advice)
     if isinstance(value, str):
         return read_range(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"{shown(value)} is neither a number nor a range")
-    return read_range(str(whole(value)))
+    raise ValueError(f"{shown(value)} is neither a number nor a range")
 
 
 def _disjoint(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
     """Ranges in ascending order, of which no two have a count in common."""
-    faults: list[dict[str, object]] = []
+    faults: list[Fault] = []
     for place, (low, high) in enumerate(ranges):
         if met := next((each for each in ranges[:place] if low <= each[1] and each[0] <= high), None):
             message = (
@@ -99,27 +64,22 @@ def _disjoint(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...
                 if met == (low, high)
                 else f"`{write_range((low, high))}` and `{write_range(met)}` overlap"
             )
-            faults.append({"message": message, "place": (place,), "takes": "each count once"})
+            faults.append(Fault(message, inside=(place,), takes="each count once"))
     if faults:
-        raise PydanticCustomError(INSIDE, "{message}", {"message": faults[0]["message"], "faults": faults})
+        raise Faults(faults)
     return tuple(sorted(ranges))
 
 
-def _memory(value: object) -> object:
+def _memory(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ValueError(f"{shown(value)} is no amount of memory")
     return read_memory(str(value))
 
 
-def _rate(value: object) -> object:
+def _rate(value: object) -> Union[int, Fraction]:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ValueError(f"{shown(value)} is no amount a second")
     return read_rate(str(value))
-
-
-def several(value: object) -> object:
-    """The items of a list, or one value as the only one."""
-    return value if isinstance(value, (list, tuple)) else [value]
 
 
 def _labels(value: object) -> object:
@@ -129,43 +89,50 @@ def _labels(value: object) -> object:
 
 
 MAX_RANKS = 1 << 19
-_RANKS: dict[str, Any] = {"anyOf": [{"type": "string", "maxLength": MAX_RANKS}, {"type": "number"}]}
-_WORD: dict[str, Any] = {"anyOf": [{"type": "string", "maxLength": MAX_TEXT}, {"type": "number"}]}
+_RANKS: Schema = {"anyOf": [{"type": "string", "maxLength": MAX_RANKS}, {"type": "number"}]}
+_WORD: Schema = {"anyOf": [{"type": "string", "maxLength": MAX_TEXT}, {"type": "number"}]}
 
 
-class _Alone:
-    """A list whose one item may be written alone; `several` reads it."""
-
-    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        listed = handler(core)
-        return {"anyOf": [listed["items"], listed]}
-
-
-ALONE = _Alone()
-"""Beside `BeforeValidator(several)`: how JSON Schema says it, of items that are forms."""
-
-
-class OneOf:
+class OneOf(Kind[str]):
     """A text that is one of a few words; `what` these are is told of any other."""
 
     def __init__(self, what: str, words: Collection[str]) -> None:
         self.what, self.words = what, tuple(words)
+        super().__init__(self._known, {"enum": [*words]})
 
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(self._known, handler(source))
-
-    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {"enum": list(self.words)}
-
-    def _known(self, value: str) -> str:
+    def _known(self, value: object) -> str:
+        if not isinstance(value, str):
+            raise ValueError(f"{shown(value)} is no text")
         if value not in self.words:
-            raise PydanticCustomError(UNKNOWN_WORD, "{shown} is no {what}", {"shown": shown(value), "what": self.what, "words": self.words})
+            raise Faults([Fault(f"{shown(value)} is no {self.what}", value, kind=UNKNOWN_WORD, words=self.words)])
         return value
 
 
-def or_list(items: dict[str, Any], **limits: int) -> WithJsonSchema:
+def word_or_map(word: Kind[str], form: type[AnyForm]) -> Kind[str | AnyForm]:
+    """A word, or a map in the form."""
+
+    def read(value: object) -> str | AnyForm:
+        if isinstance(value, dict):
+            return form.read(value)
+        if isinstance(word, OneOf) and not isinstance(value, str):
+            raise ValueError(f"{shown(value)} is neither a word nor a map")
+        return word.read(value)
+
+    return Kind(read, {"anyOf": [word.schema, form_of(form).schema]}, form)
+
+
+def text_or_list(text: Kind[A], items: Kind[B]) -> Kind[A | B]:
+    """A text, or a list."""
+
+    def read(value: object) -> A | B:
+        return items.read(value) if isinstance(value, (list, tuple)) else text.read(value)
+
+    return Kind(read, {"anyOf": [text.schema, items.schema]}, items.form, is_listed=True)
+
+
+def or_list(items: Schema, **limits: int) -> Schema:
     """One value of a kind, or a list of them."""
-    return WithJsonSchema({"anyOf": [*items.get("anyOf", [items]), {"type": "array", "items": items, **limits}]})
+    return {"anyOf": [*items.get("anyOf", [items]), {"type": "array", "items": items, **limits}]}
 
 
 def whole_schema(least: int, most: int = LARGEST) -> dict[str, Any]:
@@ -174,54 +141,77 @@ def whole_schema(least: int, most: int = LARGEST) -> dict[str, Any]:
     return {"anyOf": [{"type": "integer", "minimum": least, "maximum": most}, digits]}
 
 
-_COUNT = whole_schema(1)
-Count = Annotated[int, BeforeValidator(whole), Field(ge=1), WithJsonSchema(_COUNT)]
+def whole_between(least: int, most: int = LARGEST) -> Kind[int]:
+    """A whole number from `least` to `most`."""
+
+    def read(value: object) -> int:
+        number = whole(value)
+        if number < least:
+            raise ValueError(f"{shown(value)} is less than {least}")
+        if number > most:
+            raise ValueError(f"{shown(value)} is more than {most:,}")
+        return number
+
+    return Kind(read, whole_schema(least, most))
+
+
+def text_of(most: int, schema: Schema) -> Kind[str]:
+    """A text of at most so many characters; a number is taken as its digits."""
+
+    def read(value: object) -> str:
+        text = _text(value)
+        if len(text) > most:
+            raise ValueError(f"the text is longer than {most} characters")
+        return text
+
+    return Kind(read, schema)
+
+
+def _boolean(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{shown(value)} is neither true nor false")
+    return value
+
+
+def _name(value: object) -> str:
+    text = _text(value)
+    if not re.fullmatch(NAME_PATTERN, text):
+        raise ValueError(f"{shown(text)} is no name of at most 64 letters, digits and `_ . : -`")
+    return text
+
+
+NAME_PATTERN = r"^[A-Za-z0-9_.:-]{1,64}$"
+Boolean = Kind(_boolean, {"type": "boolean"})
+"""``true`` or ``false``."""
+Count = whole_between(1)
 """A whole number from 1."""
-Index = Annotated[int, BeforeValidator(whole), Field(ge=0), WithJsonSchema(whole_schema(0))]
+Index = whole_between(0)
 """A whole number from 0."""
-Percent = Annotated[int, BeforeValidator(whole), Field(ge=1, le=100), WithJsonSchema(whole_schema(1, 100))]
+Percent = whole_between(1, 100)
 """A whole number from 1 to 100."""
-_RANGE: dict[str, Any] = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": LARGEST}, {"type": "string", "pattern": RANGE_PATTERN}]}
-Amounts = Annotated[
-    tuple[Annotated[tuple[int, int], BeforeValidator(amount)], ...],
-    BeforeValidator(several), Field(min_length=1, max_length=MAX_COUNTS), AfterValidator(_disjoint), or_list(_RANGE, minItems=1, maxItems=MAX_COUNTS, uniqueItems=True),
-]  # fmt: skip
+_RANGE: Schema = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": LARGEST}, {"type": "string", "pattern": RANGE_PATTERN}]}
+Amounts = list_of(
+    Kind(amount, _RANGE), 1, MAX_COUNTS, several, _disjoint, or_list(_RANGE, minItems=1, maxItems=MAX_COUNTS, uniqueItems=True)
+)
 """(least, most) of a number or a range such as ``8-32``, or of each of several, ascending; no count is in two of them."""
-Degrees = Annotated[
-    tuple[Count, ...], BeforeValidator(several), Field(min_length=1, max_length=MAX_DEGREES), or_list(_COUNT, minItems=1, maxItems=MAX_DEGREES)
-]  # fmt: skip
+Degrees = list_of(Count, 1, MAX_DEGREES, several, schema=or_list(Count.schema, minItems=1, maxItems=MAX_DEGREES))
 """A whole number, or several to choose from."""
 _NUMBER_OF_GIB = {"type": "number", "minimum": 0, "maximum": LARGEST}
-_AMOUNT: dict[str, Any] = {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": MEMORY_PATTERN}]}
-_RATE: dict[str, Any] = {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": RATE_PATTERN}]}
-Mebibytes = Annotated[int, BeforeValidator(_memory), WithJsonSchema(_AMOUNT)]
+Mebibytes = Kind(_memory, {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": MEMORY_PATTERN}]})
 """MiB of a text such as ``70GiB``; a bare number is GiB."""
-Rate = Annotated[Union[int, Fraction], PlainValidator(_rate), WithJsonSchema(_RATE)]
+Rate = Kind(_rate, {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": RATE_PATTERN}]})
 """MiB a second of an amount that crosses in one, exactly; a bare number is GiB."""
-Word = Annotated[str, BeforeValidator(_text), Field(max_length=MAX_TEXT), WithJsonSchema(_WORD)]
+Word = text_of(MAX_TEXT, _WORD)
 """A text; a number is taken as its digits."""
-RankText = Annotated[str, BeforeValidator(_text), Field(max_length=MAX_RANKS), WithJsonSchema(_RANKS)]
+RankText = text_of(MAX_RANKS, _RANKS)
 """Ranks such as ``0-3,6``: they may be as many as a program writes."""
-RankTexts = Annotated[
-    tuple[RankText, ...],
-    BeforeValidator(several),
-    Field(min_length=1, max_length=1024),
-    or_list(_RANKS, minItems=1, maxItems=1024),
-]
+RankTexts = list_of(RankText, 1, 1024, several, schema=or_list(_RANKS, minItems=1, maxItems=1024))
 """Ranks or names: a text such as ``0-3,6``, or a list of them."""
-NAME_PATTERN = r"^[A-Za-z0-9_.:-]{1,64}$"
-Name = Annotated[
-    str,
-    BeforeValidator(_text),
-    Field(pattern=NAME_PATTERN),
-    WithJsonSchema({"anyOf": [{"type": "string", "pattern": NAME_PATTERN}, {"type": "number"}]}),
-]
+Name = Kind(_name, {"anyOf": [{"type": "string", "pattern": NAME_PATTERN}, {"type": "number"}]})
 """A name of letters, digits and `_ . : -`."""
-Names = Annotated[tuple[Word, ...], BeforeValidator(several), or_list(_WORD)]
+Names = list_of(Word, unpack=several, schema=or_list(_WORD))
 """A name, or several."""
-Labels = Annotated[tuple[Word, ...], BeforeValidator(_labels), Field(min_length=1), or_list(_WORD, minItems=1)]
+Labels = list_of(Word, 1, unpack=_labels, schema=or_list(_WORD, minItems=1))
 """A label, several with commas, or a list of labels."""
-Numbers = Annotated[
-    tuple[Word, ...], BeforeValidator(several), Field(min_length=1, max_length=1024), or_list(_WORD, minItems=1, maxItems=1024)
-]
+Numbers = list_of(Word, 1, 1024, several, schema=or_list(_WORD, minItems=1, maxItems=1024))
 """Numbers in order: one, a text such as ``0-3,6``, or a list of numbers and texts."""

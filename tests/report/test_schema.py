@@ -235,4 +235,4 @@ def test_the_keys_of_a_native_file_are_those_of_its_form() -> None:
     from placewright.models.dialects.native.form import NativeForm
     from placewright.models.dialects.native.recognise import KEYS
 
-    assert tuple(NativeForm.model_fields) == KEYS
+    assert tuple(NativeForm.keys) == KEYS

@@ -37,7 +37,7 @@ FILES: dict[str, dict[str, Any]] = {
 """A file of each dialect, without hints."""
 NAMES = {"roll": "actor_infer"}
 UNKNOWN = "no_such_key"
-WORDS = sorted({*ComponentForm.model_fields, *RLinfHintForm.model_fields, UNKNOWN})
+WORDS = sorted({*ComponentForm.keys, *RLinfHintForm.keys, UNKNOWN})
 
 
 def of_components(dialect: str) -> dict[str, Any]:
@@ -122,4 +122,4 @@ def test_the_block_is_read_by_its_schema(dialect: str, block: dict[str, Any], ri
 
 def test_the_keys_of_the_block_are_those_of_its_form() -> None:
     """They are written down again, so that a file without hints loads no forms."""
-    assert sorted(BlockForm.model_fields) == sorted(KEYS)
+    assert sorted(BlockForm.keys) == sorted(KEYS)

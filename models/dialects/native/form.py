@@ -2,51 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Union
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
-
 from ...hints.forms import ComponentForm
 from ...hints.plan import PlanForm
 from ...hints.preference import Objective
 from ...hints.relations import LinkForm, RelationForm
 from ...machines.cluster_file import ClusterForm
 from ...machines.shorthand import SHORTHAND_PATTERN
-from ...text.values import OneOf, Word, or_list, several
+from ...text.form import Form, Kind, form_of, key, list_of, map_of, several
+from ...text.values import OneOf, or_list, word_or_map
 from .allowed import ALLOWED
 from .sections import WorkForm
 
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-_Allowed = Annotated[str, OneOf("word", ALLOWED)]
+_Allowed = OneOf("word", ALLOWED)
+_Shorthand = Kind(str, {"type": "string", "pattern": SHORTHAND_PATTERN})
+_Cluster = word_or_map(_Shorthand, ClusterForm)
 
 
-_Cluster = Annotated[
-    Union[
-        Annotated[str, WithJsonSchema({"type": "string", "pattern": SHORTHAND_PATTERN}), Tag("word")], Annotated[ClusterForm, Tag("full")]
-    ],
-    Discriminator(lambda value: "word" if isinstance(value, str) else "full"),
-]
-
-
-class NativeForm(_Strict):
+class NativeForm(Form):
     """A native file of placewright: what machines there are, and what is to be placed on them."""
 
-    cluster: _Cluster = Field(default="", description="a shorthand such as `2x8xH100`, or nodes and node groups; `--cluster` wins")
-    allow: Annotated[tuple[_Allowed, ...], BeforeValidator(several), or_list({"enum": list(ALLOWED)})] = Field(
-        default=(), description="what given ranks may do besides: " + ", ".join(f"`{word}`" for word in ALLOWED)
+    cluster = key(_Cluster, default="", description="a shorthand such as `2x8xH100`, or nodes and node groups; `--cluster` wins")
+    allow = key(
+        list_of(_Allowed, unpack=several, schema=or_list(_Allowed.schema)),
+        default=(),
+        description="what given ranks may do besides: " + ", ".join(f"`{word}`" for word in ALLOWED),
     )
-    components: dict[Word, ComponentForm] = Field(description="name -> what it asks for, or where it is")
-    relations: tuple[RelationForm, ...] = Field(default=(), description="what must hold between components")
-    links: tuple[LinkForm, ...] = Field(
-        default=(), description="what components send to each other in every step, such as `[{from: actor, to: rollout, weights: 16GiB}]`"
+    components = key(map_of(form_of(ComponentForm)), description="name -> what it asks for, or where it is")
+    relations = key(list_of(form_of(RelationForm)), default=(), description="what must hold between components")
+    links = key(
+        list_of(form_of(LinkForm)),
+        default=(),
+        description="what components send to each other in every step, such as `[{from: actor, to: rollout, weights: 16GiB}]`",
     )
-    objective: Objective | None = Field(
+    objective = key(
+        Objective,
         default=None,
         description="`lexicographic` (bytes across the widest level of the topology first), `weighted`, or `{order: weighted, weights: {rack: 10}}`",
     )
-    work: tuple[WorkForm, ...] = Field(default=(), description="what is dealt out evenly to the processes of components")
-    plan: PlanForm = Field(default=PlanForm(), description="what counts and degrees are chosen by, such as `{workflow: rollout -> actor}`")
+    work = key(list_of(form_of(WorkForm)), default=(), description="what is dealt out evenly to the processes of components")
+    plan = key(
+        form_of(PlanForm), default=PlanForm(), description="what counts and degrees are chosen by, such as `{workflow: rollout -> actor}`"
+    )

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Collection, Iterator
-
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from typing import Collection, Iterator
 
 from ...findings.finding import Finding
 from ...hints.entries import entries, span_in, unknown
 from ...share import Share
+from ...text.form import Form, key
 from ...text.tree import Value
-from ...text.values import Count, OneOf, Word
+from ...text.values import Boolean, Count, OneOf, Word
 from ..dialect import LEVELS, PLACEMENT
 
-_Level = Annotated[str, OneOf("level", LEVELS)]
+_Level = OneOf("level", LEVELS)
 
 
-class WorkForm(BaseModel):
+class WorkForm(Form):
     """Work that is dealt out to the processes of a component, to each the same share: environments, samples of a batch."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-    component: Word = Field(description="the name of a component such as `env`")
-    what: Word = Field(description="what is dealt out, in the plural, such as `environments`")
-    amount: Count = Field(description="how many in all, such as `512`")
-    multiple: Count = Field(default=1, description="what the share of one process must be a multiple of, such as `8`")
-    required: StrictBool = Field(default=True, description="`false` to be only warned where given ranks do not divide it")
-    level: _Level = Field(default=PLACEMENT, description="`training` to judge it with `--level training` only, else `placement`")
-    reason: Word = Field(default="", description="who demands it, such as `the trainer drops what is left`")
+    component = key(Word, description="the name of a component such as `env`")
+    what = key(Word, description="what is dealt out, in the plural, such as `environments`")
+    amount = key(Count, description="how many in all, such as `512`")
+    multiple = key(Count, default=1, description="what the share of one process must be a multiple of, such as `8`")
+    required = key(Boolean, default=True, description="`false` to be only warned where given ranks do not divide it")
+    level = key(_Level, default=PLACEMENT, description="`training` to judge it with `--level training` only, else `placement`")
+    reason = key(Word, default="", description="who demands it, such as `the trainer drops what is left`")
 
 
 def read_work(written: Value | None, names: Collection[str], level: str, findings: list[Finding]) -> Iterator[Share]:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator, WithJsonSchema
 
 from ...planning.measured import SECOND
 from ...quantity import Advised
-from ...text.values import shown
+from ...text.form import Kind, Schema, shown
 
 LONGEST = 10**7
 """Seconds: about four months."""
@@ -47,14 +44,14 @@ def _meant(text: str) -> str:
     return f"write `{seconds.normalize():f}`"
 
 
-NUMBER_OF_SECONDS: dict[str, Any] = {
+NUMBER_OF_SECONDS: Schema = {
     "anyOf": [
         {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST},
         {"type": "string", "pattern": r"^\+?(?=[^eE]*[1-9])([0-9]{1,8}(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,2})?$"},
     ]
 }
 """In digits too, as YAML reads `1e3`; JSON Schema cannot say their upper limit."""
-Duration = Annotated[int, BeforeValidator(duration), WithJsonSchema(NUMBER_OF_SECONDS)]
+Duration = Kind(duration, NUMBER_OF_SECONDS)
 """Nanoseconds of a number of seconds such as ``59.9``."""
 
 WRITTEN = "a number such as `59.9`"

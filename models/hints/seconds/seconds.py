@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
-
 from ...machines.accelerators import NUMBERS
 from ...parallel import DEGREES, Parallel
 from ...planning.measured import Measured
-from ...text.values import MAX_TEXT, NAME_PATTERN, Count, Name, Word, whole_schema
+from ...text.form import MAX_TEXT, Form, Schema, form_of, key, list_of
+from ...text.values import NAME_PATTERN, Count, Name, Word, whole_schema
 from .duration import NUMBER_OF_SECONDS, WRITTEN, Duration
 from .short_form import rows_of
 
@@ -17,22 +14,20 @@ MAX_MEASURED = 4096
 _DEGREE = "a whole number such as `2`"
 
 
-class MeasuredForm(BaseModel):
+class MeasuredForm(Form):
     """One measurement: on so many accelerators an iteration took so many seconds, with nothing else on them."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-    seconds: Duration = Field(description=WRITTEN)
-    accelerators: Count | None = Field(
-        default=None, title="on how many; as many as the component asks for", description="a whole number such as `8`"
+    seconds = key(Duration, description=WRITTEN)
+    accelerators = key(
+        Count, default=None, title="on how many; as many as the component asks for", description="a whole number such as `8`"
     )
-    phase: Word = Field(default="", title="the phase whose work it was; all that the component does", description="a name such as `train`")
-    accelerator: Name | None = Field(default=None, title="the model of the accelerators; any", description="a name such as `H100`")
-    tp: Count | None = Field(default=None, title="the tensor parallel size that it ran with; any", description=_DEGREE)
-    pp: Count | None = Field(default=None, title="the pipeline parallel size that it ran with; any", description=_DEGREE)
-    cp: Count | None = Field(default=None, title="the context parallel size that it ran with; any", description=_DEGREE)
-    ep: Count | None = Field(default=None, title="the expert parallel size that it ran with; any", description=_DEGREE)
-    dp: Count | None = Field(default=None, title="data parallel ranks inside one replica that it ran with; any", description=_DEGREE)
+    phase = key(Word, default="", title="the phase whose work it was; all that the component does", description="a name such as `train`")
+    accelerator = key(Name, default=None, title="the model of the accelerators; any", description="a name such as `H100`")
+    tp = key(Count, default=None, title="the tensor parallel size that it ran with; any", description=_DEGREE)
+    pp = key(Count, default=None, title="the pipeline parallel size that it ran with; any", description=_DEGREE)
+    cp = key(Count, default=None, title="the context parallel size that it ran with; any", description=_DEGREE)
+    ep = key(Count, default=None, title="the expert parallel size that it ran with; any", description=_DEGREE)
+    dp = key(Count, default=None, title="data parallel ranks inside one replica that it ran with; any", description=_DEGREE)
 
     def measured(self, amount: int) -> Measured:
         """What it says; `amount` is how many accelerators the component asks for."""
@@ -42,33 +37,29 @@ class MeasuredForm(BaseModel):
         return Measured(self.accelerators or amount, self.seconds, self.phase, parallel, model, named=its)
 
 
-_BY_COUNT: dict[str, Any] = {
+_BY_COUNT: Schema = {
     "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "additionalProperties": False,
     "patternProperties": {"^0{0,8}[1-9][0-9]{0,8}$": NUMBER_OF_SECONDS},
 }  # fmt: skip
 _NUMBERED = f"^({'|'.join(NUMBERS)})$"
 _NO_COUNT = f"[^-+.0-9]|{_NUMBERED}"
-_BY_MODEL: dict[str, Any] = {
+_BY_MODEL: Schema = {
     "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "additionalProperties": {"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT]},
     "patternProperties": {_NUMBERED: _BY_COUNT}, "propertyNames": {"allOf": [{"pattern": NAME_PATTERN}, {"pattern": _NO_COUNT}]},
 }  # fmt: skip
-_BY_PHASE: dict[str, Any] = {
+_BY_PHASE: Schema = {
     "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "propertyNames": {"maxLength": MAX_TEXT, "pattern": _NO_COUNT},
     "patternProperties": {_NUMBERED: _BY_COUNT}, "additionalProperties": {"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT, _BY_MODEL]},
 }  # fmt: skip
-_ROW: dict[str, Any] = {
+_ROW: Schema = {
     "type": "object", "required": ["seconds"], "additionalProperties": False,
     "properties": {
         "seconds": NUMBER_OF_SECONDS, "phase": {"type": "string", "maxLength": MAX_TEXT}, "accelerator": {"type": "string", "pattern": NAME_PATTERN},
         **{key: whole_schema(1) for key in ("accelerators", "tp", "pp", "cp", "ep", "dp")},
     },
 }  # fmt: skip
-Seconds = Annotated[
-    tuple[MeasuredForm, ...],
-    BeforeValidator(rows_of),
-    Field(min_length=1, max_length=MAX_MEASURED),
-    WithJsonSchema(
-        {"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT, _BY_PHASE, {"type": "array", "minItems": 1, "maxItems": MAX_MEASURED, "items": _ROW}]}
-    ),
-]
+Seconds = list_of(
+    form_of(MeasuredForm), 1, MAX_MEASURED, rows_of,
+    schema={"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT, _BY_PHASE, {"type": "array", "minItems": 1, "maxItems": MAX_MEASURED, "items": _ROW}]},
+)  # fmt: skip
 """Measurements: a number of seconds, `{8: 120, 16: 66}`, `{generate: {8: 95}, train: {8: 60}}`, `{H100: {8: 60}, A100: {8: 90}}` or a list of rows in full."""

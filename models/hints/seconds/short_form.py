@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import Callable
 
-from pydantic_core import PydanticCustomError
-
 from ...machines.accelerators import NUMBERS
 from ...planning.workload import PHASES
 from ...quantity import Advised
-from ...text.values import INSIDE, MAX_DIGITS, NAME_PATTERN
+from ...text.form import Fault, Faults
+from ...text.values import MAX_DIGITS, NAME_PATTERN
 from .duration import WRITTEN, duration
 
 RowsOf = Callable[[object, tuple[str, ...]], list[dict[str, object]]]
@@ -42,7 +41,7 @@ def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
     if none is not None:
         raise _key_fault(f"`{none[:40]}` is neither a count of accelerators nor a phase", (none,))
     if any(counts) and not all(counts):
-        raise _inside([_beside_counts(str(key)) for key, is_count in zip(value, counts) if not is_count])
+        raise Faults([_beside_counts(str(key)) for key, is_count in zip(value, counts) if not is_count])
     if all(counts):
         return _by_count(value, ())
     return _all(value, "phase", _of_phase, ())
@@ -50,14 +49,14 @@ def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
 
 def _all(value: dict[object, object], named: str, its_rows: RowsOf, place: tuple[str, ...]) -> list[dict[str, object]]:
     """The rows of all entries, each row with the key of its entry by this name. Raises one error with the faults of all of them."""
-    rows, faults = list[dict[str, object]](), list[dict[str, object]]()
+    rows, faults = list[dict[str, object]](), list[Fault]()
     for key, inner in value.items():
         try:
             rows += [{**row, named: str(key)} for row in its_rows(inner, (*place, str(key)))]
-        except PydanticCustomError as wrong:
-            faults += (wrong.context or {})["faults"]
+        except Faults as wrong:
+            faults += wrong.faults
     if faults:
-        raise _inside(faults)
+        raise Faults(faults)
     return rows
 
 
@@ -101,12 +100,12 @@ def _alone(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
     return [{"seconds": value}]
 
 
-def _fault(message: str, place: tuple[str, ...], advice: str = "") -> PydanticCustomError:
+def _fault(message: str, place: tuple[str, ...], advice: str = "") -> Faults:
     """A fault of what stands at a place inside the value, and what to write instead where that is known."""
-    return _inside([{"message": message, "place": place, "takes": advice.removeprefix("write ") or (WRITTEN if place else "")}])
+    return Faults([Fault(message, inside=place, takes=advice.removeprefix("write ") or (WRITTEN if place else ""))])
 
 
-def _beside_counts(key: str) -> dict[str, object]:
+def _beside_counts(key: str) -> Fault:
     """The fault of a key that stands beside counts and is none: a phase, or what was meant for a count."""
     if key in PHASES:
         message = "counts of accelerators stand beside phases, whose own counts stand below them"
@@ -114,17 +113,13 @@ def _beside_counts(key: str) -> dict[str, object]:
     return _of_key(f"`{key[:40]}` stands beside counts of accelerators, and is no whole number", (key,), _COUNTS)
 
 
-def _key_fault(message: str, place: tuple[str, ...]) -> PydanticCustomError:
+def _key_fault(message: str, place: tuple[str, ...]) -> Faults:
     """A fault of a key inside the value, which should be a count."""
-    return _inside([_of_key(message, place, _COUNTS)])
+    return Faults([_of_key(message, place, _COUNTS)])
 
 
-def _of_key(message: str, place: tuple[str, ...], takes: str) -> dict[str, object]:
-    return {"message": message, "place": place, "takes": takes, "of_key": True}
-
-
-def _inside(faults: list[dict[str, object]]) -> PydanticCustomError:
-    return PydanticCustomError(INSIDE, "{message}", {"message": faults[0]["message"], "faults": faults})
+def _of_key(message: str, place: tuple[str, ...], takes: str) -> Fault:
+    return Fault(message, inside=place, takes=takes, of_key=True)
 
 
 def _is_count(key: str, value: object = None) -> bool:

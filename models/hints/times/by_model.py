@@ -28,12 +28,12 @@ def by_model(form: ComponentForm, cluster: Cluster) -> ComponentForm:
     if form.seconds is None:
         return form
     rows = (
-        row.model_copy(update={"phase": "", "accelerator": row.phase})
+        row.changed(phase="", accelerator=row.phase)
         if row.accelerator is None and row.phase not in form.phase and is_model(row.phase, cluster)
         else row
         for row in form.seconds
     )
-    return form.model_copy(update={"seconds": tuple(rows)})
+    return form.changed(seconds=tuple(rows))
 
 
 def misspelt_models(form: ComponentForm, name: str, seconds: Value | None, cluster: Cluster) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ def timed(form: ComponentForm, count: int) -> Timed | None:
     if form.seconds is None:
         return None
     alone = form.phase[0] if len(form.phase) == 1 else ""
-    rows = (row if row.phase else row.model_copy(update={"phase": alone}) for row in form.seconds)
+    rows = (row if row.phase else row.changed(phase=alone) for row in form.seconds)
     return Timed(tuple(row.measured(count) for row in rows), form.scaling, form.samples or 0)
 
 

@@ -46,7 +46,7 @@ def test_signs(text: str, sure: list[str], weak: list[str]) -> None:
 
 
 def test_the_keys_of_native_files_are_those_of_their_forms() -> None:
-    assert set(_OF_COMPONENTS) - {"placement"} <= set(ComponentForm.model_fields)
+    assert set(_OF_COMPONENTS) - {"placement"} <= set(ComponentForm.keys)
     assert "components" in KEYS
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Mapping
-
-from pydantic import BaseModel, ConfigDict, Field
-
 from ....hints.block_form import BlockForm, FileForm
 from ....hints.forms import HintForm
-from ....text.values import Count, Word
+from ....text.form import Form, form_of, key, map_of
+from ....text.values import Count
 
 
-class MeasuredOnForm(BaseModel):
+class MeasuredOnForm(Form):
     """The key about a cost of a component; see hints.py."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-    measured_on: Count | None = Field(
+    measured_on = key(
+        Count,
         default=None,
         title="on how many accelerators its cost in `profile_data` was measured, if not on those of its ranks",
         description="a whole number such as `16`",
@@ -30,12 +26,14 @@ class RLinfHintForm(HintForm, MeasuredOnForm):
 class RLinfBlockForm(BlockForm):
     """Hints about the components of the file, which RLinf ignores."""
 
-    components: Mapping[Word, RLinfHintForm] = Field(
-        default={}, description="name -> its hints, such as `{actor: {seconds: {8: 120, 16: 66}}}`"
+    components = key(
+        map_of(form_of(RLinfHintForm)), default={}, description="name -> its hints, such as `{actor: {seconds: {8: 120, 16: 66}}}`"
     )
 
 
 class RLinfFileForm(FileForm):
     """A file of RLinf; all of its keys but one are RLinf's own."""
 
-    placewright: RLinfBlockForm = Field(default=RLinfBlockForm(), description="hints such as `{components: {actor: {seconds: {8: 120}}}}`")
+    placewright = key(
+        form_of(RLinfBlockForm), default=RLinfBlockForm(), description="hints such as `{components: {actor: {seconds: {8: 120}}}}`"
+    )
