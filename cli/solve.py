@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Mapping
 
 import click
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..models.machines.cluster import Cluster
     from ..models.machines.shorthand import AsDeclared
     from ..models.model_cards import ModelCard
+    from ..models.problem import Problem
     from ..models.reading import Reading
 
 
@@ -92,7 +93,6 @@ def solve(
         return answered
     from ..solver.planning.answering import answering
     from ..solver.planning.asking.recent import remembering
-    from ..solver.planning.asking.traffic import costs_of_traffic
     from ..solver.planning.placing.decided import chosen, decided
     from ..solver.refusing import refusing
     from ..solver.sandbox.interrupts import held, was_heard
@@ -108,7 +108,7 @@ def solve(
         return said_as_json(problem)
     refuses = refusing(reading)
     with held(), kept(), remembering():  # the first Ctrl-C ends all that is searched here, and what was found until then is shown
-        with shown(progress, form == "json", costs_of_traffic(question)) as told:
+        with shown(progress, form == "json", _costs(question)) as told:
             place = partial(search, limit=limit, seed=seed, on_progress=told.of_placements, memory=memory_limit)
             answer = answering(place, limit, seed, counting=told.of_counts, refuses=refuses)(question)
         if answer.plan is None:
@@ -160,6 +160,15 @@ def solve(
     if write and edits and composer.settings:
         click.echo("these ranks are those for the `--set` of this command: the job itself and every later command need the same", err=True)
     return code
+
+
+def _costs(question: Problem) -> Mapping[str, int]:
+    """Nanoseconds for a MiB of each term of the objective, where traffic counts as time."""
+    if question.job.workload is None:
+        return {}
+    from ..solver.planning.asking.traffic import costs_of_traffic
+
+    return costs_of_traffic(question)
 
 
 def _no_plan(reading: Reading, answer: Answer, form: str, before: tuple[Finding, ...]) -> int:

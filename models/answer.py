@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
 from .findings.finding import Finding, Unchecked
 from .placements.plan import Plan
-from .planning.planned import Planned
 from .problem import Problem
 from .record import dataclass
+
+if TYPE_CHECKING:
+    from .planning.planned import Planned
 
 IMPOSSIBLE, UNDECIDED = "impossible", "undecided"
 

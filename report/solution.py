@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Iterable, Mapping, Sequence
 
 from ..models.answer import Answer
 from ..models.findings.finding import Finding, Unchecked
 from ..models.findings.span import Edit
-from ..models.placements.moves import Moves
 from ..models.placements.plan import OPTIMAL, VERIFIED, Plan
-from ..models.planning.planned import Planned
 from ..models.reading import Reading
 from .diff import diff
 from .distance import distance
 from .grid import grid
-from .json import SCHEMA, finding_to_data, unchecked_to_data
-from .moves import render as render_moves
-from .moves import to_data
-from .planning.extrapolated import under_in_short
-from .planning.words import proved
 from .table import components_table, placements_table, table
 from .terminal import escape, paint
 from .text import render_unchecked
+
+if TYPE_CHECKING:
+    from ..models.placements.moves import Moves
+    from ..models.planning.planned import Planned
 
 GIVEN = "given"
 _HOW = {
@@ -64,7 +61,11 @@ def render(
         blocks.append("\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items()))
     if answer.how != GIVEN:
         blocks.append(_terms(plan) if plan.terms else "objective: nothing to weigh, every placement that holds is as good")
-    blocks += [*([render_moves(moves, plan)] if moves else []), *further]
+    if moves:
+        from .moves import render as render_moves
+
+        blocks.append(render_moves(moves, plan))
+    blocks += further
     if edits:
         blocks.append(_change(reading, edits, written, keeps, colour))
     blocks += [_note(finding, colour) for finding in of_file]
@@ -82,6 +83,8 @@ def to_json(
     What became of a plan before it, what else was asked (`further`), the `findings` about the `file`, and what was not checked.
     """
     from ..models.placements.plan_file import plan_to_json
+    from .json import finding_to_data, unchecked_to_data
+    from .moves import to_data
 
     text, more = plan_to_json(plan), {**({"moves": to_data(moves)} if moves else {}), **(further or {})}
     told = [finding_to_data(finding, file) for finding in findings]
@@ -92,6 +95,8 @@ def to_json(
 
 def without_plan(file: str, verdict: str, findings: Iterable[Finding]) -> str:
     """Why a file has no plan, as JSON text."""
+    from .json import SCHEMA, finding_to_data
+
     return json.dumps(
         {"schema": SCHEMA, "file": file, "verdict": verdict, "findings": [finding_to_data(each, file) for each in findings]}, indent=1
     )
@@ -118,6 +123,9 @@ def _terms(plan: Plan) -> str:
 
 def _of_counts(planned: Planned, how: str) -> str:
     """How a plan was found whose counts were chosen by time; `how` of its placement."""
+    from .planning.extrapolated import under_in_short
+    from .planning.words import proved
+
     if not planned.proved:
         return "the counts are not proved the best"
     if how == _HOW[GIVEN]:

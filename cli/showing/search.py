@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Callable, Iterator, Mapping, NamedTuple
 
 import click
 
-from ...report.progress import counting, standing
 from .line import NONE, PLAIN, Line
 
 if TYPE_CHECKING:
@@ -42,6 +41,8 @@ def shown(way: str, for_program: bool = False, costs: Mapping[str, int] | None =
 
 
 def _of_both(tell: Callable[[str, float], None], costs: Mapping[str, int] | None) -> Told:
+    from ...report.progress import counting, standing
+
     return Told(
         _from_the_first_doubt(lambda progress: tell(standing(progress.plan, progress.refuted, costs), progress.seconds)),
         lambda counted: tell(counting(counted), counted.seconds),

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Sequence
 
 from ...models.answer import Answer, Solve
+from ...models.component import SUBSET
 from ...models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
-from ...models.planning.idle import Idle
 from ...models.problem import Problem
 from ..in_turn import dealt_out
 from ..sandbox.interrupts import held
@@ -124,10 +124,16 @@ def _around(place: Solve) -> Solve:
     """How problems are placed, those too in which given ranks lie inside of what is open, or pins turn the order of ranks."""
 
     def placed(problem: Problem) -> Answer:
-        from .placing.around import around_given
-        from .placing.one_order import with_one_order
+        way = place
+        if problem.related(SUBSET):
+            from .placing.around import around_given
 
-        return with_one_order(around_given(place))(problem)
+            way = around_given(way)
+        if problem.job.in_step:
+            from .placing.one_order import with_one_order
+
+            way = with_one_order(way)
+        return way(problem)
 
     return placed
 
@@ -149,6 +155,8 @@ def _with_traffic(problem: Problem, workload: Workload, place: Solve) -> Answer:
 
 def _with_degrees(plan: Plan, design: Design, problem: Problem) -> Plan:
     """The plan names the degrees that were chosen where a choice was left."""
+    from ...models.planning.idle import Idle
+
     idle = design.not_started(Idle(problem.job.ways)) & problem.job.tied.keys()  # which have the degrees of others
     chosen = {name: design.options[name].parallel for name in _left_open(problem) if name in design.options and name not in idle}
     return replace(plan, degrees={**plan.degrees, **chosen}) if chosen else plan

@@ -30,6 +30,8 @@ LIMIT = 1.0
 """Deterministic seconds for one search."""
 SEARCHES = 60
 """So many searches may be made for one explanation; questions that come after are left open."""
+EXPLAINING = SEARCHES * LIMIT
+"""Deterministic seconds that saying why something is impossible may take."""
 SEED = 1
 WRITTEN = 4096
 """Nodes of the answers that are written out, node by node, and checked for one explanation; the first one always is."""

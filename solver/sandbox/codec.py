@@ -32,10 +32,13 @@ class Codec:
         reader takes the default of the field.
     compact : whether sequences that are kept in a shorter form stay in it. A reader that does not trust the writer wants them as
         plain tuples, as long as the data is.
+    names : classes that are imported for type checkers alone where a field names them.
     """
 
-    def __init__(self, left_out: Mapping[type, object] | None = None, compact: bool = True) -> None:
-        self._left_out = dict(left_out or {})
+    def __init__(
+        self, left_out: Mapping[type, object] | None = None, compact: bool = True, names: Mapping[str, type] | None = None
+    ) -> None:
+        self._left_out, self._names = dict(left_out or {}), dict(names or {})
         self._compact = compact
         self._forms: dict[Any, Form] = {}
 
@@ -83,7 +86,7 @@ class Codec:
         raise TypeError(f"values of {kind} cannot cross to another process")
 
     def _dataclass(self, kind: Any) -> Form:
-        hints = typing.get_type_hints(kind)
+        hints = typing.get_type_hints(kind, localns=self._names)
         names = [field.name for field in fields(kind) if typing.get_origin(hints[field.name]) is not collections.abc.Callable]
         forms = [self.form(hints[name]) for name in names]
 

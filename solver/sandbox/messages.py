@@ -8,6 +8,7 @@ from typing import Union
 from ...models.answer import Answer
 from ...models.machines.cluster import Cluster
 from ...models.placements.plan import Plan
+from ...models.planning.planned import Planned
 from ...models.problem import Problem
 from ...models.record import dataclass
 from .codec import Codec
@@ -66,7 +67,7 @@ class Messages:
     """Writes and reads what the child says about a problem on one cluster, which both know: it is never sent back."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self._codec = Codec({Cluster: cluster}, compact=False)
+        self._codec = Codec({Cluster: cluster}, compact=False, names={"Planned": Planned})
 
     def write(self, message: Message) -> bytes:
         """The line that says it."""

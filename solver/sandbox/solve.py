@@ -4,34 +4,32 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Sequence
+from typing import TYPE_CHECKING, Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ..model.permission import SearchNeeded, may_search, no_search
-from ..refuting.oracle import LIMIT as EACH_SEARCH
-from ..refuting.oracle import SEARCHES
 from ..searching.progress import OnProgress, Progress, silent
 from ..searching.search import LIMIT, SEED
 from ..searching.search import solve as search
 from ..unchecked import unchecked
-from .messages import Done, Message, Messages, Question, Standing, write_question
-from .process import Child
 from .stopped import Stopped, stoppable
-from .talk import begun, patience, talk
 from .trust import OurFault, Trust
-from .unexplained import unexplained
+
+if TYPE_CHECKING:
+    from .messages import Message
+    from .process import Child
 
 MEMORY = 4096
 """MiB of address space that a search may take."""
-EXPLAINING = SEARCHES * EACH_SEARCH
-"""Deterministic seconds that saying why something is impossible may take."""
 
 
 def command(memory: int = MEMORY) -> tuple[str, ...]:
     """The command line of the process that searches, with its limit of memory in MiB."""
+    from .talk import begun
+
     return begun("placewright.solver.sandbox.child", memory)
 
 
@@ -73,7 +71,7 @@ def solve(
             if trust.best is None and not trust.refuted:
                 on_progress(Progress(None, 0, time.monotonic() - began))
         trust.begin()
-        answer = trust.answer(_asked(Question(problem, limit, seed), told, child or command(memory), memory))
+        answer = trust.answer(_asked(problem, limit, seed, told, child or command(memory), memory))
         return replace(answer, plan=_timed(answer.plan, began))
     except Stopped as why:
         if why.interrupted and not answer_interrupted:
@@ -89,13 +87,20 @@ def _without(trust: Trust, best: Plan | None, why: Finding, began: float) -> Ans
     if plan is not None:
         return Answer(plan.status, plan, (why,), "search", tuple(unchecked(trust.problem, plan.assignment)))
     if trust.refuted:
+        from .unexplained import unexplained
+
         return Answer(IMPOSSIBLE, None, (unexplained(trust.problem), why), "counting")
     return Answer(UNDECIDED, None, (why,), "search")
 
 
-def _asked(question: Question, told: OnProgress, child: Sequence[str], memory: int) -> Answer:
+def _asked(problem: Problem, limit: float, seed: int, told: OnProgress, child: Sequence[str], memory: int) -> Answer:
     """What the child answers. Raises Stopped, and OurFault."""
-    messages, explains = Messages(question.problem.cluster), list[Child]()
+    from ..refuting.oracle import EXPLAINING
+    from .messages import Done, Messages, Question, Standing, write_question
+    from .talk import patience, talk
+
+    messages = Messages(problem.cluster)
+    explains: list[Child] = []
 
     def heard(message: Message, process: Child) -> Answer | None:
         if isinstance(message, Done):
@@ -107,7 +112,7 @@ def _asked(question: Question, told: OnProgress, child: Sequence[str], memory: i
             told(Progress(message.plan, message.proved, message.seconds, message.refuted))
         return None
 
-    return talk(child, write_question(question), patience(question.limit), memory, messages.read, heard)
+    return talk(child, write_question(Question(problem, limit, seed)), patience(limit), memory, messages.read, heard)
 
 
 def _timed(plan: Plan | None, began: float) -> Plan | None:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from ...models.problem import Problem
 from ..greedy.greedy import greedy
 from ..layout.layout import Layout, Values
-from ..lines.one_line import best_on_line
 from ..model.permission import about_to_search
-from ..refuting.certificate import counting_row
-from .exhaustive import confirm, settle
 from .standing import Search, Standing
 
 
@@ -20,6 +17,10 @@ def decide(problem: Problem, layout: Layout, search: Search, limit: float) -> St
         standing.offer(layout, values, "greedy")
     if standing.is_proved:
         return standing
+    from ..lines.one_line import best_on_line
+    from ..refuting.certificate import counting_row
+    from .exhaustive import confirm, settle
+
     if standing.assignment is None and counting_row(problem):
         standing.how, standing.refuted = "counting", True
         return standing

@@ -10,8 +10,6 @@ from ...models.problem import Problem
 from ...models.reserved import cpus_of
 from ..check import check
 from ..given import check_given
-from ..refuting.contradicted import contradicted
-from ..refuting.impossible import impossible
 from ..unchecked import unchecked
 from ..unsearched.not_searched import not_searched
 from .alternatives import best_first
@@ -41,6 +39,8 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
         plan = Plan(problem.cluster, given, VERIFIED, seconds=search.seconds, cpus=cpus_of(problem, given))
         return Answer(VERIFIED, plan, how="given", unchecked=tuple(unchecked(problem, plan.assignment)))
     if refused := not_searched(problem):
+        from ..refuting.contradicted import contradicted
+
         both = contradicted(problem)
         return Answer(IMPOSSIBLE, findings=(both,), how="given") if both else Answer(UNDECIDED, findings=refused, how="given")
     # Ranks that are given rule out some choices of degrees.
@@ -54,6 +54,8 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
             tried = [0 if each.how == "counting" else each.tried for each in stands]
             if None not in tried:
                 on_progress(Progress(None, 0, search.seconds, refuted=True))
+            from ..refuting.impossible import impossible
+
             why = impossible(alternatives, solve, None if None in tried else sum(filter(None, tried)))
             return Answer(IMPOSSIBLE if why.code == "PW601" else UNDECIDED, findings=(why,), how=stands[0].how)
         return Answer(UNDECIDED, findings=(_undecided(limit),), how="search")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....models.answer import Answer
+from ....models.component import SUBSET
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
 from ...in_turn import as_dealt
-from .around import lies_around
 
 
 def decided(problem: Problem, answer: Answer) -> Problem:
@@ -18,7 +18,7 @@ def decided(problem: Problem, answer: Answer) -> Problem:
     was chosen, or it may lie over what is given or around it, there is nothing to search: its ranks are given.
     """
     placed, plan = chosen(problem, answer), answer.plan
-    if plan is None or not (_is_over_given(placed, answer) or lies_around(placed)):
+    if plan is None or not (_is_over_given(placed, answer) or _lies_around(placed)):
         return placed
     components = tuple(
         replace(
@@ -29,6 +29,14 @@ def decided(problem: Problem, answer: Answer) -> Problem:
         for each in placed.components
     )
     return replace(placed, job=replace(placed.job, components=components, laying=None, accepted={}, choices={}, overlaps={}))
+
+
+def _lies_around(problem: Problem) -> bool:
+    if not problem.related(SUBSET):
+        return False
+    from .around import lies_around
+
+    return lies_around(problem)
 
 
 def _is_over_given(placed: Problem, answer: Answer) -> bool:
