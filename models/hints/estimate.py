@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal, InvalidOperation
 from math import lcm
 from typing import Sequence
 
@@ -27,6 +26,8 @@ def _parameters(value: object) -> int:
     """How many, of `7B`, `494M` or a number. Raises ValueError with a sentence for a person."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{shown(value)} is no number of parameters")
+    from decimal import Decimal, InvalidOperation
+
     match = _TEXT.fullmatch(str(value))
     try:
         found = int(Decimal(match[1]) * _UNITS[match[2].upper()]) if match else 0

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import field
-from fractions import Fraction
-from typing import Mapping
+from typing import TYPE_CHECKING, Mapping
 
 from ..findings.span import Span
 from ..record import dataclass
 from .measured import POWER, Measured
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 STAGES, STREAM, STEADY, RLINF, RLINF_EMBODIED = MODELS = ("stages", "stream", "steady", "rlinf", "rlinf-embodied")
 """The cost models that a user may name (see solver/planning/costs)."""

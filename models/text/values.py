@@ -7,11 +7,13 @@ values, so that an editor and `verify` agree. Shapes such as a placement text ar
 from __future__ import annotations
 
 import re
-from fractions import Fraction
-from typing import Any, Collection, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Collection, TypeVar
 
 from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, RATE_PATTERN, Advised, read_memory, read_range, read_rate, write_range
 from .form import MAX_TEXT, UNKNOWN_WORD, Fault, Faults, Form, Kind, Schema, form_of, list_of, several, shown
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -76,7 +78,7 @@ def _memory(value: object) -> int:
     return read_memory(str(value))
 
 
-def _rate(value: object) -> Union[int, Fraction]:
+def _rate(value: object) -> int | Fraction:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ValueError(f"{shown(value)} is no amount a second")
     return read_rate(str(value))

@@ -32,13 +32,13 @@ class Codec:
         reader takes the default of the field.
     compact : whether sequences that are kept in a shorter form stay in it. A reader that does not trust the writer wants them as
         plain tuples, as long as the data is.
-    names : classes that are imported for type checkers alone where a field names them.
+    names : classes besides Fraction that are imported for type checkers alone where a field names them.
     """
 
     def __init__(
         self, left_out: Mapping[type, object] | None = None, compact: bool = True, names: Mapping[str, type] | None = None
     ) -> None:
-        self._left_out, self._names = dict(left_out or {}), dict(names or {})
+        self._left_out, self._names = dict(left_out or {}), {"Fraction": Fraction, **(names or {})}
         self._compact = compact
         self._forms: dict[Any, Form] = {}
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from typing import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 
-from .process import Child
+if TYPE_CHECKING:
+    from .process import Child
 
 _kept: ContextVar[dict[tuple[str, ...], Child] | None] = ContextVar("processes that wait for a question", default=None)
 
@@ -39,6 +40,8 @@ def asked(command: Sequence[str], question: bytes, patience: float, look: Callab
 
     It ends too where something is raised in the block, as by Ctrl-C: whatever it was doing, it is not asked again. Raises OSError.
     """
+    from .process import Child
+
     waiting, key = _kept.get(), tuple(command)
     process = waiting.pop(key, None) if waiting is not None else None
     if process is not None and not process.is_idle:

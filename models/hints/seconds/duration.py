@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal, InvalidOperation
 
 from ...planning.measured import SECOND
 from ...quantity import Advised
@@ -12,10 +11,10 @@ from ...text.form import Kind, Schema, shown
 LONGEST = 10**7
 """Seconds: about four months."""
 _UNITS = {
-    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), Decimal("0.001")),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), Decimal(1)),
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), Decimal(60)),
-    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), Decimal(3600)),
+    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), "0.001"),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "1"),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), "60"),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), "3600"),
 }
 """What people write after a time -> seconds of one."""
 _WITH_UNIT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]+)", re.ASCII)
@@ -25,6 +24,8 @@ def duration(value: object) -> int:
     """Nanoseconds of a number of seconds. Raises ValueError with a sentence for a person, Advised where it is known what to write."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{shown(value)} is no number of seconds")
+    from decimal import Decimal, InvalidOperation
+
     try:
         seconds = Decimal(str(value))
     except InvalidOperation:
@@ -37,9 +38,11 @@ def duration(value: object) -> int:
 
 def _meant(text: str) -> str:
     """What to write instead of a time with its unit: ``write `90` `` for `1.5min`; "" where nobody knows."""
+    from decimal import Decimal
+
     found = _WITH_UNIT.fullmatch(text.strip().lower())
     unit = _UNITS.get(found[2]) if found else None
-    if found is None or unit is None or not 0 < (seconds := Decimal(found[1]) * unit) <= LONGEST:
+    if found is None or unit is None or not 0 < (seconds := Decimal(found[1]) * Decimal(unit)) <= LONGEST:
         return ""
     return f"write `{seconds.normalize():f}`"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Callable, Iterator
 
 from ....models.component import Component
@@ -43,6 +42,8 @@ class Reserved:
         has = self._has(node)
         if has is None or not self._any:
             return False
+        from fractions import Fraction
+
         known, densest = 0, dict[str, list[Fraction]]()
         for members in self._parts.problem.colocated_sets:
             its = [component for component in members if self._need(component)]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator
+from typing import TYPE_CHECKING, Iterator
 
 from ....models.component import Component
 from ....models.model_cards.card import ModelCard
 from ....models.model_cards.use import Split
 from ....models.parallel import Parallel
-from ....models.planning.planned import Planned
 from ....models.problem import Problem
 from ...rules.amounts.model_divides import is_open
+
+if TYPE_CHECKING:
+    from ....models.planning.planned import Planned
 
 
 def evenly(problem: Problem) -> Problem | None:

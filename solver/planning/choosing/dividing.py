@@ -11,7 +11,6 @@ from ....models.model_cards.use import WORDS, Split
 from ....models.parallel import Parallel
 from ....models.problem import Problem
 from ..asking.even import card_of, evenly, uneven
-from ..why.common import few
 
 CODE = "PW404"
 Plan = Callable[[Problem], Answer]
@@ -46,6 +45,8 @@ def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
         component, card = problem[name], card_of(problem, name)
         if not (name in problem.job.own and parallel == problem.own_degrees(component)):
             for split in uneven(problem, component, parallel):
+                from ..why.common import few
+
                 amount, most = getattr(card, split.what), problem.cluster.total(problem.kind(component))
                 what, even = f"{amount} {WORDS[split.what]}", [size for size in range(1, most + 1) if split.fits(amount, size)]
                 message = f"the plan has {split.degree} {split.of(parallel)} for `{name}`, among which its {what} do not divide"
