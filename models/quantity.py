@@ -52,10 +52,13 @@ def write_range(amounts: tuple[int, int]) -> str:
     return str(amounts[0]) if amounts[0] == amounts[1] else f"{amounts[0]}-{amounts[1]}"
 
 
-def _mib(number: str, unit: str | None) -> Fraction:
-    from fractions import Fraction  # 5 ms to load
+def _mib(number: str, unit: str | None) -> int | Fraction:
+    size = _BYTES_OF[(unit or "GiB").lower()]
+    if number.isdigit() and size % 2**20 == 0:
+        return int(number) * (size // 2**20)
+    from fractions import Fraction  # 3 ms to load
 
-    return Fraction(number) * _BYTES_OF[(unit or "GiB").lower()] / 2**20
+    return Fraction(number) * size / 2**20
 
 
 def read_memory(text: str) -> int:

@@ -110,6 +110,16 @@ def test_the_grammar_of_bash_is_loaded_for_scripts_alone(tmp_path: Path, text: s
     assert ("tree_sitter" in names) == name.endswith(".sh")
 
 
+def test_solve_of_a_small_file_loads_nothing_that_only_other_files_need(tmp_path: Path) -> None:
+    text = "cluster: 1x8xH100\ncomponents:\n  actor: {accelerators: 4, parallel: {tp: 2}}\n  rollout: {accelerators: 4}\n"
+    code, names = loaded_after(["solve", "job.yaml"], tmp_path, text)
+    assert code == 0
+    assert not names & (LATE | {"pydantic", "fractions", "subprocess"})
+    others = ("refuting", "lines", "planning.searching", "planning.after", "planning.choosing.tied", "planning.placing.around")
+    assert not {name for name in names if name.startswith(tuple(f"placewright.solver.{other}" for other in others))}
+    assert not {"placewright.models.planning.planned", "placewright.report.planning", "placewright.report.moves"} & names
+
+
 def test_hints_load_no_pydantic(tmp_path: Path) -> None:
     _, names = loaded_after(["verify", "job.yaml", "--cluster", "2x8xH100"], tmp_path, TIMES)
     assert "pydantic" not in names

@@ -30,6 +30,7 @@ from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Repeat, Run, Runs
+from placewright.models.planning.planned import Planned
 from placewright.models.problem import Problem
 from placewright.solver.sandbox.codec import Codec
 from placewright.solver.sandbox.forms import NotOurs
@@ -61,7 +62,7 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
     if isinstance(kind, type) and issubclass(kind, Enum):
         return st.sampled_from(list(kind))
     if is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
+        hints = typing.get_type_hints(kind, localns={"Fraction": Fraction, "Planned": Planned})
         return st.builds(kind, **{field.name: values(hints[field.name]) for field in fields(kind)})
     small: dict[Any, st.SearchStrategy[Any]] = {
         int: st.integers(-(2**70), 2**70), str: TEXT, bool: st.booleans(), float: st.floats(allow_nan=False), type(None): st.none(),
@@ -120,7 +121,7 @@ def test_any_problem_arrives_as_it_was(problem: Problem) -> None:
 @settings(max_examples=60, deadline=None)
 @given(values(Answer))
 def test_any_answer_arrives_as_it_was(answer: Answer) -> None:
-    codec = Codec()
+    codec = Codec(names={"Planned": Planned})
     assert same(codec.read(json.loads(json.dumps(codec.write(answer, Answer))), Answer), answer)
 
 
