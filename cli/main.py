@@ -41,8 +41,7 @@ modules are loaded, which all stay, takes a twentieth of `verify`."""
 READ_FILES = frozenset({"verify", "solve", "whatif", "explain", "convert", "launch"})
 """Verbs that read configurations, for which the settings of a project hold."""
 LEAVES_NOTHING = frozenset({"verify"})
-"""Verbs that start nothing and open nothing: their process ends at once. Taking down one by one what was loaded takes a tenth of `verify`.
-They also need no plugins of pydantic: to look for these reads the metadata of every installed package."""
+"""Verbs that start nothing and open nothing: their process ends at once. Taking down one by one what was loaded takes a tenth of `verify`."""
 
 
 class LazyGroup(click.Group):
@@ -113,8 +112,6 @@ def main() -> NoReturn:
     """Runs the command line of this process and exits with its code."""
     gc.set_threshold(WORTH_COLLECTING)
     ends_at_once = LEAVES_NOTHING.issuperset(sys.argv[1:2])
-    if ends_at_once:
-        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     code = run(sys.argv[1:])
     if ends_at_once:
         with suppress(OSError):  # nobody reads it any more
