@@ -14,7 +14,7 @@ from placewright.solver.planning.searching.sizes import choices, known
 from placewright.solver.planning.searching.sizes.choice import Amount, Choice
 from placewright.solver.planning.searching.structures.structure import Structure
 
-from ...after.flips.test_sensitivity import scaled
+from ...after.designs import scaled
 from ...questions import question
 
 
