@@ -25,8 +25,8 @@ def sensitivities(account: Account) -> str:
         names = listed(list(dict.fromkeys(name for name, _ in found.left)))
         lines.append(f"not all changes are known: the search ended before it decided {names}")
     if not lines:
-        ends = f"{_factor(QUICKER[-1])} to {_factor(SLOWER[-1])}"
-        lines = [f"plan holds if the times of any one component are {ends} of what is written"]
+        *others, last = map(_factor, sorted((*QUICKER, *SLOWER)))
+        lines = [f"plan holds if any one component takes {', '.join(others)} or {last} its times"]
     return "\n".join(escape(line) for line in lines[:LINES])
 
 
@@ -39,10 +39,11 @@ def _change(account: Account, flip: Flip) -> str:
         return f"plan changes {when}: then it breaks its budget, and no plan is known that keeps it"
     question = flip.question or planned.question
     words = design_in_words(question, planned, to.design, planned.best.design, models=to.models)
-    takes = f"{with_unit(seconds(total(to)))} instead of {seconds(flip.takes)}"
-    used = to.accelerators(question)
+    time, used = with_unit(seconds(total(to))), to.accelerators(question)
+    takes = f"{time} instead of {seconds(flip.takes)}"
     if planned.question.aim != SECONDS and used != planned.held:
-        takes = f"{with_noun(used, 'accelerator')} instead of {planned.held}"
+        old = f"{planned.held} in {seconds(flip.takes)}"
+        takes = f"{with_noun(used, 'accelerator')} in {time} instead of {old}"
     may = "changes" if flip.placed else "may change"
     return f"plan {may} {when}: then {takes} with {words}"
 
