@@ -67,7 +67,8 @@ class _Way:
     Attributes
     ----------
     open : the factors that are not decided, in percent, the nearest first.
-    bound : ns that no design takes less of, with the original times and at each factor above 1.
+    bound : ns that no design takes less of: at each open factor above 1, or, where the component is
+        quicker, with the original times.
     """
 
     component: str
@@ -127,7 +128,7 @@ class _Run:
             way.flip = replace(flip, holds=way.holds)
             return False
         if decided:
-            if self.by_time and there.percent > HUNDRED:
+            if self.by_time:
                 way.bound = max(way.bound, (there.budget.nanoseconds or 0) + 1)
             way.holds = way.open.pop(0)
         return decided

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator
+from typing import Iterable, Iterator
 
 from placewright.models.planning.planned import Planned, Priced
 from placewright.models.planning.question import Question
@@ -35,7 +35,7 @@ def scaled(asked: Question, component: str, percent: int) -> Question:
     return replace(asked, options={**asked.options, component: options})
 
 
-def each_planned(name: str, seeds: range) -> Iterator[Planned]:
+def each_planned(name: str, seeds: Iterable[int]) -> Iterator[Planned]:
     """The answers of those random questions that have one; `name` is that of a cost model."""
     model = cost_model(name)
     for seed in seeds:

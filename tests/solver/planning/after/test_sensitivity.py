@@ -25,7 +25,12 @@ from ..choosing.test_tied import DEGREES, NAMES, Times, job
 from ..tried import Price, cost, designs
 from .designs import each_planned
 
-MODELS = ("stages", "stream")
+SEEDS = {
+    "stages": (*range(12), 14, 52, 56, 69),
+    "stream": (*range(12), 23, 25, 29, 54, 66, 137),
+}
+"""Some random questions, and some on which the plan changes, for fewest accelerators or in a budget too."""
+MODELS = tuple(SEEDS)
 
 
 def with_times(option: Option, percent: int) -> Option:
@@ -40,6 +45,7 @@ class Tried:
     def __init__(self, planned: Planned) -> None:
         self.planned, self.stages = planned, planned.model == "stages"
         self.every = list(designs(planned.question, self.stages))
+        self.known: dict[tuple[str, int], Price | None] = {}
 
     def price(self, design: Design, component: str, percent: int, known: dict[object, int]) -> Price:
         options = design.options
@@ -50,6 +56,11 @@ class Tried:
 
     def best(self, component: str, percent: int) -> Price | None:
         """The price of the best design within the budget."""
+        if (component, percent) not in self.known:
+            self.known[component, percent] = self._best(component, percent)
+        return self.known[component, percent]
+
+    def _best(self, component: str, percent: int) -> Price | None:
         question, known = self.planned.question, defaultdict[int, dict[object, int]](dict)
         limits = question.budget.nanoseconds or sys.maxsize, question.budget.accelerators or sys.maxsize
         every = (self.price(each, component, percent, known[id(each.options)]) for each in self.every)
@@ -73,8 +84,9 @@ class Tried:
         return best[0] * (HUNDRED + WORTH) < takes * HUNDRED if question.aim == SECONDS else best[0] < price[0]
 
 
-def small(name: str, seeds: range) -> Iterator[Planned]:
+def small(name: str, most: int = 1000) -> Iterator[Planned]:
     """Plans of at most three components: there, trying every design is quick."""
+    seeds = SEEDS[name][-most:]
     return (each for each in each_planned(name, seeds) if len(each.question.options) < 4)
 
 
@@ -90,7 +102,7 @@ def flip_of(found: Sensitivity, name: str, factors: tuple[int, ...]) -> Flip | N
 @pytest.mark.parametrize("name", MODELS)
 def test_the_plan_changes_at_the_nearest_factor_at_which_any_design_is_better(name: str) -> None:
     flipped = held = 0
-    for planned in small(name, range(22)):
+    for planned in small(name):
         found, tried = sensitivity(planned), Tried(planned)
         assert not found.left
         for component, factors in ways(planned):
@@ -104,18 +116,19 @@ def test_the_plan_changes_at_the_nearest_factor_at_which_any_design_is_better(na
             best = tried.best(component, flip.flips)
             assert tried.is_better(component, flip.flips) and flip.holds == (HUNDRED, *holds)[-1], flip
             assert (flip.to.price(planned.question) if flip.to is not None else None) == best, flip
-    assert flipped > 5 and held > 80
+    assert flipped > 8 and held > 100
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_what_is_said_in_any_budget_is_true(name: str) -> None:
-    """What is not searched is `left` from the nearest factor on; without any search some holds."""
-    random, left, held = Random(2), 0, 0
-    for planned in small(name, range(8)):
-        tried, budgets = Tried(planned), ((0.0, 200), (0.0005, 200), (10.0, 0), (10.0, random.choice((1, 3))))
-        for limit, most in budgets:
-            found = sensitivity(planned, limit=limit, most=most)
-            assert found.searches <= most
+def test_what_is_said_is_true_wherever_the_searches_end(name: str) -> None:
+    """What is not decided is `left` from the nearest such factor on; without a search some holds."""
+    left = held = 0
+    for planned in small(name, 4):
+        tried, whole = Tried(planned), sensitivity(planned)
+        cut = [sensitivity(planned, most=most) for most in range(whole.searches)]
+        assert [each.searches for each in cut] == list(range(whole.searches))
+        for found in (*cut, sensitivity(planned, limit=0.0), sensitivity(planned, limit=0.0005)):
+            assert found.searches <= whole.searches
             unknown = {(each, percent > HUNDRED): percent for each, percent in found.left}
             left += len(unknown)
             for component, factors in ways(planned):
@@ -142,7 +155,7 @@ def test_a_plan_that_is_not_proved_within_what_counts_as_better_is_not_judged() 
 
 def test_the_traffic_of_the_plan_counts_and_that_of_others_is_not_known() -> None:
     flipped = 0
-    for planned in small("stream", range(12)):
+    for planned in small("stream", 8):
         if planned.question.aim == SECONDS:
             best = replace(planned.best, traffic=planned.best.nanoseconds * 4 // HUNDRED)
             crossing = replace(planned, best=best)
@@ -151,18 +164,28 @@ def test_the_traffic_of_the_plan_counts_and_that_of_others_is_not_known() -> Non
                 assert tried.is_better(flip.component, flip.flips)
                 assert flip.to is None or not flip.placed
                 flipped += 1
-    assert flipped > 4
+    assert flipped > 3
 
 
 def test_the_same_plan_gives_the_same_answer() -> None:
-    one, other = ([sensitivity(each) for each in small("stream", range(4))] for _ in range(2))
+    one, other = ([sensitivity(each) for each in small("stream", 4)] for _ in range(2))
     assert one == other
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_where_degrees_follow_others_a_plan_changes_to_other_degrees_of_all(seed: int) -> None:
+def drawn(seed: int) -> Times:
     random = Random(seed)
-    times: Times = {name: {each: random.randint(1, 100) for each in DEGREES} for name in NAMES}
+    return {name: {each: random.randint(1, 100) for each in DEGREES} for name in NAMES}
+
+
+TWO_ARE_BETTER: Times = {
+    "actor": dict(zip(DEGREES, (50, 10, 12))),
+    "ref": dict(zip(DEGREES, (50, 94, 92))),
+    "rollout": dict.fromkeys(DEGREES, 1),
+}
+
+
+@pytest.mark.parametrize("times", [TWO_ARE_BETTER, *map(drawn, range(8))])
+def test_where_degrees_follow_others_a_plan_changes_to_the_best_degrees_of_all(times: Times) -> None:
     solver, problem = answering(solve, 10.0, 1, settle), job(times)
     planned = solver(problem).planned
     assert planned is not None
