@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     default=10.0,
     show_default=True,
     help="Deterministic seconds of search. What the search for a plan leaves of them, and 0.3 of them at least, shows where the plan "
-    "flips if a hint is wrong.",
+    "changes if a hint is wrong.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="The same file and seed give the same plan.")
 @click.option(

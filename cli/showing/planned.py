@@ -27,8 +27,8 @@ def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve
     from ...report.planning.data import to_data
     from ...report.planning.text import render
     from ...solver.planning.after.accounting import account
-    from ...solver.planning.after.flips.sensitivity import SEARCHES
     from ...solver.planning.after.given import given
+    from ...solver.planning.after.sensitivity import SEARCHES
     from ...solver.sandbox.interrupts import unless_heard
 
     searches = 0 if any(each.code == "PW602" for each in answer.findings) else SEARCHES  # who ended the search wants no further ones

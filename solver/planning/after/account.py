@@ -11,7 +11,7 @@ from ....models.planning.question import Task
 from ....models.planning.workload import SECONDS
 from ....models.record import dataclass
 from .basis import Basis
-from .flips.flip import Sensitivity
+from .flip import Sensitivity
 from .own.fixed import WithoutRanks
 from .own.own import Own
 from .usage import Usage

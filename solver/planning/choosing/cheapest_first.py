@@ -17,7 +17,6 @@ from ..asking.nested import with_nesting
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..loop.beside import ALTERNATIVES
-from ..searching.cuts.every import EveryCut
 from ..searching.price import ENDLESS
 from ..searching.search import search
 from ..searching.sizes.settling import Settled, Unsettled
@@ -81,10 +80,7 @@ class Bounds:
             return 0
         if not all(question.options.values()):
             return ENDLESS
-        model = cost_model(workload.model)
-        if question.aim == SECONDS and EveryCut.bound(question, model):
-            return EveryCut(question, model, self._spend).least(question.budget.nanoseconds)
-        return self._searched(question, model)
+        return self._searched(question, cost_model(workload.model))
 
     def _searched(self, question: Question, model: CostModel) -> int:
         """By a search for counts, of which nothing is settled."""
@@ -93,10 +89,6 @@ class Bounds:
         if found.bound is None or (found.best is None and not found.proved):
             return ENDLESS if found.proved else 0
         return found.bound + (0 if question.aim == SECONDS else question.held)
-
-    def _spend(self, seconds: float) -> bool:
-        self.spent += seconds
-        return self.spent < self.limit
 
 
 def _nothing(asked: Unsettled) -> Iterator[Settled]:

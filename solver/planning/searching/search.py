@@ -1,81 +1,88 @@
-"""The best designs of a question: structures by what they take at least, and for each the counts and degrees."""
+"""The best designs of a question: structures best first by their lower bound, counts and degrees of each by branch and bound.
+
+An arrangement says who shares accelerators with whom, a structure besides what runs at the same time. Each has a lower bound; the one with
+the least is divided until none is left below the best designs known. What branch and bound leaves open goes to CP-SAT, which runs in a
+process of its own with the incumbent as cutoff.
+"""
 
 from __future__ import annotations
 
-from itertools import islice
-from typing import Callable, Iterator, Mapping, Sequence
+from heapq import heapify, heappop, heappush, nsmallest
+from itertools import chain, islice
+from itertools import count as count_from
+from typing import Iterator, Mapping, Sequence
 
 from ....models.planning.design import Design
 from ....models.planning.question import Question
-from ...sandbox.interrupts import Interrupts, held
+from ....models.planning.workload import SECONDS
+from ...sandbox.interrupts import held
 from ...sandbox.stopped import Stopped, interrupted, stoppable
 from ..costs.cost_model import CostModel
 from ..counting import OnCounting, silent
-from .candidates.candidate import Candidate
-from .candidates.dividing import HURRIED, Dividing
-from .candidates.few import Few
-from .candidates.looking import MANY, Looking
-from .candidates.progress import Progress
-from .candidates.pruning import Pruning
-from .candidates.sight import Sight, Skip
-from .candidates.standing import Standing
-from .cuts.every import EveryCut
-from .cuts.remembered import Recalled
-from .price import Price
+from .busiest import Busiest
+from .candidate import Candidate
+from .floors import Floors
+from .price import ENDLESS, Price
+from .progress import Progress
+from .relaxation import Relaxation
 from .searched import Found, Searched
+from .sizes.choices import Choices
 from .sizes.settling import Settle, Settled, Undecided, Unsettled
-from .structures.every import arrangements
-from .structures.structure import Structure
+from .sizes.sizing import Sizing
+from .structures.every import Arrangement, arrangements
 
-__all__ = ["Found", "Price", "Searched", "Skip", "search"]
+__all__ = ["Found", "Price", "Searched", "search"]
 
-MOST = 1_000
-"""Arrangements that are looked at one after the other; of more, most are passed over before they are known."""
-NESTED = 3_000
-"""The same of a nested question of whose cuts something is known, where one is asked for: flips ask for it again and again, which is quicker so."""
-OTHERS = 5
-"""Tasks of a nested question up to which the others that are asked for beside the best are proved too: there are some thousand arrangements."""
+STRUCTURE, LISTED = 0.0002, 0.000001
+"""Deterministic seconds of a structure, and of each kind and amount listed for a set of components."""
+LISTING = 0.5
+"""Share of the limit after which no further arrangements are listed."""
+ROOT, PORTION, PARTS = 1, 100, 2_000
+"""Subproblems of a structure solved first, in one turn, and before CP-SAT takes over."""
+COSTLY = 200
+"""Options of all components from which on structures are bounded by less memory before what fits is listed."""
+FEW = 16
+"""Accelerators up to which CP-SAT is not started."""
+HURRIED = 8
+"""Structures looked at once more where the limit is over and nothing was found."""
+SEEN = 30
+"""Structures whose best designs are returned besides those asked for."""
 
 
 def search(
     question: Question, model: CostModel, limit: float = 10.0, seed: int = 1, count: int = 1, excluded: Sequence[Design] = (),
-    settle: Settle | None = None, answer_interrupted: bool = False, skip: Skip | None = None,
-    counting: OnCounting = silent, any_will_do: bool = False, recalled: Recalled | None = None, among: Sequence[Structure] | None = None,
+    settle: Settle | None = None, answer_interrupted: bool = False, counting: OnCounting = silent, any_will_do: bool = False,
 ) -> Searched:  # fmt: skip
-    """The best designs of the `count` best structures, without those of `excluded`.
-
-    A structure is not searched where what it takes at least is no better than what was found.
+    """Find the best designs of the `count` best structures, without those of `excluded`.
 
     Parameters
     ----------
     limit : in deterministic seconds: the same answer on any machine.
-    settle : how structures are settled that dividing does not decide; None: by CP-SAT in a process of its own (solver/sandbox).
-    skip : structures that are known to have no design that may be an answer.
-    counting : told every now and then how the search stands.
-    any_will_do : the first design that is found ends the search: it is asked only whether there is one.
-    recalled : what earlier searches found of nearly the same question.
-    among : the only structures that may have a design that is an answer, in the order in which they are searched; None: that is not known.
-    answer_interrupted : whether Ctrl-C ends the search alone, with what was found until then; else KeyboardInterrupt is raised.
+    settle : settles what branch and bound leaves open; None: CP-SAT in a process of its own.
+    counting : receives the progress now and then.
+    any_will_do : stop at the first design.
+    answer_interrupted : whether Ctrl-C ends the search alone, with what was found; else KeyboardInterrupt is raised.
     """
     stopped: Stopped | None = None
     with held() as interrupts:
-        run = _Run(question, model, limit, seed, count, excluded, skip, interrupts.look, counting, any_will_do, recalled, among)
+        run = _Search(question, model, count, excluded, any_will_do, Progress(question, limit, interrupts.look, counting))
         try:
-            run.look()
+            run.divide()
         except KeyboardInterrupt:
             interrupts.look(2)
             stopped = interrupted()
-            if answer_interrupted and not run.standing.best:
-                run.hurry(interrupts)
+            if answer_interrupted and not run.best:
+                run.progress.interrupt = lambda: interrupts.look(2)
+                run.hurry()
     if stopped is None:
         try:
             with stoppable():
-                run.settle(settle or _in_its_own_process)
+                run.settle(settle or _in_its_own_process, seed)
         except Stopped as why:
             stopped = why
     if stopped is not None and stopped.interrupted and not answer_interrupted:
         raise KeyboardInterrupt from None
-    return run.standing.result(run.progress.spent, stopped)
+    return run.result(stopped)
 
 
 def _in_its_own_process(asked: Unsettled) -> Iterator[Settled]:
@@ -84,87 +91,192 @@ def _in_its_own_process(asked: Unsettled) -> Iterator[Settled]:
     return Settling()(asked)
 
 
-class _Run:
-    """One search: what it found, and what is proved."""
+class _Search:
+    """Structures, the best designs of them, and what is proved of both."""
 
     def __init__(
-        self, question: Question, model: CostModel, limit: float, seed: int, count: int, excluded: Sequence[Design],
-        skip: Skip | None, interrupt: Callable[[], None], counting: OnCounting, any_will_do: bool,
-        recalled: Recalled | None, among: Sequence[Structure] | None,
-    ) -> None:  # fmt: skip
-        self.question, self.model, self.seed, self.among = question, model, seed, among
-        self.recalled = recalled or Recalled(question)
-        self.progress = Progress(question, limit, interrupt, counting)
-        self.sight = Sight(question, model, excluded, skip, self.progress.spend, self.recalled)
-        self.standing = Standing(count, self.sight.at_least(), any_will_do)
-        self.progress.tells_of(self.standing)
-        self.dividing = Dividing(question, self.standing, self.progress)
+        self, question: Question, model: CostModel, count: int, excluded: Sequence[Design], any_will_do: bool, progress: Progress
+    ) -> None:
+        self.question, self.model, self.count, self.progress = question, model, count, progress
+        self.any_will_do, self.excluded = any_will_do, excluded
+        self.ways = Choices(question, model.divisor(question))
+        costly = sum(map(len, question.options.values())) >= COSTLY
+        self.relaxation = Relaxation(question, model) if costly else None
+        self.busiest = Busiest(self.relaxation.question if self.relaxation is not None else question)
+        self.floors = Floors()
+        self.candidates: list[Candidate] = []
+        self.best: list[Found] = []
+        self.unseen: Price | None = self._floor_of_all()
+        """Lower bound of the arrangements that are not listed; None: all are."""
+        self.cutting: Price | None = None
+        """Lower bound of the arrangement whose structures are being listed."""
+        self.least: Price = (0, 0)
+        """The greatest lower bound of all designs so far."""
+        self.numbers = count_from(0)
+        self.arrangements: list[tuple[Price, int, Arrangement]] = []
+        """A heap of those that are not cut into structures yet."""
 
-    def look(self) -> None:
-        """Looks at every structure as a whole, then searches the counts and degrees of those that can be among the best."""
-        if self.among is not None:
-            Few(self.sight, self.standing, self.dividing, self.progress).look(self.among)
-            return
-        every, standing = self.sight.arrangements(), self.standing
-        known = self.question.nested and EveryCut.bound(self.question, self.model)
-        most = max(MOST, NESTED) if known and standing.count == 1 else MOST
-        waiting = list(islice(every, most + 1))
-        few = len(waiting) <= most or not self.model.full
-        if few and len(waiting) > MANY:
-            allowed, least = self.question.budget.nanoseconds, self.sight.cut()
-            standing.least = max(standing.least, (least, 0))
-            if allowed is not None and least > allowed:
-                standing.unseen = None
+    # -- branch and bound
+
+    def divide(self) -> None:
+        """Divide what has the least lower bound until the incumbent meets it or the limit is over: arrangements, then their structures."""
+        self.progress.heed(None, self.bound)
+        self._list_arrangements()
+        waiting = [(one.floor, one.number, one) for one in self.candidates]
+        heapify(waiting)
+        hurried, by_solver = 0, self.question.accelerators > FEW
+        while (waiting or self.arrangements) and not (self.any_will_do and self.best):
+            if self.arrangements and (not waiting or self.arrangements[0][0] <= waiting[0][0]):
+                for one in self._cut(*heappop(self.arrangements)):
+                    heappush(waiting, (one.floor, one.number, one))
+                continue
+            *_, one = heappop(waiting)
+            if one.proved or not self._may_be_best(one):
+                one.proved = True
+            elif self.progress.left > 0:
+                if one.parts < PARTS or not by_solver:
+                    self._search(one, max(ROOT, min(PORTION, int(self.progress.left / self.progress.part))))
+                    heappush(waiting, (one.floor, one.number, one))
+            elif not self.best and hurried < HURRIED:
+                self._search(one, 0)
+                hurried += 1
+
+    def hurry(self) -> None:
+        """Look at a few structures, so that there is an answer after a Ctrl-C, if there is one."""
+        listed = sorted(self.candidates, key=lambda each: (each.floor, each.number))
+        more = (one for each in arrangements(self.question, self.model) for one in self._structures(each))
+        for one in islice(chain(listed, more), HURRIED):
+            for _ in range(HURRIED):
+                one.search(None, 0)
+                if one.found is not None:
+                    self.candidates, self.best = [*self.candidates, one], [one.found]
+                    return
+
+    def _list_arrangements(self) -> None:
+        """Bound every arrangement, as long as a share of the limit lasts; the first that may have a design is searched at once."""
+        progress, end = self.progress, LISTING * self.progress.limit
+        for each in arrangements(self.question, self.model, self._fits):
+            progress.heed(self.best[0].price if self.best else None, self.bound)
+            progress.spent += STRUCTURE
+            floor = self.unseen
+            if self.model.full and not self.model.by_phase:
+                floor, parts = self.busiest.floor(each)
+                progress.spent += progress.part * parts
+            if floor is None:
+                continue
+            heappush(self.arrangements, (floor, next(self.numbers), each))
+            if not self.candidates or self.any_will_do:
+                for one in self._cut(*heappop(self.arrangements)):
+                    self._search(one, 0 if self.any_will_do or not self.best else ROOT)
+                    if self.any_will_do and self.best:
+                        return
+            if self.candidates and progress.spent > end:
                 return
-        if few:
-            waiting += every
-        else:
-            pruning = Pruning(self.question, self.model, self.sight, standing, self.dividing, self.progress, self.recalled)
-            pruning.look()
-            if known and len(self.question.tasks) <= OTHERS:
-                pruning.look_for_others()
-        some = standing.unseen is not None and not standing.best  # of what there is, in any case
-        if few or (some and not (standing.any_will_do and self.progress.left <= 0)):
-            Looking(self.model, self.sight, standing, self.dividing, self.progress).look(waiting, few and self.progress.left > 0)
-        self.dividing.all()
+        self.unseen = None
 
-    def hurry(self, interrupts: Interrupts) -> None:
-        """After a Ctrl-C before anything was found: the cheapest structures of those that are open, else the first ones, are looked at once."""
-        waiting = sorted(self.standing.open, key=lambda each: (each.floor, each.number))
-        for one in islice(waiting or self._first_ones(), HURRIED):
-            interrupts.look(2)
-            one.look(None, 0)
-            if one.best is not None:
-                return
+    def _fits(self, sets: Sequence[Sequence[str]]) -> bool:
+        """Are there accelerators for these sets, whoever joins them?"""
+        if self.question.nested or self.question.shared:
+            return True
+        fewest = (min((amount for _, amount in self.ways.amounts_of(its)), default=ENDLESS) for its in sets)
+        return sum(fewest) <= self.question.accelerators
 
-    def _first_ones(self) -> Iterator[Candidate]:
-        for each in islice(arrangements(self.question, self.model), HURRIED):
-            for structure in islice(each.structures(), 1):
-                if (one := self.sight.candidate(structure)) is not None:
-                    self.standing.open.append(one)
-                    yield one
-
-    def settle(self, settle: Settle) -> None:
-        """Has a solver decide what is left."""
-        left = {one.number: one for one in self.standing.open if not one.proved and self.standing.can_be_better(one)}
-        if not left or self.progress.left <= 0 or self.standing.ended:
+    def _cut(self, floor: Price, number: int, arrangement: Arrangement) -> Iterator[Candidate]:
+        """The structures of an arrangement that may have a design."""
+        if self._is_cut_off(floor):
             return
+        self.cutting = floor
+        for one in self._structures(arrangement):
+            one.floor = max(one.floor, floor)
+            self.candidates.append(one)
+            yield one
+            if self.progress.left <= 0:
+                self.unseen = min(floor, self.unseen or floor)
+                break
+        self.cutting = None
+
+    def _structures(self, arrangement: Arrangement) -> Iterator[Candidate]:
+        relaxation = self.relaxation if any(len(its) > 1 for its in arrangement.sets) else None
+        for structure in arrangement.structures():
+            self.progress.heed(self.best[0].price if self.best else None, self.bound)
+            listed = self._listings()
+            out = tuple(design for design in self.excluded if structure.is_of(design))
+            sizing = Sizing(self.question, self.model, structure, self.ways, len(out))
+            floor = self.floors.of(relaxation.sizing(structure) if relaxation is not None else sizing)
+            self.progress.spent += STRUCTURE + LISTED * (self._listings() - listed)
+            if floor is not None:
+                yield Candidate(next(self.numbers), sizing, floor, out, relaxation)
+
+    def _listings(self) -> int:
+        """Kinds and amounts of sets listed so far."""
+        return self.ways.listed + (self.relaxation.ways.listed if self.relaxation is not None else 0)
+
+    def _floor_of_all(self) -> Price:
+        """Lower bound of every design: some component has to do its work, on as few accelerators as it can."""
+        options = [its for its in self.question.options.values() if its]
+        used = max((min(option.accelerators for option in its) for its in options), default=0)
+        used = max(used, sum(each.accelerators for each in self.question.shared))
+        if self.question.aim != SECONDS:
+            return used, 0
+        times = (min(option.nanoseconds[place] for option in its) for its in options for place in range(len(its[0].nanoseconds)))
+        return (max(times, default=0) if self.model.full else 0), 0
+
+    def _search(self, one: Candidate, parts: int) -> None:
+        self.progress.heed(self.best[0].price if self.best else None, self.bound)
+        before, listed = one.found, self._listings()
+        self.progress.spent += self.progress.part * one.search(self._below(one), parts)
+        self.progress.spent += LISTED * (self._listings() - listed)
+        if one.found is not before and one.found is not None:
+            self._keep(one.found)
+
+    def _keep(self, found: Found) -> None:
+        """Keep the best designs of as many structures as are asked for, and of one more."""
+        self.best = sorted([*(each for each in self.best if each.number != found.number), found])[: self.count + 1]
+
+    def _below(self, one: Candidate) -> Price | None:
+        """What a structure must be better than to be among the best."""
+        others = [found.price for found in self.best if found.number != one.number]
+        return others[self.count - 1] if len(others) >= self.count else None
+
+    def _may_be_best(self, one: Candidate) -> bool:
+        """Could it have a design that is among the best, and better than the best known of it?"""
+        bars = [price for price in (self._below(one), one.found.price if one.found else None) if price is not None]
+        return not bars or one.floor < min(bars)
+
+    def _is_cut_off(self, floor: Price) -> bool:
+        """Is what costs no less than this not among the best?"""
+        return len(self.best) >= self.count and floor >= self.best[self.count - 1].price
+
+    def _floors(self) -> list[Price]:
+        """Lower bounds of all that is open."""
+        floors = [each.floor for each in self.candidates if not each.proved] + [each[0] for each in self.arrangements[:1]]
+        return floors + [each for each in (self.unseen, self.cutting) if each is not None]
+
+    def bound(self) -> Price:
+        """No design costs less."""
+        self.least = max(self.least, min([*self._floors(), *(each.price for each in self.best[:1])], default=(0, 0)))
+        return self.least
+
+    # -- CP-SAT
+
+    def settle(self, settle: Settle, seed: int) -> None:
+        """Have a solver decide what is left."""
+        left = {one.number: one for one in self.candidates if not one.proved and self._may_be_best(one)}
+        if not left or self.progress.left <= 0 or (self.any_will_do and self.best):
+            return
+        order = sorted(left.values(), key=lambda one: (one.floor, one.number))
         asked = Unsettled(
             self.question,
             self.model.name,
-            tuple(
-                Undecided(one.number, one.sizing.structure, one.floor, one.found.price if one.found else None, one.excluded)
-                for one in left.values()
-            ),
-            tuple(one.found.price for one in self.standing.open if one.found is not None and one.number not in left),
-            self.standing.count,
+            tuple(Undecided(it.number, it.sizing.structure, it.floor, it.found.price if it.found else None, it.excluded) for it in order),
+            tuple(found.price for found in self.best if found.number not in left),
+            self.count,
             self.progress.left,
-            self.seed,
+            seed,
         )
         outcomes: list[Settled] = []
         try:
-            for outcome in settle(asked):
-                outcomes.append(outcome)
+            outcomes.extend(settle(asked))
         finally:
             with held():
                 self._take(left, outcomes)
@@ -174,6 +286,29 @@ class _Run:
             one = left[outcome.number]
             self.progress.spent += outcome.spent
             if outcome.places is not None:
-                self.standing.found(one, tuple(its[place] for its, place in zip(one.sizing.choices, outcome.places)))
+                one.take(tuple(its[place] for its, place in zip(one.sizing.choices, outcome.places)))
+                if one.found is not None:
+                    self._keep(one.found)
             one.proved = outcome.proved
             one.floor = max(one.floor, (outcome.bound, 0))
+
+    def result(self, stopped: Stopped | None) -> Searched:
+        """What was found and proved."""
+        for one in self.candidates:  # a Ctrl-C may come between a design and its being kept
+            if one.found is not None:
+                self._keep(one.found)
+        found = tuple(self.best[: self.count])
+        bar = found[-1].price if len(found) == self.count else (ENDLESS, 0)
+        floors = self._floors()
+        unproved = [floor[0] for floor in floors if floor < bar]
+        counted = (sum(each.possible for each in self.candidates), sum(each.possible and each.parts > 0 for each in self.candidates))
+        return Searched(
+            found,
+            min([*unproved, *(each.price[0] for each in found[:1])], default=None),
+            not unproved,
+            counted,
+            self.progress.spent,
+            stopped if unproved else None,
+            all(found and floor >= found[0].price for floor in floors),
+            tuple(each.design for each in nsmallest(SEEN, (one.found for one in self.candidates if one.found is not None))),
+        )

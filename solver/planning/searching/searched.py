@@ -35,7 +35,6 @@ class Searched:
     first_proved : is the first of it proved to be the best, whatever the order of the others? Without any: is there no design at all?
     stopped : why the search ended before it was decided; None if it came to its end or to its limit.
     seen : the best known designs of the structures that were looked at, the best first.
-    without : structures that are proved to have no design that is an answer, of those that it was searched among.
     """
 
     found: tuple[Found, ...]
@@ -46,7 +45,6 @@ class Searched:
     stopped: Stopped | None = None
     first_proved: bool = False
     seen: tuple[Design, ...] = field(default=(), compare=False, repr=False)
-    without: tuple[Structure, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def best(self) -> Found | None:

@@ -67,10 +67,10 @@ def test_what_may_use_one_of_the_models_is_told_on_that(tmp_path: Path) -> None:
     assert found is not None and found.planned.question.on_models["rollout"] == ("A800", "RTX4090")
     data: Any = to_data(found)
     flips = data["sensitivity"]["flips"]
-    designs = [data, *data["others"], *(each["to"] for each in flips if each.get("to"))]
+    designs = [data, *data["others"], *(each["to"] for each in flips if each["to"])]
     assert len(designs) > 3 and {each["components"]["actor"]["model"] for each in designs} == {"A800"}
     assert {block["model"] for each in designs for block in each["blocks"] if "actor" in block["components"]} == {"A800"}
-    lines = [line for line in sensitivities(found).splitlines() if "instead of" in line]
+    lines = [line for line in sensitivities(found).splitlines() if "changes if" in line]
     assert lines and all(" A800" in line.split("actor on")[1] and "RTX4090" in line for line in lines)
 
 

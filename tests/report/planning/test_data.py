@@ -62,9 +62,9 @@ def test_it_says_what_its_times_rest_on_and_where_it_flips(data: dict[str, Any])
         "actor": "measured",
         "simulator": "measured",
     }
-    flips = {(each["component"], each["flips"] > 1): each for each in data["sensitivity"]["flips"] if "flips" in each}
+    flips = {(each["component"], each["flips"] > 1): each for each in data["sensitivity"]["flips"]}
     assert set(flips) == {("rollout", True), ("rollout", False), ("actor", True), ("actor", False)}
-    assert all(each["to"]["seconds"] * 1.05 <= each["takes"] and each["proved"] for each in flips.values())
+    assert all(each["to"]["seconds"] * 1.05 <= each["takes"] and each["to"]["placed"] for each in flips.values())
     assert "yours" not in data
 
 

@@ -15,8 +15,9 @@ from placewright.models.planning.workload import SECONDS
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.counting import Counting
-from placewright.solver.planning.searching.candidates import looking, progress, sight
-from placewright.solver.planning.searching.candidates.candidate import Candidate
+from placewright.solver.planning.searching import progress
+from placewright.solver.planning.searching import search as searching
+from placewright.solver.planning.searching.candidate import Candidate
 from placewright.solver.planning.searching.search import Searched, search
 
 from .questions import question
@@ -27,7 +28,7 @@ COUNT = 3
 
 def interrupt_at(number: int, patched: pytest.MonkeyPatch) -> None:
     """Ctrl-C while so many structures have been looked at."""
-    look, seen = Candidate.look, 0
+    look, seen = Candidate.search, 0
 
     def interrupted(self: Candidate, *rest: Any) -> int:
         nonlocal seen
@@ -36,7 +37,7 @@ def interrupt_at(number: int, patched: pytest.MonkeyPatch) -> None:
             os.kill(os.getpid(), signal.SIGINT)
         return look(self, *rest)
 
-    patched.setattr(Candidate, "look", interrupted)
+    patched.setattr(Candidate, "search", interrupted)
 
 
 def must_be_true(asked: Question, name: str, cut: Searched, whole: Searched) -> None:
@@ -50,10 +51,10 @@ def must_be_true(asked: Question, name: str, cut: Searched, whole: Searched) -> 
 
 
 @pytest.mark.usefixtures("interruptible")
-@pytest.mark.parametrize("costly", [sight.COSTLY, 0], ids=["at once", "least memory first"])
+@pytest.mark.parametrize("costly", [searching.COSTLY, 0], ids=["at once", "least memory first"])
 @pytest.mark.parametrize("name", ["stages", "stream"])
 def test_ctrl_c_at_any_moment_leaves_nothing_half_said(name: str, costly: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sight, "COSTLY", costly)
+    monkeypatch.setattr(searching, "COSTLY", costly)
     stopped = 0
     for seed in range(40):
         asked, model = question(seed, name == "stages"), cost_model(name)
@@ -92,8 +93,7 @@ def test_what_is_told_of_all_designs_holds_and_never_falls(monkeypatch: pytest.M
         for name in ("stages", "stream"):
             asked, model = question(seed, name == "stages"), cost_model(name)
             whole = search(asked, model, count=COUNT)
-            for many, limit in ((64, 10.0), (0, 10.0), (0, 0.005)):
-                monkeypatch.setattr(looking, "MANY", many)
+            for limit in (10.0, 0.005):
                 told.clear()
                 cut = search(asked, model, limit, count=COUNT, counting=told.append)
                 bounds, held = [now.bound for now in told], 0 if asked.aim == SECONDS else asked.held

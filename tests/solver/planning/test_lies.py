@@ -13,12 +13,11 @@ from placewright.solver.planning.costs.cost_model import Maximum
 from placewright.solver.planning.costs.stages import Stages
 from placewright.solver.planning.costs.stream import Stream
 from placewright.solver.planning.searching import search as searching
-from placewright.solver.planning.searching.sizes import branching, choices, curve, joining, least, raising
+from placewright.solver.planning.searching.busiest import Busiest
+from placewright.solver.planning.searching.floors import Curve, Floors
+from placewright.solver.planning.searching.sizes import branching, choices, joining, raising
 from placewright.solver.planning.searching.sizes.branching import Branching
-from placewright.solver.planning.searching.sizes.curve import Curve
 from placewright.solver.planning.searching.sizes.domains import Narrowing
-from placewright.solver.planning.searching.sizes.least import Least
-from placewright.solver.planning.searching.sizes.least_needs import LeastNeeds
 from placewright.solver.planning.searching.sizes.shared_memory import SharedMemory
 from placewright.solver.planning.searching.sizes.sizing import Sizing
 from placewright.solver.planning.searching.structures import every, nestings, segmentations
@@ -77,22 +76,21 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "branches": (Stream, "maxima", changed(one_chain)),
     "sets of a stage": (Stages, "maxima", changed(one_chain)),
     "more memory around": (SharedMemory, "_least", changed(lambda needs: tuple(2 * need + 2 for need in needs))),
-    "more memory at first sight": (LeastNeeds, "_of", changed(lambda needs: needs and tuple(need + 1 for need in needs))),
     "memory in one phase alone": (Question, "turns_of", changed(lambda turns: turns[:1])),
     "room": (Sizing, "fits", instead(True)),
     "one inside, all of it": (Sizing, "left_over", instead(0)),
     "both orders": (Sizing, "price", changed(lambda price: price[::-1])),
     "too high": (branching, "raised", changed(raised_more)),
-    "too high at first sight": (Least, "of", changed(dearer)),
-    "too much work in a part": (least, "_slowest", changed(lambda value: value and value + 1 + value // 8)),
-    "too much work of several": (least, "_shared", changed(lambda value: value + 1 + value // 8)),
-    "one less": (Narrowing, "allowed", changed(fewer)),
+    "too high at first sight": (Floors, "of", changed(dearer)),
+    "too much work in a part": (Floors, "_slowest", changed(lambda value: value and value + 1 + value // 8)),
+    "too much work of several": (Floors, "_sum", changed(lambda value: value + 1 + value // 8)),
     "one more needed": (Curve, "needed", changed(lambda count: count + 1)),
+    "too much work of the busiest": (Busiest, "floor", changed(lambda found: (dearer(found[0]), found[1]))),
+    "one less": (Narrowing, "allowed", changed(fewer)),
     "no other degrees": (joining, "undominated", first_alone),
     "no other counts": (choices, "cheapest", first_alone),
     "enough of anything": (joining.Joining, "_enough", instead(1 << 40)),
     "half a hull": (raising, "hull", changed(lambda line: line[::2])),
-    "half a curve": (curve, "hull", changed(lambda line: line[:1])),
     "at the same time": (segmentations, "conflicts", instead(set())),
     "a circle is cut": (segmentations, "units", lambda original: lambda asked, pairs: original(replace(asked, rounds=()), pairs)),
     "the first part alone": (segmentations, "_can_stay", lambda original: lambda part, left: not left),

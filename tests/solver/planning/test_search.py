@@ -21,7 +21,7 @@ from placewright.models.text.source import Source
 from placewright.solver.planning.asking.asked import asked as as_question
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.searching.candidates import dividing, looking, sight
+from placewright.solver.planning.searching import search as searching
 from placewright.solver.planning.searching.search import Searched, search
 from placewright.solver.planning.searching.sizes.branching import Branching
 
@@ -159,32 +159,16 @@ def test_every_process_gives_the_same_answer() -> None:
     assert len(answers) == 1
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_arrangements_are_bounded_first_for_as_long_as_one_likes(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of very many arrangements: the same best structures."""
-    for seed in range(100):
-        asked, model = question(seed, False), cost_model("stream")
-        whole = search(asked, model, count=3)
-        with monkeypatch.context() as patched:
-            patched.setattr(looking, "MANY", 0)
-            patched.setattr(looking, "UNCUT", share)
-            many = search(asked, model, count=3)
-        assert many.proved and [each.price for each in many.found] == [each.price for each in whole.found]
-        assert many.bound == whole.bound
-
-
-@pytest.mark.parametrize("many", [looking.MANY, 0])
-def test_a_search_that_is_cut_short_says_how_far_it_came(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_is_cut_short_says_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without time it has what it saw at first sight: no better than the best, and a bound that is no higher."""
-    monkeypatch.setattr(looking, "MANY", many)
     cuts = 0
     for seed in range(60):
         asked, model = question(seed, False), cost_model("stream")
         whole = search(asked, model)
         with monkeypatch.context() as patched:
-            patched.setattr(dividing, "PARTS", 0)
-            patched.setattr(dividing, "FEW", 0)
-            patched.setattr(sight, "LOOK", 0.0)
+            patched.setattr(searching, "PARTS", 0)
+            patched.setattr(searching, "FEW", 0)
+            patched.setattr(searching, "STRUCTURE", 0.0)
             cut = search(asked, model, limit=1e-9)
         cuts += not cut.proved
         if cut.proved:

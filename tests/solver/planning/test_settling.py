@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.searching.candidates import dividing
+from placewright.solver.planning.searching import search as searching
 from placewright.solver.planning.searching.own_process.messages import read_question, write_question
 from placewright.solver.planning.searching.own_process.settle import Settling
 from placewright.solver.planning.searching.search import search
@@ -22,8 +22,8 @@ LIAR = Path(__file__).with_name("liar.py")
 @pytest.fixture
 def solver(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is divided: whatever is not decided at first sight is asked of the solver."""
-    monkeypatch.setattr(dividing, "PARTS", 0)
-    monkeypatch.setattr(dividing, "FEW", 0)
+    monkeypatch.setattr(searching, "PARTS", 0)
+    monkeypatch.setattr(searching, "FEW", 0)
 
 
 @pytest.mark.parametrize("name", ["stages", "stream"])
@@ -33,8 +33,8 @@ def test_the_solver_finds_what_dividing_finds(name: str, monkeypatch: pytest.Mon
         each = question(seed, name == "stages")
         divided = search(each, model, count=2)
         with monkeypatch.context() as patched:
-            patched.setattr(dividing, "PARTS", 0)
-            patched.setattr(dividing, "FEW", 0)
+            patched.setattr(searching, "PARTS", 0)
+            patched.setattr(searching, "FEW", 0)
             solved = search(each, model, count=2, settle=settle)
         assert solved.proved and [found.price for found in solved.found] == [found.price for found in divided.found], seed
         asked += solved.spent != divided.spent

@@ -11,7 +11,6 @@ from ..structures.structure import Structure
 from .choice import Amount, Choice, Key
 from .dominance import cheapest, undominated
 from .joining import Joining
-from .known import Sets
 from .limited import is_limited
 
 
@@ -32,14 +31,12 @@ class Choices:
     the rest is still there.
     """
 
-    def __init__(self, question: Question, divisor: int, sets: Sets | None = None) -> None:
-        """`sets`: what is known of sets by now; without it nothing is."""
+    def __init__(self, question: Question, divisor: int) -> None:
         self.crossing = LeastCrossing(question, question.crossing) if question.crossing is not None else None
-        self.sets = sets or Sets()
-        self._question, self._joining = question, Joining(question, divisor, self.crossing, self.sets)
+        self._question, self._joining = question, Joining(question, divisor, self.crossing)
         self._found: dict[Key, tuple[Choice, ...]] = {}
         self.listed = 0
-        """Kinds and amounts of sets for which the ways were listed, or were known by now."""
+        """Kinds and amounts of sets for which the ways were listed."""
 
     @property
     def counted(self) -> int:
@@ -50,16 +47,10 @@ class Choices:
         """The ways to run one set of a structure that fit in memory by themselves, the fewest accelerators first."""
         key = members, pattern, _ = self.key(structure, number, spare)
         if key not in self._found:
-            known, amounts = self.sets.of(key), self._joining.amounts(members)
-            if key in known.ways:
-                self.listed += len(amounts)  # so that an answer is the same, whether or not it is known what is listed
-            else:
-                found = self.at(structure, number, amounts, spare)
-                if set(pattern) == {0} and not self._question.nested and not is_limited(self._question) and self.crossing is None:
-                    found = cheapest(found, lambda choice: choice.kind, lambda choice: choice.loads[0], spare)
-                known.ways[key] = tuple(found)
-                known.count += len(amounts)
-            self._found[key] = known.ways[key]
+            found = self.at(structure, number, self._joining.amounts(members), spare)
+            if set(pattern) == {0} and not self._question.nested and not is_limited(self._question) and self.crossing is None:
+                found = cheapest(found, lambda choice: choice.kind, lambda choice: choice.loads[0], spare)
+            self._found[key] = tuple(found)
         return self._found[key]
 
     def at(self, structure: Structure, number: int, amounts: Iterable[Amount], spare: int = 0) -> list[Choice]:
@@ -78,6 +69,10 @@ class Choices:
         """The way to run a set with these options of its components, of one kind and amount; whether it fits is not asked."""
         members, pattern, _ = self.key(structure, number)
         return self._joining.choice(members, pattern, options)
+
+    def amounts_of(self, members: Sequence[str]) -> tuple[Amount, ...]:
+        """The kinds and amounts that all of these can be run with, memory aside."""
+        return self._joining.amounts(members)
 
     def amounts(self, structure: Structure, number: int) -> tuple[Amount, ...]:
         """The kinds and amounts that all components of a set can be run with, memory aside."""

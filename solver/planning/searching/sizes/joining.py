@@ -11,7 +11,6 @@ from ..crossing.least import LeastCrossing
 from ..price import ENDLESS
 from .choice import Amount, Choice, Key
 from .dominance import Figures, undominated
-from .known import Sets
 from .limited import figures, is_limited
 
 
@@ -23,12 +22,12 @@ class Joining:
     packed : do sets share memory with others, so that what needs less is better however little that is by itself?
     """
 
-    def __init__(self, question: Question, divisor: int, crossing: LeastCrossing | None = None, sets: Sets | None = None) -> None:
+    def __init__(self, question: Question, divisor: int, crossing: LeastCrossing | None = None) -> None:
         self._question, self._divisor, self._limited = question, divisor, is_limited(question)
         self._crossing, self._more = crossing, int(crossing is not None)
         self.packed = question.nested and any(kind.memory is not None for kind in question.kinds)
         self._options: dict[tuple[str, int], dict[Amount, list[Option]]] = {}
-        self._sets = sets or Sets()
+        self._joined: dict[Key, dict[Amount, list[Choice]]] = {}
         self._beside_others: dict[tuple[Key, frozenset[str]], dict[Amount, list[Choice]]] = {}
         self._memory: dict[str, dict[Amount, int]] = {}
         self._places: dict[tuple[tuple[str, ...], frozenset[str]], tuple[list[int], list[int]]] = {}
@@ -54,7 +53,7 @@ class Joining:
         key = members, pattern, spare
         idle = frozenset(name for name in idle if name in members or self._question.idle.workers.get(name) in members)
         alone = idle == self._question.idle.among(members)
-        joined = self._sets.joined(key) if alone else self._beside_others.setdefault((key, idle), {})
+        joined = self._joined.setdefault(key, {}) if alone else self._beside_others.setdefault((key, idle), {})
         if amount not in joined:
             *before, last = members
             its = pattern[len(pattern) - len(self._question.tasks_of[last]) :]

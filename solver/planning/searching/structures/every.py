@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations, count, islice
 from typing import Callable, Iterator, Sequence
 
 from .....models.planning.kind import NO_KIND
@@ -10,16 +9,13 @@ from .....models.planning.question import Question
 from .....models.planning.way import Way
 from .....models.record import dataclass
 from ...costs.cost_model import CostModel
-from .nestings import CanLie, nestings
+from .nestings import nestings
 from .segmentations import segmentations
 from .sharing import may_share
 from .structure import OUTSIDE, Structure
 
 Sets = tuple[tuple[str, ...], ...]
 CanBe = Callable[[Sequence[Sequence[str]]], bool]
-GoOn = Callable[[], bool]
-TRIES = 2_000
-"""Ways to put sets inside others that are tried where it is looked for one alone."""
 
 
 @dataclass(frozen=True)
@@ -44,60 +40,31 @@ class Arrangement:
         placed = [number for number, its in enumerate(self.sets) if not _is_bare(self.question, its[0])]
         return Structure(self.sets, self.inside, ()).users[: len(placed)]
 
-    @property
-    def one_by_one(self) -> Structure:
-        """With every task in a part of its own."""
-        return Structure(self.sets, self.inside, tuple(range(len(self.question.tasks))))
-
 
 def structures(question: Question, model: CostModel) -> Iterator[Structure]:
     """Each structure once."""
     return (structure for each in arrangements(question, model) for structure in each.structures())
 
 
-def arrangements(
-    question: Question,
-    model: CostModel,
-    order: Sequence[str] = (),
-    can_be: CanBe | None = None,
-    go_on: GoOn = lambda: True,
-    can_lie: CanLie | None = None,
-) -> Iterator[Arrangement]:
+def arrangements(question: Question, model: CostModel, can_be: CanBe | None = None) -> Iterator[Arrangement]:
     """Each arrangement once; components without accelerators are sets of their own, after all others.
 
     Parameters
     ----------
-    order : in which components get their place, all that take accelerators; none: in the written one.
     can_be : could these be sets, whoever else joins them, of anything that is asked for? What could not be is left out.
-    go_on : is there time for more? Asked again and again, also where very many ways to put components anywhere are none.
-    can_lie : see `nestings`.
     """
     bare = tuple((name,) for name in question.components if _is_bare(question, name))
-    placed = order or [name for name in question.components if not _is_bare(question, name)]
+    placed = [name for name in question.components if not _is_bare(question, name)]
 
     def may_be(sets: Sequence[Sequence[str]]) -> bool:
         return model.may_be(question, sets) and (can_be is None or can_be(sets))
 
-    for sets in _partitions(question, placed, may_be, go_on):
-        for inside in nestings(question, sets, go_on, can_lie):
+    for sets in _partitions(question, placed, may_be):
+        for inside in nestings(question, sets):
             users = Structure(sets, inside, ()).users
             if question.ways and not any(_keeps(way, sets, users) for way in question.ways):
                 continue
             yield Arrangement(question, model, (*sets, *bare), (*inside, *(OUTSIDE,) * len(bare)))
-
-
-def arrangement(question: Question, model: CostModel, sets: Sets) -> Arrangement | None:
-    """With these sets of all that takes accelerators, as few as may be inside others; None where no relations allow it, or not soon."""
-    together = all(any({one, other} <= set(its) for its in sets) for one, other in question.together)
-    if not together or not all(may_share(question, one, other) for its in sets for one, other in combinations(its, 2)):
-        return None
-    bare = tuple((name,) for name in question.components if _is_bare(question, name))
-    tried = count(1)
-    for inside in islice(nestings(question, sets, lambda: next(tried) <= TRIES), 1):
-        users = Structure(sets, inside, ()).users
-        if not question.ways or any(_keeps(way, sets, users) for way in question.ways):
-            return Arrangement(question, model, (*sets, *bare), (*inside, *(OUTSIDE,) * len(bare)))
-    return None
 
 
 def _is_bare(question: Question, name: str) -> bool:
@@ -106,7 +73,7 @@ def _is_bare(question: Question, name: str) -> bool:
     return bool(options) and options[0].kind == NO_KIND
 
 
-def _partitions(question: Question, names: Sequence[str], can_be: CanBe, go_on: GoOn) -> Iterator[Sets]:
+def _partitions(question: Question, names: Sequence[str], can_be: CanBe) -> Iterator[Sets]:
     """Every way to put components together, sets and each set in the order of the question."""
     place = {name: number for number, name in enumerate(question.components)}
 
@@ -117,8 +84,6 @@ def _partitions(question: Question, names: Sequence[str], can_be: CanBe, go_on: 
                 yield found
             return
         name = names[position]
-        if not go_on():
-            return
         for its in sets:
             if all(may_share(question, name, other) for other in its):
                 its.append(name)

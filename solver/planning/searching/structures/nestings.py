@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, Iterator, Sequence
+from typing import Iterator, Sequence
 
 from .....models.planning.question import Question
 from .sharing import may_nest, may_share
@@ -10,20 +10,12 @@ from .structure import OUTSIDE
 
 Inside = tuple[int, ...]
 """For each of the first sets, the set whose accelerators it uses some of; `OUTSIDE` if there is none."""
-CanLie = Callable[[Sequence[Sequence[str]], Inside], bool]
 
 
-def nestings(
-    question: Question, sets: Sequence[Sequence[str]], go_on: Callable[[], bool], can_lie: CanLie | None = None
-) -> Iterator[Inside]:
+def nestings(question: Question, sets: Sequence[Sequence[str]]) -> Iterator[Inside]:
     """Every forest of sets inside sets; the one without any nesting first.
 
     What no relation allows is left as soon as it is seen in the first few sets.
-
-    Parameters
-    ----------
-    go_on : asked before each set is put somewhere: is there time for more?
-    can_lie : could these sets lie so, wherever those are of which it is not said yet, in anything that is asked for?
     """
     of = {name: number for number, its in enumerate(sets) for name in its}
     within = {(of[one], of[other]) for one, other in question.within if of[one] != of[other]}
@@ -39,11 +31,9 @@ def nestings(
             yield inside
             return
         for other in (OUTSIDE, *range(count if question.nested else 0)):
-            if not go_on():
-                return
             more = (*inside, other)
             may_be = other == OUTSIDE or (other != number and may[number][other] and _is_forest(more))
-            if may_be and _obeys(more, may, within) and (can_lie is None or can_lie(sets, more)):
+            if may_be and _obeys(more, may, within):
                 yield from extend(more)
 
     return extend(())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator
+from typing import Iterable, Iterator
 
 from placewright.models.planning.planned import Planned, Priced
 from placewright.models.planning.question import Question
@@ -25,7 +25,17 @@ def in_microseconds(asked: Question) -> Question:
     return replace(asked, options=options, budget=budget)
 
 
-def each_planned(name: str, seeds: range) -> Iterator[Planned]:
+def scaled(asked: Question, component: str, percent: int) -> Question:
+    """The question in which a component takes so many percent of its times."""
+    batches = asked.batches
+    options = tuple(
+        replace(each, nanoseconds=tuple(-(-time * percent // (100 * batches)) * batches for time in each.nanoseconds))
+        for each in asked.options[component]
+    )
+    return replace(asked, options={**asked.options, component: options})
+
+
+def each_planned(name: str, seeds: Iterable[int]) -> Iterator[Planned]:
     """The answers of those random questions that have one; `name` is that of a cost model."""
     model = cost_model(name)
     for seed in seeds:

@@ -1,4 +1,4 @@
-"""Flips and placements: what no placement has is no other plan, wherever a hint may be wrong."""
+"""Sensitivity and placements: a design without a placement is no other plan, whatever a component takes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from random import Random
 
 import placewright as pw
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
-from placewright.solver.planning.after.flips.flip import HUNDRED
-from placewright.solver.planning.after.flips.sensitivity import sensitivity
 from placewright.solver.planning.after.placeable import Placeable
+from placewright.solver.planning.after.sensitivity import sensitivity
 from placewright.solver.planning.loop.at_stake import at_stake
 from placewright.solver.planning.loop.fitting import fitting
 from placewright.solver.planning.placing.placing import placing
@@ -39,28 +38,26 @@ def test_no_flip_leads_to_what_no_placement_has(tmp_path: Path) -> None:
     assert problem is not None
     assert planned is not None
     account = pw.account(tmp_path / "train.yaml", sandbox=False, searches=200)
-    assert account.sensitivity is not None
-    flips = {(flip.component, flip.holds > HUNDRED): flip for flip in account.sensitivity.flips if flip.flips is not None}
-    assert flips
+    assert account.sensitivity is not None and account.sensitivity.flips
+    flips = {(flip.component, flip.flips > flip.holds): flip for flip in account.sensitivity.flips}
     for flip in flips.values():
-        assert flip.to is not None
+        assert flip.to is not None and flip.placed
         assert flip.to.design.options["actor"].amount <= 16
     blind = sensitivity(planned)
-    sooner = {(flip.component, flip.holds > HUNDRED): flip for flip in blind.flips if flip.flips is not None}
-    assert any(flip.to is not None and flip.to.design.options["actor"].amount > 16 for flip in sooner.values())
+    sooner = {(flip.component, flip.flips > flip.holds): flip for flip in blind.flips}
+    assert any(each.to is not None and each.to.design.options["actor"].amount > 16 for each in sooner.values())
     for way, flip in flips.items():
-        assert abs(flip.holds - HUNDRED) >= abs(sooner[way].holds - HUNDRED)
+        assert abs(flip.flips - 100) >= abs(sooner[way].flips - 100)
 
 
-def test_where_nothing_is_placed_any_more_no_flip_is_said_to_be_proved(tmp_path: Path) -> None:
+def test_where_nothing_is_placed_any_more_it_is_not_known_what_changes(tmp_path: Path) -> None:
     (tmp_path / "train.yaml").write_text(RACKS)
     problem = pw.load(tmp_path / "train.yaml").problem
     planned = pw.solve(tmp_path / "train.yaml", sandbox=False).planned
     assert problem is not None
     assert planned is not None
     found = sensitivity(planned, placeables=[Placeable(problem, planned.question, lambda part: Answer(IMPOSSIBLE), left=1)])
-    assert not any(flip.sure and flip.flips is not None for flip in found.flips)
-    assert any(not flip.sure for flip in found.flips)
+    assert not found.flips and found.left
 
 
 def test_what_is_not_at_stake_has_a_placement() -> None:
@@ -90,5 +87,4 @@ def test_of_what_nobody_placed_it_is_said(tmp_path: Path) -> None:
     assert problem is not None
     assert planned is not None
     found = sensitivity(planned, placeables=[Placeable(problem, planned.question, lambda part: Answer(UNDECIDED))])
-    assert {flip.placed for flip in found.flips if flip.flips is not None} == {False}
-    assert all(flip.placed for flip in found.flips if flip.flips is None)
+    assert found.flips and not any(flip.placed for flip in found.flips)

@@ -49,7 +49,7 @@ def account_of(its: Problem, place: Solve) -> Account:
 def test_a_flip_to_another_choice_is_told_with_its_models() -> None:
     found = account_of(job(), solve)
     data: Any = to_data(found)
-    (to,) = (each["to"] for each in data["sensitivity"]["flips"] if each["component"] == "ref" and each.get("flips", 2) < 1)
+    (to,) = (each["to"] for each in data["sensitivity"]["flips"] if each["component"] == "ref" and each["flips"] < 1)
     assert {name: (its["model"], its["parallel"]["tp"]) for name, its in to["components"].items()} == dict.fromkeys(NAMES, ("H100", 2))
     assert "actor (tp 2) and ref (tp 2) on 2 H100" in "\n".join(render(found))
 

@@ -56,7 +56,7 @@ def test_it_flips_where_another_way_is_better(first: int, tmp_path: Path) -> Non
         if not account.planned.question.on_models or not held:
             continue
         for flip in account.sensitivity.flips:
-            for percent, better in ((flip.holds, False), *([(flip.flips, True)] if flip.flips is not None else [])):
+            for percent, better in ((flip.holds, False), (flip.flips, True)):
                 if percent != 100:
                     mine, best = instance.seconds(where, {flip.component: percent}), instance.best({flip.component: percent})
                     assert mine is not None and best is not None
@@ -90,7 +90,7 @@ def test_it_is_told_on_which_model_it_is_slowest(tmp_path: Path) -> None:
     data = to_data(account)
     assert data["components"]["actor"]["models"] == data["blocks"][0]["models"] == ["H100", "A100"]
     assert "model" not in data["components"]["actor"]
-    assert account.sensitivity is not None and account.sensitivity.flips and account.sensitivity.wider is None
+    assert account.sensitivity is not None and not account.sensitivity.left
 
 
 def test_of_models_that_take_as_long_none_is_told_as_the_slowest(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from placewright.models.link import Link
 from placewright.models.planning.question import Question
 from placewright.models.planning.workload import After, Workload
-from placewright.solver.planning.after.flips.floors import FEW, floors
 from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.searching.search import search
@@ -47,14 +46,3 @@ def test_a_search_of_little_time_counts_it_for_few_structures() -> None:
     found = search(asked_for, MODEL, limit=0.01)
     assert found.best is not None
     assert found.structures[1] < found.structures[0] / 2
-
-
-def test_what_structures_take_at_least_is_looked_at_as_long_as_there_is_time_for_it() -> None:
-    asked_for = question()
-    every, _ = floors(asked_for, MODEL, 1_000.0)
-    assert len(every) > FEW
-    known, spent = floors(asked_for, MODEL, 0.01)
-    assert 0 < len(known) < len(every)
-    assert spent >= 0.01
-    assert all(every[structure] == floor for structure, floor in known.items())
-    assert floors(asked_for, MODEL, 0.0) == ({}, 0.0)

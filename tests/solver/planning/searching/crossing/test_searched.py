@@ -17,8 +17,6 @@ from placewright.solver.planning.checking.limited import limited
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.plan import plan
 from placewright.solver.planning.searching import search as searching
-from placewright.solver.planning.searching.candidates import dividing
-from placewright.solver.planning.searching.candidates.improving import Improving
 from placewright.solver.planning.searching.crossing.least import LeastCrossing
 from placewright.solver.planning.searching.search import search
 from placewright.solver.planning.searching.sizes.settling import settle
@@ -55,8 +53,8 @@ def with_traffic() -> list[int]:
 @pytest.mark.parametrize("parts", [2_000, 3])
 def test_the_least_with_its_traffic_is_found(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """`parts` of a structure are looked at before the solver decides, which knows nothing of what crosses between sets."""
-    monkeypatch.setattr(dividing, "FEW", 0)
-    monkeypatch.setattr(dividing, "PARTS", parts)
+    monkeypatch.setattr(searching, "FEW", 0)
+    monkeypatch.setattr(searching, "PARTS", parts)
     for seed in with_traffic():
         question, every = varied(seed)
         found, best = search(question, cost_model("stream"), settle=settle), min(every, default=None)
@@ -66,26 +64,6 @@ def test_the_least_with_its_traffic_is_found(parts: int, monkeypatch: pytest.Mon
         elif best is not None:
             assert found.bound is not None
             assert found.bound <= best[0], seed
-
-
-def test_nothing_is_called_impossible_that_takes_longer_for_its_traffic_than_all_work_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of very many arrangements, where nothing good to begin with is found."""
-    monkeypatch.setattr(searching, "MOST", 0)
-    monkeypatch.setattr(Improving, "begin", lambda *_: [])
-    monkeypatch.setattr(Improving, "improve", lambda self, sets, *_: sets)
-    some = 0
-    for seed in with_traffic():
-        question = asked(*drawn(seed))
-        assert question.crossing is not None
-        slow = replace(question.crossing, levels=tuple(replace(level, cost=1_000 * level.cost) for level in question.crossing.levels))
-        question = replace(question, crossing=slow)
-        whole = search(question, cost_model("stream"), settle=settle)
-        with monkeypatch.context() as few:
-            few.setattr(searching, "MOST", 1_000)
-            best = search(question, cost_model("stream"), settle=settle).best
-        assert (whole.best and whole.best.price) == (best and best.price), seed
-        some += best is not None
-    assert some > SEEDS // 2
 
 
 def test_a_plan_is_the_best_of_all_placements(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,6 @@ from placewright.models.planning.design import Block, Design
 from placewright.models.planning.question import Question, Task
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.costs.cost_model import iteration
-from placewright.solver.planning.searching.structures.cutting import good_cut
 from placewright.solver.planning.searching.structures.segmentations import segmentations
 
 from ...questions import question
@@ -99,15 +98,3 @@ def test_no_cut_that_is_left_out_takes_less(name: str) -> None:
             assert min(kept, default=None) == min(times.values(), default=None), seed
             left_out += len(times) - len(kept)
     assert left_out > 1000
-
-
-def test_a_good_cut_is_one_of_them() -> None:
-    """By the same name: what is known of a structure is known of it whoever found it first."""
-    model, found = cost_model("stream"), 0
-    for seed, asked, its, _ in cases():
-        random, users = Random(f"good {seed}"), tuple(block.components for block in its)
-        times = [random.randint(1, 100) * asked.batches for _ in asked.tasks]
-        good = good_cut(asked, model, users, times)
-        found += good is not None
-        assert good is None or good in set(segmentations(asked, model, users)), seed
-    assert found > len(SEEDS) // 2

@@ -1,4 +1,4 @@
-"""Where what fits in memory is costly to list, structures are first looked at with the least memory that they may need: nothing is lost."""
+"""Structures searched with less memory first, where listing what fits is slow: nothing is lost."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from placewright.models.planning.kind import Kind
 from placewright.models.planning.option import Option
 from placewright.models.planning.question import Question
 from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.searching.candidates import lean, leanly, sight
-from placewright.solver.planning.searching.candidates.candidate import Candidate
+from placewright.solver.planning.searching import relaxation
+from placewright.solver.planning.searching import search as searching
+from placewright.solver.planning.searching.candidate import Candidate
 from placewright.solver.planning.searching.search import search
 from placewright.solver.planning.searching.sizes.choices import Choices
 from placewright.solver.planning.searching.sizes.sizing import Sizing
@@ -53,7 +54,7 @@ def _options(random: Random, asked: Question, name: str) -> list[Option]:
 def prices(asked: Question, name: str, costly: int) -> list[object]:
     """What the best structures cost, where it is looked with the least memory first from so many options on; and that it is proved."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sight, "COSTLY", costly)
+        patched.setattr(searching, "COSTLY", costly)
         searched = search(asked, cost_model(name), count=TOP)
     return [searched.proved, *(each.price for each in searched.found)]
 
@@ -69,22 +70,22 @@ def differs() -> bool:
 
 def test_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[bool] = []
-    end = Candidate._end_leanly
+    end = Candidate._leave
 
     def noted(self: Candidate, *rest: Any) -> int:
         looked = end(self, *rest)
         left.append(not self.proved)
         return looked
 
-    monkeypatch.setattr(Candidate, "_end_leanly", noted)
+    monkeypatch.setattr(Candidate, "_leave", noted)
     assert not differs()
     assert left.count(True) > 200, "what fits has to be listed of very many of them"
 
 
 LIES: dict[str, tuple[object, str, Any]] = {
     "the fewest accelerators alone are left": (Choices, "amounts", lambda amounts: lambda *of: amounts(*of)[:1]),
-    "nothing is left": (leanly.Narrowing, "narrow", lambda narrow: lambda *of: len(of) == 3 and of[2] is None and narrow(*of)),
-    "one accelerator less": (lean, "replace", lambda change: lambda its, **changes: change(smaller(its), **changes)),
+    "nothing is left": (relaxation.Narrowing, "narrow", lambda narrow: lambda *of: len(of) == 3 and of[2] is None and narrow(*of)),
+    "one accelerator less": (relaxation, "replace", lambda change: lambda its, **changes: change(smaller(its), **changes)),
     "what is too large fits": (Sizing, "fits", lambda fits: lambda *of: True),
 }
 

@@ -1,1 +1,0 @@
-"""How wrong a hint may be until another plan is better."""

@@ -1,1 +1,0 @@
-"""What an iteration takes at least however it is cut, whoever shares accelerators with whom."""
