@@ -22,7 +22,6 @@ from placewright.solver.planning.loop.barring import ruled_out
 from placewright.solver.planning.loop.told import not_placed, nothing
 from placewright.solver.planning.placing.placing import placing
 from placewright.solver.planning.plan import plan
-from placewright.solver.planning.searching import search as searching
 from placewright.solver.sandbox.stopped import Faulty, too_late
 from placewright.solver.searching.search import solve
 
@@ -91,15 +90,6 @@ def test_what_may_have_a_placement_and_costs_as_much_first_leaves_open_what_come
     assert found.ties_open
     assert proved(found) == "proved the fewest, though a quicker plan on as many may exist"
     assert proved(sure) == "proved the best"
-
-
-def test_the_best_of_very_many_leaves_nothing_open_where_it_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which are the next best is not known then; that none is better is."""
-    monkeypatch.setattr(searching, "MOST", 0)
-    for workload in (Workload(()), Workload((), aim=ACCELERATORS, budget=Budget(nanoseconds=300 * SECOND))):
-        found = planned(PAIR, workload)[1]
-        assert found.proved and not found.ties_open
-    assert proved(found) == "proved the best"
 
 
 def test_a_proof_rules_out_all_that_it_shows() -> None:
