@@ -7,7 +7,6 @@ from typing import Sequence
 
 from ...models.answer import Solve
 from ...models.findings.finding import Finding, error
-from ...models.findings.wording import plural
 from ...models.problem import AMOUNT, Problem
 from ..wording import listed
 from .clauses import with_line
@@ -21,11 +20,11 @@ NO_CHANGE = "no small change was found that helps: loosen several demands, or ad
 """The help where none was found."""
 
 
-def impossible(alternatives: Sequence[Problem], solve: Solve, tried: int | None = None) -> Finding:
+def impossible(alternatives: Sequence[Problem], solve: Solve, proof: str = "") -> Finding:
     """The Finding for a problem of which these alternatives are all, and of which a search found none possible.
 
-    `tried` combinations of values were checked besides, all that there are. Without that, and without a sum, two searches of one model
-    are no proof: the Finding is PW602 then.
+    `proof` says how that was proved beside the search, such as by trying all ways. Without that, and without a sum, two searches of one
+    model are no proof: the Finding is PW602 then.
 
     Its message is a sum that a person can check, where there is one; its notes are the fewest demands that cannot hold together,
     its help are changes, the smallest first, each of which was solved.
@@ -33,7 +32,7 @@ def impossible(alternatives: Sequence[Problem], solve: Solve, tried: int | None 
     without = [replace(problem, caps=()) for problem in alternatives]
     if alternatives[0].caps and Oracle(Census(without[0]), solve).judge(without) is Verdict.POSSIBLE:
         return _limited(alternatives[0])
-    return finding_of(find_conflict(alternatives, solve), alternatives, tried)
+    return finding_of(find_conflict(alternatives, solve), alternatives, proof)
 
 
 def anyhow(alternatives: Sequence[Problem], problem: Problem | None = None) -> str:
@@ -60,11 +59,11 @@ def _limited(problem: Problem) -> Finding:
     return error("PW601", "", message, help="write a larger number in `--at-most`, or leave it out to see what can be had")
 
 
-def finding_of(conflict: Conflict, alternatives: Sequence[Problem] = (), tried: int | None = None) -> Finding:
-    """A conflict as a Finding, which holds for each of these alternatives; `tried` as in `impossible`."""
+def finding_of(conflict: Conflict, alternatives: Sequence[Problem] = (), proof: str = "") -> Finding:
+    """A conflict as a Finding, which holds for each of these alternatives; `proof` as in `impossible`."""
     row, problem = conflict.row, conflict.problem
     both = contradicted(problem) if row is None else None
-    is_proved = tried is not None or conflict.how == COUNTING or (both is not None and len(alternatives) < 2)
+    is_proved = bool(proof) or conflict.how == COUNTING or (both is not None and len(alternatives) < 2)
     if not is_proved:
         row = both = None
         message = "undecided: two searches found no placement that satisfies these demands together, which is no proof: they share a model"
@@ -73,9 +72,7 @@ def finding_of(conflict: Conflict, alternatives: Sequence[Problem] = (), tried: 
     elif row is not None:
         message = f"impossible: {row}"
     else:
-        message = (
-            f"impossible: no placement satisfies these demands together ({tried:,} {plural('way', tried or 0)} tried, all that there are)"
-        )
+        message = f"impossible: no placement satisfies these demands together ({proof})"
     blamed = both.subject if both else row.components[0].name if row else next((each.component for each in conflict.demands), "")
     subject = problem[blamed.split("+")[0]] if blamed else problem.components[0]
     message += anyhow(alternatives, problem)

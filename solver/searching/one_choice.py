@@ -42,6 +42,10 @@ def decide(problem: Problem, layout: Layout, search: Search, limit: float) -> St
     standing.spent += spent
     if standing.refuted and problem.explained:
         confirm(standing, layout)
+    if standing.refuted and problem.explained and standing.tried is None:
+        from ..refuting.plain_model import is_refuted
+
+        standing.agreed = is_refuted(problem)
     return standing
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.findings.finding import Finding, error
+from ...models.findings.wording import plural
 from ...models.part import explicit
 from ...models.placements.plan import VERIFIED, Plan
 from ...models.problem import Problem
@@ -14,7 +17,7 @@ from ..unchecked import unchecked
 from ..unsearched.not_searched import not_searched
 from .alternatives import best_first
 from .progress import OnProgress, Progress, silent
-from .standing import Search, WrongAnswer, errors
+from .standing import Search, Standing, WrongAnswer, errors
 
 __all__ = ["LIMIT", "SEED", "WrongAnswer", "solve"]
 
@@ -51,17 +54,28 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
         if all(each.refuted for each in stands) and len(stands) == len(alternatives):
             if not problem.explained:
                 return Answer(IMPOSSIBLE, findings=(error("PW601", "", "impossible"),), how=stands[0].how)
-            tried = [0 if each.how == "counting" else each.tried for each in stands]
-            if None not in tried:
+            proof = _proof(stands)
+            if proof:
                 on_progress(Progress(None, 0, search.seconds, refuted=True))
             from ..refuting.impossible import impossible
 
-            why = impossible(alternatives, solve, None if None in tried else sum(filter(None, tried)))
+            why = impossible(alternatives, solve, proof)
             return Answer(IMPOSSIBLE if why.code == "PW601" else UNDECIDED, findings=(why,), how=stands[0].how)
         return Answer(UNDECIDED, findings=(_undecided(limit),), how="search")
     plan = best.plan(bound)
     on_progress(Progress(plan, bound, search.seconds))
     return Answer(plan.status, plan, how=best.how, unchecked=tuple(unchecked(problem, best.assignment)))
+
+
+def _proof(stands: Sequence[Standing]) -> str:
+    """How all choices were refuted beside the search, in words; "" if one of them was not."""
+    searched = [each for each in stands if each.how != "counting"]
+    if not all(each.tried is not None or each.agreed for each in searched):
+        return ""
+    if any(each.agreed for each in searched):
+        return "a second, separately written model agrees"
+    tried = sum(each.tried or 0 for each in searched)
+    return f"{tried:,} {plural('way', tried)} tried, all that there are"
 
 
 def _undecided(limit: float) -> Finding:

@@ -69,7 +69,7 @@ class Standing:
     """One choice of parallel degrees: its tiers, what is proved of each, and the best answer found.
 
     `proved` holds of a tier only as long as all earlier ones are at their proved best. `refuted`: there is no answer; `tried` combinations
-    of values were checked, all that there are, and None where only a search says so.
+    of values were checked, all that there are, and None where only searches say so; `agreed`: so does a second, plain model.
     """
 
     def __init__(self, problem: Problem, layout: Layout, search: Search) -> None:
@@ -82,6 +82,7 @@ class Standing:
         self.costs: tuple[int, ...] = ()
         self.how, self.refuted, self.spent = "search", False, 0.0
         self.tried: int | None = None
+        self.agreed = False
 
     def offer(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
         """What an answer costs in each tier; kept if it is the best so far. None if it is no answer.

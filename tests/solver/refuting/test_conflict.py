@@ -124,7 +124,7 @@ def test_what_no_sum_shows_is_impossible_once_everything_was_tried() -> None:
     assert solve(question).verdict == IMPOSSIBLE
     conflict = agrees(question)
     assert (conflict.row, conflict.how, conflict.minimal) == (None, SEARCH, True)
-    told = finding_of(conflict, tried=4)
+    told = finding_of(conflict, proof="4 ways tried, all that there are")
     assert (told.code, told.message[:10]) == ("PW601", "impossible")
     assert told.message.endswith("(4 ways tried, all that there are)")
     told = finding_of(conflict)  # two searches of one model are no proof
