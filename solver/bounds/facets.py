@@ -21,8 +21,8 @@ STEEPEST = 1000.0
 """No coefficient of a row is larger, in variables from 0 to 1."""
 STEEP = 1e-4
 """What coefficients cost. Where all solutions lie in a plane many rows say the same, and the one with small coefficients is wanted."""
-CALLS, NODES = 60, 2000
-"""So many solutions are looked for at most for one row, and so many relaxations solved for each."""
+CALLS, NODES, ALL_NODES = 60, 2000, 1600
+"""So many solutions are looked for at most for one row, and so many relaxations solved for each, and for all."""
 SCALE = 1 << 16
 """Coefficients are multiples of 1 / SCALE, if not of something simpler."""
 DIVISORS = range(1, 13)
@@ -44,7 +44,7 @@ class Facets:
         self._known: dict[Solution, None] = {}
         for each in self._free:
             for sign in SIGNS:
-                solution = self._least.below({each: sign}, None, NODES)[1]
+                solution = self._least.below({each: sign}, None, NODES)[1] if self.nodes < ALL_NODES else None
                 if solution is not None:
                     self._known[solution] = None
         self._middle = {each: sum(its[each] for its in self._known) / max(1, len(self._known)) for each in self._free}
@@ -88,8 +88,9 @@ class Facets:
             for sign, coefficient in zip(SIGNS, both):
                 objective.SetCoefficient(coefficient, sign * away[each] - STEEP)
         objective.SetMaximization()
+        until = self.nodes + ALL_NODES
         for _ in range(CALLS):
-            if self._parting.Solve() != pywraplp.Solver.OPTIMAL:
+            if self.nodes > until or self._parting.Solve() != pywraplp.Solver.OPTIMAL:
                 return None
             steep = {each: more.solution_value() - less.solution_value() for each, (more, less) in self._coefficients.items()}
             if sum(coefficient * away[each] for each, coefficient in steep.items()) <= 1 + NEAR:

@@ -44,20 +44,20 @@ class BoundStage:
         if self._tightening is None:
             self._before = self.spent
             self._tightening = Tightening(self._linear, self._counted.apart)
-            self._tighten(self._tightening, limit)
+            self._tightening.most = int(limit / A_BLOCK)
+            self._tighten(self._tightening)
             self._tree = Tree(self._relaxation, self._counted.levels, self._tightening.rows)
 
-    def _tighten(self, tightening: Tightening, limit: float) -> None:
+    def _tighten(self, tightening: Tightening) -> None:
         """Add rows to the relaxation of the whole as long as that helps."""
-        last, idle, begun = float("-inf"), 0, self._before
+        last, idle = float("-inf"), 0
         for _ in range(ROUNDS):
             point = self._relaxation.solve({})
             if point is None:
                 return
             self._before += self.size * (A_STEP * self._relaxation.iterations + A_NODE)
             idle = 0 if point.value > last + GROWN * self.step else idle + 1
-            late = self._before + A_BLOCK * tightening.nodes - begun > limit
-            rows = tightening.rows(point) if idle < IDLE and not late else []
+            rows = tightening.rows(point) if idle < IDLE else []
             if not rows:
                 return
             self._relaxation.add(rows)
@@ -92,6 +92,8 @@ class BoundStage:
     def advance(self, upper: int | None, limit: float, nodes: int) -> None:
         """Divide until the limit of time or nodes is reached or the bound meets `upper`."""
         until, most = self.spent + limit, self._tree.nodes + nodes
+        if self._tightening is not None:
+            self._tightening.most = self._tightening.nodes + int(limit / A_BLOCK)
         while self._tree.is_open and self.spent < until and self._tree.nodes < most:
             bound = self._tree.bound
             if upper is not None and bound is not None and bound >= upper:

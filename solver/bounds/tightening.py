@@ -25,6 +25,8 @@ class Tightening:
         self._blocks = blocks(linear, apart)
         self._facets: dict[tuple[object, object], Facets] = {}
         self._settled: dict[int, list[float]] = {}
+        self.most = 1 << 60
+        """After so many relaxations of blocks no more rows are looked for."""
 
     @property
     def nodes(self) -> int:
@@ -32,8 +34,12 @@ class Tightening:
         return sum(facets.nodes for facets in self._facets.values())
 
     def rows(self, point: Point) -> list[Row]:
-        """Rows that every solution satisfies and the point misses, at most one for each block."""
-        return [row for block in self._blocks if (row := self._row(block, [point.values[each] for each in block.variables]))]
+        """Rows that every solution satisfies and the point misses, at most one for each block, as long as there may be more relaxations."""
+        found = []
+        for block in self._blocks:
+            if self.nodes < self.most and (row := self._row(block, [point.values[each] for each in block.variables])):
+                found.append(row)
+        return found
 
     def _row(self, block: Block, values: list[float]) -> Row | None:
         if all(abs(value - round(value)) < WHOLE for value in values) or self._is_settled(block, values):

@@ -76,13 +76,14 @@ def run(
     solver.parameters.random_seed = seed
     solver.parameters.linearization_level = 2
     solver.parameters.search_branching = cp_model.LP_SEARCH if by_relaxation else cp_model.AUTOMATIC_SEARCH
-    solver.parameters.max_deterministic_time = limit
+    rows = A_ROW * len(variables.model.proto.constraints)
+    solver.parameters.max_deterministic_time = max(0.0, limit - rows)
     solver.parameters.cp_model_presolve = presolve
     solver.parameters.catch_sigint_signal = False  # it would leave a handler behind with which Ctrl-C kills the process that called
     status = solver.solve(model or variables.model, _Listener(variables, on_solution) if on_solution else None)
     if status == cp_model.MODEL_INVALID:
         raise ModelRejected((model or variables.model).validate())
-    spent = solver.response_proto.deterministic_time + A_ROW * len(variables.model.proto.constraints)
+    spent = solver.response_proto.deterministic_time + rows
     bound = _whole(solver.best_objective_bound)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         values = variables.values(lambda variable: solver.value(variable))

@@ -218,9 +218,12 @@ class PlainModel:
             for members in self._sets:
                 self._require(not {*relation.components} <= {each.name for each in members})
         for relation in (relation for kind in (APART, NEAR) for relation in problem.related(kind) if relation.level != NUMA):
-            one, other = (self._domains(problem[name], relation.level) for name in relation.components)
-            for name in one:
-                self._at_most(one[name] + other[name], 1) if relation.kind == APART else self._at_most(one[name], other[name])
+            here, there = (self._domains(problem[name], relation.level) for name in relation.components)
+            for name in here:
+                if relation.kind == APART:
+                    self._at_most(here[name] + there[name], 1)
+                else:
+                    self._at_most(here[name], there[name])
         for relation in problem.related(NOT_FEWER):
             many, few = (problem[name] for name in relation.components)
             self._at_most(self._least_processes(few), self._most_processes(many))
