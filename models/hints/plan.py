@@ -11,6 +11,7 @@ from ..findings.finding import Finding, Severity, UnusableInput, error, warning
 from ..findings.span import Span
 from ..machines.cluster import Cluster
 from ..machines.topology import LEVELS
+from ..planning.scope import HETEROGENEOUS, NESTED, SCOPES, SPANNING
 from ..planning.workload import AIMS, LOOKED_AT, MODELS, PHASES, SECONDS, STAGES, STEADY, STREAM, Budget, Workload
 from ..quantity import Advised
 from ..text.forms import fill
@@ -87,8 +88,17 @@ class PlanForm(_Strict):
     phases: Annotated[tuple[Word, ...], BeforeValidator(several), AfterValidator(_once), Field(min_length=1)] = Field(
         default=PHASES, title="the order of the phases", description="names such as `[generate, infer, train]`"
     )
+    scope: Annotated[tuple[Annotated[Word, OneOf("scope", SCOPES)], ...], BeforeValidator(several), or_list({"enum": list(SCOPES)})] = (
+        Field(
+            default=(),
+            title="which sorts of plans are searched too",
+            description="any of " + ", ".join(f"`{name}`" for name in SCOPES),
+        )
+    )
     nested: StrictBool = Field(
-        default=False, description="`true` or `false`", title="a component may use the accelerators of several others"
+        default=False,
+        description="`true` or `false`",
+        title="a component may use only some of another's accelerators; another spelling of `scope: [nested]`",
     )
     minimise: Annotated[str, OneOf("aim", AIMS)] = Field(default=SECONDS, description="`seconds` of an iteration, or `accelerators`")
     budget: BudgetForm = Field(default=BudgetForm.model_construct(), description="a map such as `{accelerators: 48, seconds: 60}`")
@@ -135,13 +145,19 @@ def read_plan(
     span = written.span if written is not None else None
     if form.cost_model == STAGES:
         findings += _strange_phases(by_name, form.phases, spans.get("phases"), key)
+    if NESTED in form.scope and "nested" in spans and not form.nested:
+        message = f"`{key}.scope` lets components be nested, and `{key}.nested` forbids it"
+        findings.append(error("PW121", "", message, spans["nested"], help="drop one of them"))
     if len(findings) > faults:
         return None
     findings += _not_looked_at(form, spans, key)
     findings += _strange_levels(form.bandwidth, spans, key, cluster)
     levels = {level: getattr(form.bandwidth, level) for level in ("node", *LEVELS) if getattr(form.bandwidth, level, 0)}
     budget = Budget(form.budget.accelerators, form.budget.seconds)
-    return Workload(after, form.nested, form.batches, form.cost_model, form.phases, form.minimise, budget, levels, span=span, spans=spans)
+    return Workload(
+        after, form.nested or NESTED in form.scope, form.batches, form.cost_model, form.phases, form.minimise, budget, levels,
+        spanning=SPANNING in form.scope, heterogeneous=HETEROGENEOUS in form.scope, span=span, spans=spans,
+    )  # fmt: skip
 
 
 def _workflow_of(written: Value) -> PlanForm:

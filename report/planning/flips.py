@@ -8,10 +8,10 @@ from ...models.findings.wording import plural
 from ...models.planning.workload import SECONDS
 from ...solver.durations import with_unit
 from ...solver.planning.after.account import Account
-from ...solver.planning.after.flips.flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip, Held, Sensitivity, Wider
+from ...solver.planning.after.flips.flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip, Held, Sensitivity
 from ...solver.wording import listed
 from ..terminal import escape
-from .words import design_in_words, in_nodes, seconds, total, without
+from .words import design_in_words, seconds, total
 
 AS_IT_IS = "as it is"
 
@@ -32,43 +32,15 @@ def sensitivities(account: Account) -> str:
     if found.traffic_left_out and found.flips:
         counts = "not counted" if account.planned.question.crossing is None else "counted as the least that any placement of them has"
         lines.append(f"what other plans take for traffic is {counts}: the plan holds at least so far")
-    open_ = not account.planned.proved
-    if found.on_models is not None:
-        lines.append(_wider(found.on_models, "plans with components on other models of accelerators", open_))
-    if found.wider is not None:
-        lines.append(_wider(found.wider, _plans(found.wider), open_ or bool(in_nodes(account.planned))))
-        lines += [_flip(account, flip, " to one of these") for flip in found.wider.flips]
     spread = f"all of them alike (from {_times(QUICKEST)} to {_times(SLOWEST)})"
     title = f"where the times of one component are wrong, {spread}, the plan flips when {_when(account, found)}:"
     return "\n".join([title, *(f"  {escape(line)}" for line in lines)])
 
 
-def _plans(its: Wider) -> str:
-    """Plans that nobody asked for: which of them there are."""
-    words = (
-        (its.over_nodes, "with tp groups over nodes"),
-        (its.over_kinds, "with a component on several kinds of accelerators"),
-        (its.nested, "in which a component uses only some of another's accelerators"),
-    )
-    return f"plans {' or '.join(said for there, said in words if there)}"
-
-
-def _wider(its: Wider, plans: str, may_be_better: bool) -> str:
-    """What is known of such plans, which may be better sooner: some as it is, unless it is proved that none is."""
-    if not its.as_it_is:
-        return f"how far it holds against {plans} is not known{': some may be better as it is' if may_be_better else ''}"
-    return f"against {plans} it is proved to hold less far: with {_up_to(its.holds)}"
-
-
 def _when(account: Account, found: Sensitivity) -> str:
     """What another plan must be like, or this one, so that it is said to flip; what is told of other plans comes after it."""
-    question, wider = account.planned.question, found.wider
-    whose = without(wider.over_nodes, wider.over_kinds, wider.nested) if wider is not None else ""
-    if found.on_models is not None:
-        whose = f" on the same models{whose}"
-    better = (
-        f"another{whose} is {WORTH} % better" if question.aim == SECONDS else f"fewer accelerators are enough{whose and f' for one{whose}'}"
-    )
+    question = account.planned.question
+    better = f"another is {WORTH} % better" if question.aim == SECONDS else "fewer accelerators are enough"
     most = question.budget.nanoseconds
     return better if most is None else f"{better}, or it takes more than {with_unit(seconds(most))}"
 

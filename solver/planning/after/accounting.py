@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from ....models.answer import Solve
 from ....models.placements.assignment import Assignment
@@ -13,13 +12,12 @@ from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.of_ties import as_asked
 from ..asking.recent import remembering
+from ..asking.spanning import as_it_spans
 from ..asking.taking_turns import overlapping
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..memory.beside import bills
 from ..placing.laying import laid_out
-from ..variants.spanning import as_it_spans
-from ..variants.wide import wide
 from .account import Account, Other
 from .assumed import assumed
 from .basis import bases
@@ -34,8 +32,6 @@ from .usage import usages
 
 SHARE = 0.3
 """Of the time that a plan may be searched for, what may be searched once more for where its hints are wrong, whatever the plan took."""
-BEYOND = 0.1
-"""The same for how that is with plans that nobody asked for."""
 
 
 def account(
@@ -76,7 +72,7 @@ def _account(
     its = [as_it_spans(as_asked(problem, each), each) for each in questions] if solve is not None else []
     placeables = [Placeable(part, each, laid_out(solve)) for part, each in zip(its, questions)] if solve is not None else []
     left, traffic = max(limit - planned.spent, SHARE * limit), workload is not None and bool(workload.bandwidth)
-    flips = sensitivity(planned, seed, searches, left, placeables, partial(wide, problem, planned), BEYOND * limit, traffic)
+    flips = sensitivity(planned, seed, searches, left, placeables, traffic)
     freed = without_ranks(problem, solve) if solve is not None and not was_heard() else None
     return replace(found, without_ranks=freed, sensitivity=flips)
 

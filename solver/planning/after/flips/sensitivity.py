@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Callable, Sequence
+from typing import Sequence
 
 from .....models.planning.planned import Planned
-from .....models.planning.question import Question
-from ....sandbox.interrupts import unless_heard, was_heard
-from ...variants.wide import Wide
+from ....sandbox.interrupts import unless_heard
 from ..placeable import Placeable
 from ..shares import shares
 from .cheapest import Cheapest
@@ -15,7 +13,6 @@ from .flip import HUNDRED, QUICKEST, SLOWEST, Sensitivity
 from .further import Further
 from .listed import list_slower
 from .way import Way
-from .wider import Doubted, as_sure, doubted, on_other_models, unknown, wider
 
 SEARCHES = 200
 """Further searches at most, all components together."""
@@ -25,21 +22,18 @@ AT_ONCE = 0.25
 """The share of all time in which it may be listed what is better where any component is slower."""
 PART = 0.9
 """The share of what is left then in which ways are searched by lists, those that take least first."""
-Widened = Callable[[Sequence[Question]], Wide | None]
-"""From the questions, as they are asked in the end, those with all that nobody asked for; None where that is not known."""
 SPENT = 10.0
 """Deterministic seconds that these may take together, where nobody says how many."""
 
 
 def sensitivity(
     planned: Planned, seed: int = 1, most: int = SEARCHES, limit: float = SPENT, placeables: Sequence[Placeable] = (),
-    widened: Widened | None = None, beyond: float = 0.0, traffic: bool = False,
+    traffic: bool = False,
 ) -> Sensitivity:  # fmt: skip
     """How the plan fares where one component is slower or quicker, each by what is proved of the plan and by further searches over designs.
 
     What `placeables` know to have no placement is no other plan, one for each question of which it is the best answer (`Planned.parts`);
-    without them nothing is placed. `widened` gives the questions with all that nobody asked for: against such plans it is looked how far
-    what was said holds, and whether they keep to a budget where nothing else does, both for `beyond` deterministic seconds together.
+    without them nothing is placed.
 
     A flip is exact: at `flips` a better design is known, and at no percent between it and what was said is there one. Where what crosses
     the topology counts as time, which is `traffic`, the plan takes that of its placement too; of others it is not known, and they are
@@ -59,21 +53,7 @@ def sensitivity(
     told = [(way, way.flip()) for way in ways]
     found = tuple(flip for _, flip in told if flip is not None)
     left = tuple((way.component, way.end) for way, flip in told if flip is None)
-    its = widened(run.questions) if widened is not None and found and not was_heard() else None
-    sure, searches = Doubted(found), run.searches
-    if widened is not None:
-        sure = doubted(planned, its, found, seed, most - searches, beyond / 2)
-        searches += sure.searches
-    if its is None or not (its.any or its.on_models):
-        return Sensitivity(sure.flips, left, searches, traffic, unknown(planned) if its is None else None)
-    models, flips = None, sure.flips
-    if its.on_models:
-        models, more = on_other_models(planned, its, flips, seed, most - searches, (beyond - sure.spent) / 2, traffic)
-        flips, searches = as_sure(flips, models), searches + more
-    if not its.any:
-        return Sensitivity(flips, left, searches, traffic, on_models=models)
-    less, more = wider(planned, its, flips, seed, most - searches, beyond - sure.spent, traffic)
-    return Sensitivity(flips, left, searches + more, traffic, less, models)
+    return Sensitivity(found, left, run.searches, traffic)
 
 
 def _search(run: Further, ways: Sequence[Way], traffic: bool) -> None:
