@@ -17,8 +17,8 @@ from .slowest import on_models
 
 Models = Mapping[str, tuple[str, ...]]
 """Component -> the models that it is on, in the order of the nodes."""
-MOST = 48
-"""Choices of models that are planned at most."""
+MOST = 128
+"""Choices of models that are looked at, at most."""
 
 
 def choices_of_models(problem: Problem) -> tuple[list[Problem], bool]:

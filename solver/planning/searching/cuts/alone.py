@@ -36,7 +36,6 @@ def divided(
         tuple(edges),
         batches=question.batches,
         budget=budget,
-        common=question.common,
     )
     order = sorted(its, key=lambda task: options[task][0].kind == NO_KIND)  # sets without accelerators come after all others
     structure = Structure(tuple((names[task],) for task in order), (OUTSIDE,) * len(its), (0,) * len(its))
