@@ -72,14 +72,3 @@ def test_what_may_use_one_of_the_models_is_told_on_that(tmp_path: Path) -> None:
     assert {block["model"] for each in designs for block in each["blocks"] if "actor" in block["components"]} == {"A800"}
     lines = [line for line in sensitivities(found).splitlines() if "instead of" in line]
     assert lines and all(" A800" in line.split("actor on")[1] and "RTX4090" in line for line in lines)
-
-
-def test_beside_ranks_on_several_models_it_is_said_that_others_are_on_one_each(tmp_path: Path) -> None:
-    """An arrangement that takes 40 seconds with these very ranks was told as the best of it in 50, without a word on what was looked at."""
-    file = tmp_path / "job.yaml"
-    text = IN_A_GROUP.replace("rollout: {", "rollout: {placement: 4-9, ").replace("actor: {", "actor: {placement: 0-3, ")
-    file.write_text(text)
-    found = pw.account(file, sandbox=False)
-    assert found is not None and found.given and found.planned.best.nanoseconds == 40 * 10**9
-    title, first, *_ = alternatives(found).splitlines()
-    assert "with each component on one kind of accelerators" in title and "seconds (" in first and " more)" in first

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from placewright.report.planning.flips import sensitivities
-from placewright.solver.planning.after.flips.flip import HUNDRED, QUICKEST, SLOWEST, Flip, Held, Sensitivity, Wider
+from placewright.solver.planning.after.flips.flip import QUICKEST, SLOWEST, Flip, Sensitivity
 
 from .accounts import BY_HAND, CROSSING, account
 
@@ -87,39 +87,6 @@ def test_it_is_said_what_is_looked_at_and_not_more(tmp_path: Path) -> None:
     found = replace(account(tmp_path, BY_HAND, 0), sensitivity=Sensitivity((Flip("actor", SLOWEST), Flip("actor", QUICKEST))))
     title = "where the times of one component are wrong, all of them alike (from 0.5x to 2x), the plan flips when another is 5 % better:"
     assert sensitivities(found) == f"{title}\n  stays with actor from 0.5x to 2x"
-
-
-def test_plans_that_are_told_apart_are_not_among_those_that_it_holds_against(tmp_path: Path) -> None:
-    """`stays whatever actor takes` stood beside nested plans to which it flips where actor takes 1.02x."""
-    flips = tuple(Flip(name, end) for name in ("rollout", "actor") for end in (SLOWEST, QUICKEST))
-    held = [("rollout", HUNDRED, True), ("rollout", HUNDRED, False), ("actor", 101, True)]
-    base = account(tmp_path, BY_HAND, 0)
-    to = Flip("actor", 101, 102, base.planned.best, 2 * base.planned.best.nanoseconds, sure=False)
-    wider = Wider(False, False, True, tuple(Held(*each) for each in held), flips=(to, replace(to, placed=False)))
-    lines = sensitivities(replace(base, sensitivity=Sensitivity(flips, wider=wider))).splitlines()
-    assert "when another with accelerators shared as a whole or not at all is 5 % better:" in lines[0]
-    assert lines[1:3] == [
-        "  stays with rollout and actor from 0.5x to 2x",
-        f"  against {NESTED} it is proved to hold less far: with rollout as it is; actor up to 1.01x",
-    ]
-    assert lines[3].startswith("  flips to one of these if actor takes over 1.01x: at 1.02x ")
-    assert lines[4].startswith("  may flip to one of these if actor takes over 1.01x: ") and lines[4].endswith(", not placed")
-
-
-def test_several_that_hold_as_they_are_alone_are_so(tmp_path: Path) -> None:
-    held = tuple(Held(name, HUNDRED, slower) for name in ("rollout", "actor") for slower in (True, False))
-    its = Sensitivity((Flip("actor", SLOWEST),), wider=Wider(False, False, True, held))
-    assert sensitivities(replace(account(tmp_path, BY_HAND, 0), sensitivity=its)).endswith("with rollout and actor as they are")
-
-
-def test_what_is_proved_the_best_of_all_is_not_said_to_be_worse_as_it_is(tmp_path: Path) -> None:
-    """Where the proof covers such plans, it is only how far it holds against them that may not be known."""
-    its = Sensitivity((Flip("actor", SLOWEST),), wider=Wider(False, False, True, as_it_is=False))
-    found = replace(account(tmp_path, BY_HAND, 0), sensitivity=its)
-    covered = replace(found, planned=replace(found.planned, proved=True, over_nodes=None, nested=None, over_kinds=None, at_once=None))
-    assert sensitivities(covered).endswith(f"how far it holds against {NESTED} is not known")
-    unproved = replace(covered, planned=replace(covered.planned, proved=False))
-    assert sensitivities(unproved).endswith("is not known: some may be better as it is")
 
 
 def test_where_traffic_of_others_is_not_known_it_only_may_flip(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def job() -> Problem:
     actor = component("actor", row(4, 30, 1, "H100"), row(4, 30, 1, "A100"), row(2, 10, 2, "H100"), row(2, 50, 2, "A100"))
     ref = component("ref", row(4, 10, 1, "H100"), row(4, 10, 1, "A100"), row(2, 35, 2, "H100"), row(2, 35, 2, "A100"))
     its = problem(cluster({"count": 2, "model": "A100"}, {"count": 2, "model": "H100"}), actor, ref, together="actor+ref")
-    workload = Workload((After("ref", "actor", True),))
+    workload = Workload((After("ref", "actor", True),), heterogeneous=True)
     return replace(its, job=replace(its.job, workload=workload, choices={"actor": DEGREES}, tied={"ref": "actor"}))
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 import pytest
-from placewright.models.component import Parallel
 from placewright.models.planning.measured import SECOND
 from placewright.solver.planning.after.accounting import account
 from placewright.solver.planning.after.flips.flip import HUNDRED, QUICKEST, SLOWEST, WORTH
@@ -15,7 +13,6 @@ from placewright.solver.planning.searching.sizes.settling import settle
 from placewright.solver.searching.search import solve
 
 from ...choosing.test_tied import DEGREES, NAMES, Times, job
-from ...choosing.test_tied_nested import job as may_nest
 
 
 def takes(times: Times, component: str, percent: int) -> dict[object, int]:
@@ -56,17 +53,3 @@ def test_a_plan_flips_to_other_degrees_of_all_just_where_it_is_said(seed: int) -
                 assert flip.to.nanoseconds == min(its.values()) and flip.takes == its[plan]
                 assert its[flip.to.design.options["actor"].parallel] == min(its.values())
                 assert flip.to.design.options["ref"].parallel == flip.to.design.options["actor"].parallel
-
-
-def test_a_choice_that_no_count_goes_with_leaves_what_is_said_of_the_others() -> None:
-    """How far they hold against nested plans too: these were not looked for where there was such a choice."""
-    solver, its = answering(solve, 10.0, 1, settle), may_nest(Random(34))
-    told = []
-    for choices in (its.job.choices["actor"], (*its.job.choices["actor"], Parallel(tp=7))):
-        asked = replace(its, job=replace(its.job, choices={"actor": choices}))
-        planned = solver(asked).planned
-        assert planned is not None
-        found = account(asked, planned).sensitivity
-        assert found is not None and found.wider is not None
-        told.append((found.flips, found.left, found.wider.holds))
-    assert told[0] == told[1] and told[0][2]
