@@ -40,4 +40,4 @@ def with_scope(components: Collection[Component], divided: Collection[str], is_s
     """
     if not is_spanning:
         return tuple(components)
-    return tuple(let_over_nodes(each) if each.timed and (each.parallel.tp > 1 or each.name in divided) else each for each in components)
+    return tuple(let_over_nodes(each) if each.parallel.tp > 1 or each.name in divided else each for each in components)

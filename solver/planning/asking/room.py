@@ -83,10 +83,11 @@ class Room:
         model, need = model_of(problem, component), max(component.memory, component.offloaded)
         if any(component.name in way.without for way in problem.job.ways):
             need = 0  # where it is not started it needs none
-        its = (node for node in self.nodes[kind] if not model or node.accelerator_model == model or component.runs is not None)
-        if component.runs is None:
-            its = (node for node in its if node.accelerator_memory is None or node.accelerator_memory >= need)
-        return frozenset(node.rank for node in its)
+        if component.runs is not None:
+            return frozenset(node.rank for node in self.nodes[kind])
+        its = [node for node in self.nodes[kind] if not model or node.accelerator_model == model]
+        large = [node for node in its if node.accelerator_memory is None or node.accelerator_memory >= need]
+        return frozenset(node.rank for node in large or its)  # where none is large enough, the memory is told as the reason
 
     def places(self, problem: Problem, component: Component, kind: int) -> frozenset[Place]:
         """What of these nodes it may use."""

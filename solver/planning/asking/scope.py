@@ -17,7 +17,7 @@ from .spanning import may_span, on_all_models
 
 def left_out(problem: Problem, kinds: Sequence[Kind]) -> tuple[str, ...]:
     """The widenings of the scope by which a question of these kinds would have other plans, as far as a glance shows."""
-    open_ = [each for each in problem.components if each.timed and each.runs is None and problem.kind(each) == ACCELERATOR]
+    open_ = [each for each in problem.components if each.runs is None and problem.kind(each) == ACCELERATOR]
     nodes = sum(bool(node.accelerators) for node in problem.cluster.nodes)
     found = {
         SPANNING: nodes > 1 and any(_is_on_one_node(problem, each) for each in open_),

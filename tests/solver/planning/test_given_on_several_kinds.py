@@ -114,7 +114,11 @@ def test_what_nobody_knows_is_undecided(tmp_path: Path) -> None:
 
 
 def test_who_may_be_on_both_models_may_be_around_them(tmp_path: Path) -> None:
-    answer = solved(tmp_path, f'{EITHER}\njudge: {{placement: "3-4", seconds: {{2: 2}}, phase: infer, within: [actor]}}')
+    answer = solved(
+        tmp_path,
+        f'{EITHER}\njudge: {{placement: "3-4", seconds: {{2: 2}}, phase: infer, within: [actor]}}',
+        plan="{cost_model: stages, scope: heterogeneous}",
+    )
     assert best(answer) == (6, 4) and answer.plan is not None
     assert {run.node for run in answer.plan.assignment.of("actor")} == {0, 1}
 

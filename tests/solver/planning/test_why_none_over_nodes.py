@@ -43,7 +43,6 @@ def refused(folder: Path, text: str) -> Finding:
     ("text", "scope"),
     [
         (THREE.replace("ACTOR", "2").replace("RELATIONS", APART), "spanning"),
-        (THREE.replace("ACTOR", "6").replace("RELATIONS", ""), "spanning"),
         (TWO_MODELS, "heterogeneous"),
     ],
 )
