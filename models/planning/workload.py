@@ -50,14 +50,12 @@ class Timed:
     measured : at least one measurement for each of its phases.
     scaling : one of `SCALINGS`, for counts between and beyond them.
     samples : what its data parallel ranks must divide evenly among themselves; 0 if nothing.
-    shortest_of : what counts for each of several models of accelerators, where it may be on any: the shortest time counts.
     longest_of : what counts for each of several models, where it is on all of them at once: the longest time counts.
     """
 
     measured: tuple[Measured, ...]
     scaling: str = POWER
     samples: int = 0
-    shortest_of: tuple[tuple[Measured, ...], ...] = ()
     longest_of: tuple[tuple[Measured, ...], ...] = ()
 
     @property

@@ -21,8 +21,3 @@ def priced_in_words(planned: Planned, priced: Priced, question: Question | None 
     count = priced.accelerators(question or planned.question)
     used = f"{count} {plural('accelerator', count)}, " if counted or planned.question.aim != SECONDS else ""
     return f"{used}{with_unit(seconds(total(priced)))} ({over(total(priced), total(planned.best))}): {escape(words)}"
-
-
-def cost_in_words(planned: Planned, value: int) -> str:
-    """So much of what is as small as possible, with its unit."""
-    return with_unit(seconds(value)) if planned.question.aim == SECONDS else f"{value} {plural('accelerator', value)}"
