@@ -25,7 +25,7 @@ def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[Its]:
         if counts[node.rank]:
             found.setdefault((node.accelerator_model, node.accelerator_memory), []).append(node)
     over_kinds = problem.job.workload is not None and problem.job.workload.over_kinds
-    of_models = not over_kinds and any(map(_names_a_model, problem.components))
+    of_models = not over_kinds and any(map(names_a_model, problem.components))
     kinds: dict[str, list[list[Node]]] = {}
     for (model, _), nodes in found.items():
         kinds.setdefault(model if of_models else nodes[0].accelerator_type, []).append(nodes)
@@ -61,6 +61,7 @@ def _asked_memory(problem: Problem) -> float:
     return sum(max(each.memory, each.offloaded) for each in problem.components)
 
 
-def _names_a_model(component: Component) -> bool:
+def names_a_model(component: Component) -> bool:
+    """True if a component, or a time of it, is of one model of accelerators."""
     times = component.timed.measured if component.timed else ()
     return bool(component.accelerator_model) or any(each.model for each in times)

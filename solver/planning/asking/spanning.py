@@ -12,6 +12,7 @@ from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment
 from ....models.planning.question import Question
 from ....models.problem import Problem
+from .kinds import names_a_model
 from .model_of import model_of, models_there
 from .slowest import on_models
 
@@ -39,9 +40,14 @@ def choices_of_models(problem: Problem) -> tuple[list[Problem], bool]:
 
 
 def may_span(problem: Problem) -> bool:
-    """True if the scope has components on several models at once, there are several, and the times of given ranks on them are known."""
+    """True if the scope has components on several models at once, there are several, and the times of given ranks on them are known.
+
+    Ranks of the file's own that are on several models widen the scope too: they are an answer.
+    """
     workload, models = problem.job.workload, {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
-    if workload is None or not workload.heterogeneous or workload.over_kinds or len(models) < 2:
+    if workload is None or workload.over_kinds or len(models) < 2:
+        return False
+    if not workload.heterogeneous and not _own_spans(problem):
         return False
     its = (each for each in problem.components if each.runs is not None and each.timed and problem.kind(each) == ACCELERATOR)
     return all(model_of(problem, each) is not None for each in its) and all(sets_of_models(problem).values())
@@ -94,6 +100,12 @@ def as_spanning(problem: Problem, models: Models) -> Problem:
 def as_it_spans(problem: Problem, question: Question) -> Problem:
     """The problem of which a question was asked: with components on several kinds at once where that has them so."""
     return as_spanning(problem, question.on_models) if question.over_kinds else problem
+
+
+def _own_spans(problem: Problem) -> bool:
+    """True if the file's own ranks have a component on several models that something tells apart."""
+    several = any(len(its) > 1 for its in _own_models(problem).values())
+    return several and any(map(names_a_model, problem.components))
 
 
 def _own_models(problem: Problem) -> Models:
