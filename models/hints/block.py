@@ -10,7 +10,6 @@ from ..findings.finding import Finding, error, warning
 from ..findings.span import Edit
 from ..machines.cluster import Cluster
 from ..model_cards.of_block import MODEL
-from ..planning.scope import with_scope
 from ..roles import role_of
 from ..said import Said
 from ..text.nearest import nearest
@@ -65,7 +64,6 @@ def add_block(
     known, assumed = with_usual_phases(known, block.get(PLAN))
     workload = read_plan(block.get(PLAN), known, findings, f"{NAME}.{PLAN}", faulty, cluster)
     workload = workload and replace(workload, assumed=(*workload.assumed, *assumed))
-    known = with_scope(known, choices, workload is not None and workload.spanning)
     return Said(known, relations, choices, links, preference, workload)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Collection
 
 from ..component import Component
 from ..locality import TP, Keep
 from ..machines.topology import NODE_LEVEL
+from ..problem import Problem
 
 SPANNING, HETEROGENEOUS, NESTED = SCOPES = ("spanning", "heterogeneous", "nested")
 """Tensor parallel groups over nodes; a component on several models of accelerators; a component on some of another's accelerators."""
@@ -33,11 +33,16 @@ def let_over_nodes(component: Component) -> Component:
     return replace(component, keep=(*component.keep, Keep(TP, NODE_LEVEL, required=False)))
 
 
-def with_scope(components: Collection[Component], divided: Collection[str], is_spanning: bool) -> tuple[Component, ...]:
-    """Components as the scope has them: groups of those that may have a tp above 1 over nodes where it is spanning.
+def has_groups(problem: Problem, component: Component) -> bool:
+    """True if a component may have tensor parallel groups of several accelerators, with any of its degrees."""
+    choices = problem.job.choices.get(component.name, (component.parallel,))
+    return any(problem.divided(component.name, each).tp > 1 for each in choices)
 
-    `divided` : components with several choices of degrees.
-    """
-    if not is_spanning:
-        return tuple(components)
-    return tuple(let_over_nodes(each) if each.parallel.tp > 1 or each.name in divided else each for each in components)
+
+def in_scope(problem: Problem) -> Problem:
+    """The problem of a file as its scope has it: with tensor parallel groups over nodes where it is spanning."""
+    workload = problem.job.workload
+    if workload is None or not workload.spanning:
+        return problem
+    parts = tuple(let_over_nodes(each) if has_groups(problem, each) else each for each in problem.components)
+    return replace(problem, job=replace(problem.job, components=parts))

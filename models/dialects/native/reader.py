@@ -17,7 +17,6 @@ from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared, meant, read_shorthand
 from ...part import among
-from ...planning.scope import with_scope
 from ...problem import Problem
 from ...reading import Reading
 from ...text.document import Document
@@ -91,7 +90,6 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     known, assumed = with_usual_phases(kept, values.get("plan"))
     workload = read_plan(values.get("plan"), known, findings, faulty=faulty | (set(every) - there), cluster=cluster)
     workload = workload and replace(workload, assumed=(*workload.assumed, *assumed))
-    known = with_scope(known, open_, workload is not None and workload.spanning)
     return Problem(cluster, Job(known, relations, allowed, open_, shares, links=links, preference=preference, workload=workload))
 
 

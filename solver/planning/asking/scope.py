@@ -8,7 +8,7 @@ from typing import Collection, Iterator, Sequence
 from ....models.component import Component
 from ....models.machines.node_group import ACCELERATOR
 from ....models.planning.kind import Kind
-from ....models.planning.scope import HETEROGENEOUS, LIMITS, NESTED, SPANNING, let_over_nodes
+from ....models.planning.scope import HETEROGENEOUS, LIMITS, NESTED, SPANNING, has_groups, let_over_nodes
 from ....models.problem import Problem
 from ...wording import listed
 from .nested import with_nesting
@@ -29,8 +29,7 @@ def left_out(problem: Problem, kinds: Sequence[Kind]) -> tuple[str, ...]:
 
 def _is_on_one_node(problem: Problem, component: Component) -> bool:
     """True if a component may have tensor parallel groups, and each of them lies on one node by the scope alone."""
-    choices = problem.job.choices.get(component.name, (component.parallel,))
-    return let_over_nodes(component) is not component and any(problem.divided(component.name, each).tp > 1 for each in choices)
+    return let_over_nodes(component) is not component and has_groups(problem, component)
 
 
 def widened(problem: Problem, widenings: Collection[str]) -> Iterator[tuple[str, Problem]]:
