@@ -22,21 +22,20 @@ MOST = 128
 """Choices of models that are looked at, at most."""
 
 
-def choices_of_models(problem: Problem) -> tuple[list[Problem], bool]:
-    """The problem with each choice of models, where a plan may have components on several at once; and whether these are all choices.
+def choices_of_models(problem: Problem) -> tuple[list[Problem], int]:
+    """The problem with each choice of models, where a plan may have components on several at once; and how many choices are left out.
 
     Of too many choices those remain in which each component is on one model or on all, or else all components are on the same models.
     """
     if not may_span(problem):
-        return [problem], True
+        return [problem], 0
     sets = sets_of_models(problem)
-    if prod(map(len, sets.values())) <= MOST:
-        return [as_spanning(problem, dict(zip(sets, its))) for its in product(*sets.values())], True
-    few = {name: [each for each in its if len(each) == 1 or each == its[-1]] for name, its in sets.items()}
-    if prod(map(len, few.values())) <= MOST:
-        return [as_spanning(problem, dict(zip(few, its))) for its in product(*few.values())], False
-    alike = dict.fromkeys(chain.from_iterable(few.values()))
-    return [as_spanning(problem, {name: each if each in its else its[-1] for name, its in few.items()}) for each in alike], False
+    few = {name: tuple(each for each in its if len(each) == 1 or each == its[-1]) for name, its in sets.items()}
+    alike = ({name: each if each in its else its[-1] for name, its in few.items()} for each in chain.from_iterable(few.values()))
+    fitting = next((its for its in (sets, few) if prod(map(len, its.values())) <= MOST), None)
+    chosen = [dict(zip(sets, its)) for its in product(*fitting.values())] if fitting is not None else [*alike]
+    known = [each for place, each in enumerate(chosen) if each not in chosen[:place]]
+    return [as_spanning(problem, each) for each in known], prod(map(len, sets.values())) - len(known)
 
 
 def may_span(problem: Problem) -> bool:

@@ -38,10 +38,11 @@ def tied(plan: Solve, limit: float = 10.0, seed: int = 1, answer_interrupted: bo
             return plan(every[0])
         some, left, least = cheapest_first(plan, every, limit, seed, answer_interrupted)
         answers = [its for _, its in sorted(some.items())]
-        open_ = left or problem.job.not_read > 0 or not all(known for _, known in of_models)
+        unread = problem.job.not_read + sum(count for _, count in of_models)
+        open_ = left or unread > 0
         if all(its.verdict == IMPOSSIBLE for its in answers):
-            if left or problem.job.not_read:  # of models those were planned on which most is possible
-                return not_all_read(problem.job.not_read + len(every) - len(answers))
+            if open_:
+                return not_all_read(unread + len(every) - len(answers))
             return none_of_choices([_named(each, [name for name, its in leaders.items() if its]) for each in every], answers)
         questions = tuple(
             replace(question, leading={leader: each[leader].parallel for leader, choices in leaders.items() if choices})
@@ -54,7 +55,7 @@ def tied(plan: Solve, limit: float = 10.0, seed: int = 1, answer_interrupted: bo
 
 
 def _named(choice: Problem, leaders: Sequence[str]) -> str:
-    """A choice in words: `tp 2 of `rollout` and `actor` on H100`."""
+    """A choice in words: its degrees of leaders, and its models of components."""
     models = choice.job.workload.on_models if choice.job.workload else {}
     degrees = [f"{choice[name].parallel} of `{name}`" for name in leaders]
     return listed([*degrees, *(f"`{name}` on {listed(its)}" for name, its in models.items())])
