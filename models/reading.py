@@ -10,9 +10,9 @@ from .findings.finding import Finding, Severity, Unchecked
 from .job import Job
 from .level import DEFAULT_LEVEL
 from .machines.cluster import Cluster
-from .planning.scope import in_scope
 from .problem import Problem
 from .record import dataclass
+from .scope import in_scope
 from .text.document import Document
 from .text.source import Source
 

@@ -11,9 +11,9 @@ from ..findings.finding import Finding, Severity, UnusableInput, error, warning
 from ..findings.span import Span
 from ..machines.cluster import Cluster
 from ..machines.topology import LEVELS
-from ..planning.scope import HETEROGENEOUS, NESTED, SCOPES, SPANNING
 from ..planning.workload import AIMS, LOOKED_AT, MODELS, PHASES, SECONDS, STAGES, STEADY, STREAM, Budget, Workload
 from ..quantity import Advised
+from ..scope import HETEROGENEOUS, NESTED, SCOPES, SPANNING
 from ..text.forms import fill
 from ..text.tree import Mapping as Map
 from ..text.tree import Value, leaves

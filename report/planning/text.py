@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...models.findings.wording import plural, with_noun
 from ...models.planning.planned import Planned
-from ...models.planning.scope import NESTED
 from ...models.planning.workload import SECONDS
+from ...models.scope import NESTED
 from ...solver.durations import least_in_seconds, with_unit
 from ...solver.planning.after.account import Account
 from ..table import table

@@ -17,6 +17,7 @@ from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
 from ..rules.amounts.all_placed import AllPlaced
 from ..rules.groups.group_in_node import GroupInNode
+from ..rules.where.hardware_kind import HardwareKind
 from ..sandbox.interrupts import was_heard
 from .after.own.own import Own
 from .after.own.own_ranks import own_of
@@ -124,8 +125,8 @@ def _but_for(refused: Refused, *codes: str) -> Refused:
 def _tried(rounds: Rounds, problem: Problem, workload: Workload) -> tuple[int, int] | None:
     """What a changed question comes to: ns with traffic, and accelerators of all components; None where nothing was soon placed."""
     solve = rounds.solve if workload.bandwidth else lambda placed: rounds.solve(unweighed(placed))
-    # The file as it is lets no groups lie over nodes, and asks for the counts that the question was changed from.
-    refused = _but_for(rounds.refused, GroupInNode.code, AllPlaced.code)
+    # The file as it is lets no groups lie over nodes, and asks for the counts and models that the question was changed from.
+    refused = _but_for(rounds.refused, GroupInNode.code, AllPlaced.code, HardwareKind.code)
     limit = min(EACH, rounds.limit)
     run = trial(problem, workload, solve, limit, rounds.seed, rounds.settle, rounds.answer_interrupted, refused, TRIED)
     if run.best is None:

@@ -13,9 +13,9 @@ from ....models.machines.topology import LEVELS, NODE_LEVEL, domain
 from ....models.planning.kind import Kind
 from ....models.planning.limits import Area
 from ....models.planning.option import Option
-from ....models.planning.scope import let_over_nodes
 from ....models.problem import Problem
 from ....models.record import dataclass
+from ....models.scope import let_over_nodes
 from ...layout import grain
 from .kinds import kinds_of
 from .model_of import model_of

@@ -8,8 +8,8 @@ from typing import Collection, Iterator, Sequence
 from ....models.component import Component
 from ....models.machines.node_group import ACCELERATOR
 from ....models.planning.kind import Kind
-from ....models.planning.scope import HETEROGENEOUS, LIMITS, NESTED, SPANNING, has_groups, let_over_nodes
 from ....models.problem import Problem
+from ....models.scope import HETEROGENEOUS, LIMITS, NESTED, SPANNING, has_groups, let_over_nodes
 from ...wording import listed
 from .nested import with_nesting
 from .spanning import may_span, on_all_models

@@ -12,10 +12,10 @@ from ....models.machines.accelerators import GENERIC
 from ....models.machines.grown import with_nodes
 from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR
-from ....models.planning.scope import WIDENS
 from ....models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ....models.problem import Problem
 from ....models.record import dataclass
+from ....models.scope import WIDENS
 from ...durations import in_seconds
 from ...wording import listed
 from ..asking.scope import widened, with_limits

@@ -10,9 +10,9 @@ from placewright.models.component import Component, Parallel
 from placewright.models.locality import TP, Keep
 from placewright.models.machines.topology import NODE_LEVEL
 from placewright.models.planning.measured import SECOND, Measured
-from placewright.models.planning.scope import SPANNING
 from placewright.models.planning.workload import ACCELERATORS, After, Budget, Timed, Workload
 from placewright.models.problem import Problem
+from placewright.models.scope import SPANNING
 from placewright.solver.planning.answering import answering
 from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.searching.sizes.settling import settle

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..component import Component
-from ..locality import TP, Keep
-from ..machines.topology import NODE_LEVEL
-from ..problem import Problem
+from .component import Component
+from .locality import TP, Keep
+from .machines.topology import NODE_LEVEL
+from .problem import Problem
 
 SPANNING, HETEROGENEOUS, NESTED = SCOPES = ("spanning", "heterogeneous", "nested")
 """Tensor parallel groups over nodes; a component on several models of accelerators; a component on some of another's accelerators."""
