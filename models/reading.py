@@ -12,6 +12,7 @@ from .level import DEFAULT_LEVEL
 from .machines.cluster import Cluster
 from .problem import Problem
 from .record import dataclass
+from .scope import in_scope
 from .text.document import Document
 from .text.source import Source
 
@@ -63,7 +64,11 @@ class Reading:
     @property
     def to_solve(self) -> Reading:
         """What a search is given: this, or where components are planned by their times, the file with their ranks left open."""
-        return self._beside(replace(self.anew(), again=self.again)) if self.anew else self
+        return self._beside(replace(self.anew().in_scope(), again=self.again)) if self.anew else self
+
+    def in_scope(self) -> Reading:
+        """The same, with its problem as the scope of its plan has it."""
+        return self if self.problem is None else replace(self, problem=in_scope(self.problem))
 
     def _beside(self, anew: Reading) -> Reading:
         """What was read anew, with what is wrong in this one alone: its own ranks and degrees are none that the framework runs."""

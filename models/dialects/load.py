@@ -159,7 +159,7 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
         document = _on(machines, compose())
         found, strays, unsure = choose(document) if dialect == "auto" else (dialect_named(dialect), (), ())
         document = _released(document, release_for(found, document, composer.frameworks, composer.roots))
-        reading = with_models(found.read(document, machines, level))
+        reading = with_models(found.read(document, machines, level)).in_scope()
         named = machines if isinstance(machines, Cluster) else None
         unchecked = (*unsure, *(_decides(item, found.PLACES) for item in reading.unchecked))
         reading = _without_strays(reading, (*strays, *unfit(found, composer.frameworks)))

@@ -11,7 +11,8 @@ from ..machines.cluster import Cluster
 from ..machines.topology import LEVELS
 from ..planning.workload import AIMS, LOOKED_AT, MODELS, PHASES, SECONDS, STAGES, STEADY, STREAM, Budget, Workload
 from ..quantity import Advised
-from ..text.form import Form, form_of, key, list_of, several
+from ..scope import HETEROGENEOUS, NESTED, SCOPES, SPANNING
+from ..text.form import Form, form_of, key, list_of, one_or_list_of, several
 from ..text.forms import fill
 from ..text.tree import Mapping as Map
 from ..text.tree import Value, leaves
@@ -83,7 +84,18 @@ class PlanForm(Form):
         title="the order of the phases",
         description="names such as `[generate, infer, train]`",
     )
-    nested = key(Boolean, default=False, description="`true` or `false`", title="a component may use the accelerators of several others")
+    scope = key(
+        one_or_list_of(OneOf("scope", SCOPES)),
+        default=(),
+        title="which sorts of plans are searched too",
+        description="any of " + ", ".join(f"`{name}`" for name in SCOPES),
+    )
+    nested = key(
+        Boolean,
+        default=False,
+        description="`true` or `false`",
+        title="a component may use only some of another's accelerators; another spelling of `scope: [nested]`",
+    )
     minimise = key(OneOf("aim", AIMS), default=SECONDS, description="`seconds` of an iteration, or `accelerators`")
     budget = key(form_of(BudgetForm), default=BudgetForm(), description="a map such as `{accelerators: 48, seconds: 60}`")
     bandwidth = key(form_of(BandwidthForm), default=BandwidthForm(), description="a map such as `{node: 50GiB}`")
@@ -129,13 +141,19 @@ def read_plan(
     span = written.span if written is not None else None
     if form.cost_model == STAGES:
         findings += _strange_phases(by_name, form.phases, spans.get("phases"), key)
+    if NESTED in form.scope and "nested" in spans and not form.nested:
+        message = f"`{key}.scope` lets components be nested, and `{key}.nested` forbids it"
+        findings.append(error("PW121", "", message, spans["nested"], help="drop one of them"))
     if len(findings) > faults:
         return None
     findings += _not_looked_at(form, spans, key)
     findings += _strange_levels(form.bandwidth, spans, key, cluster)
     levels = {level: getattr(form.bandwidth, level) for level in ("node", *LEVELS) if getattr(form.bandwidth, level, 0)}
     budget = Budget(form.budget.accelerators, form.budget.seconds)
-    return Workload(after, form.nested, form.batches, form.cost_model, form.phases, form.minimise, budget, levels, span=span, spans=spans)
+    return Workload(
+        after, form.nested or NESTED in form.scope, form.batches, form.cost_model, form.phases, form.minimise, budget, levels,
+        spanning=SPANNING in form.scope, heterogeneous=HETEROGENEOUS in form.scope, span=span, spans=spans,
+    )  # fmt: skip
 
 
 def _workflow_of(written: Value) -> PlanForm:

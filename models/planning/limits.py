@@ -25,14 +25,6 @@ class Area:
     rooms: Mapping[int, int]
 
 
-@dataclass(frozen=True)
-class Common:
-    """Kinds that have accelerators in common, by their indices: `most` is how many there are of all of them together."""
-
-    kinds: frozenset[int]
-    most: int
-
-
 @dataclass(frozen=True, slots=True)
 class Use:
     """What one component takes: its degrees (None: whatever they are), on so many accelerators of a kind, or also on more of them."""

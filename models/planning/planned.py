@@ -17,8 +17,7 @@ class Priced:
     """A design with the nanoseconds of an iteration of it; `segments` are those of its parts, in order.
 
     `traffic` are those that its placement takes besides, where what crosses the topology counts as time. `held`: how many accelerators all
-    components hold in its placement, where some of them are shared and the design says only how many they are at least. `counts` : how many
-    accelerators of each model its components hold in its placement, where the design does not say it and it is told beside the plan.
+    components hold in its placement, where some of them are shared and the design says only how many they are at least.
     `models` : those that its components are on, where the question of the plan beside which it is told does not say it.
     """
 
@@ -27,7 +26,6 @@ class Priced:
     segments: tuple[int, ...] = ()
     traffic: int = 0
     held: int | None = None
-    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict, compare=False)
     models: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     def accelerators(self, question: Question) -> int:
@@ -58,62 +56,6 @@ class Filled:
 
     most: int
     proved: bool = True
-
-
-@dataclass(frozen=True)
-class OverNodes:
-    """What plans come to in which tensor parallel groups lie over nodes.
-
-    Attributes
-    ----------
-    bound : what is as small as possible is in none of them smaller than this: ns, or accelerators of all components.
-    best : the best of them that was placed, where it is better than what has each group on one node; None if none is known.
-    components : those whose groups lie over nodes in it.
-    question : what it is a design of, where that is another question than that of the plan; else None.
-    """
-
-    bound: int
-    best: Priced | None = None
-    components: tuple[str, ...] = ()
-    question: Question | None = None
-
-
-@dataclass(frozen=True)
-class Nested:
-    """What plans come to in which a component uses only some of another's accelerators.
-
-    Attributes
-    ----------
-    bound : what is as small as possible is in none of them smaller than this: ns, or accelerators of all components.
-    best : the best of them that was placed, where it is better than what shares as a whole; None if none is known.
-    question : what it is a design of, where that is another question than that of the plan; else None.
-    """
-
-    bound: int
-    best: Priced | None = None
-    question: Question | None = None
-
-
-@dataclass(frozen=True)
-class AtOnce:
-    """What plans come to that are of several of these sorts at once.
-
-    Attributes
-    ----------
-    bound : what is as small as possible is in none of them smaller than this: ns, or accelerators of all components.
-    over_nodes, over_kinds, nested : the sorts; see `Planned`.
-    best : the best of them that was placed, where it is better than what is told of each sort; None if none is known.
-    components : those whose groups lie over nodes in it.
-    question : what it is a design of, where that is another question than that of the plan; else None.
-    """
-
-    bound: int
-    over_nodes: bool
-    over_kinds: bool
-    nested: bool
-    best: Priced | None = None
-    components: tuple[str, ...] = ()
-    question: Question | None = None
 
 
 @dataclass(frozen=True)
@@ -148,20 +90,13 @@ class Planned:
     not_placed : those of `others` of which nobody knows whether they have a placement.
     is_own : is it the file's own placement, which nothing beats?
     filled : components of the best design that have no times, and more than was compared since nobody else needs it.
-    parts : the questions of all choices of degrees that others follow, of which this had the best answer; none where nothing follows.
-    over_nodes : of tensor parallel groups over nodes, which `bound` and `proved` leave out; None where none of these can be better.
-    over_kinds : what no plan with a component on several kinds of accelerators at once costs less than, in ns or accelerators, which `bound`
-        and `proved` leave out; None where none of these can be better.
-    nested : of plans in which a component uses only some of another's accelerators, which `bound` and `proved` leave out; None where
-        none of these can be better, or the file itself says whether they may be.
-    at_once : of plans that are of several of these sorts at once, where they might be better than what is told of each; else None.
+    parts : the questions of all choices of models, and of degrees that others follow, of which this had the best answer; none where nothing follows.
     lean : the best design as it was compared with others, without this; None where nothing is filled.
     ties_open : may there be one with as much of what is as small as possible, proved, and less of what comes second?
     spent : deterministic seconds that were searched for it.
-    others_open : may designs of other structures be better than `others` with choices of degrees that were not planned, or with components
-        on several kinds of accelerators, as none of these can be better than the best?
+    others_open : may designs of other structures be better than `others` with choices that were not planned, as none of these can be better
+        than the best?
     seen : designs of other structures that the searches for it came by, which nobody placed.
-    hurried : was there no time left to plan what nobody asked for? Then it is told of that what it costs at least.
     """
 
     question: Question
@@ -180,15 +115,10 @@ class Planned:
     filled: Mapping[str, Filled] = field(default_factory=dict)
     lean: Design | None = None
     parts: tuple[Question, ...] = ()
-    over_nodes: OverNodes | None = None
     ties_open: bool = False
     others_open: bool = False
-    over_kinds: int | None = None
-    nested: Nested | None = None
-    at_once: AtOnce | None = None
     spent: float = field(default=0.0, compare=False)
     seen: tuple[Design, ...] = field(default=(), compare=False, repr=False)
-    hurried: bool = field(default=False, compare=False)
 
     @property
     def in_part(self) -> bool:

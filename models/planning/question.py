@@ -12,7 +12,7 @@ from ..record import dataclass
 from .crossing import Crossing
 from .idle import Idle
 from .kind import Kind
-from .limits import Area, Barred, Common, Use
+from .limits import Area, Barred, Use
 from .option import Option
 from .shared import Shared
 from .way import Way
@@ -72,9 +72,10 @@ class Question:
     held : accelerators of components whose ranks are given and that are not planned, and let nobody use theirs. They are in no kind, and `budget` is what they leave.
     shared : those of them that planned components may use too. They are in the kinds, and count in `budget` whether these are on them or not.
     crossing : what crosses the topology, where that counts as time; the price of a design has the least of it.
+    over_kinds : is each component on any of the accelerators of a vendor, although something tells these apart?
     on_models : components with times that name models -> those that each is on, where it may be on several at once: the slowest decides.
     confined : other components that may be on only some of the models of a kind, whatever is chosen -> these.
-    common : kinds that have accelerators in common, where each set of models is a kind.
+    left_out : by which widenings of the scope there would be other designs. For words alone.
     leading : components whose degrees others follow -> the degrees with which this is asked; the options say these, where there are any.
     """
 
@@ -108,16 +109,16 @@ class Question:
     held: int = 0
     shared: tuple[Shared, ...] = ()
     crossing: Crossing | None = None
+    over_kinds: bool = False
     on_models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     confined: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
-    common: tuple[Common, ...] = ()
+    left_out: tuple[str, ...] = field(default=(), compare=False)
     leading: Mapping[str, Parallel] = field(default_factory=dict, compare=False)
 
     @cached_property
     def accelerators(self) -> int:
         """How many there are, of all kinds."""
-        every = len(self.kinds)
-        return min([sum(kind.accelerators for kind in self.kinds), *(each.most for each in self.common if len(each.kinds) == every)])
+        return sum(kind.accelerators for kind in self.kinds)
 
     @property
     def components(self) -> tuple[str, ...]:

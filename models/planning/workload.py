@@ -52,14 +52,12 @@ class Timed:
     measured : at least one measurement for each of its phases.
     scaling : one of `SCALINGS`, for counts between and beyond them.
     samples : what its data parallel ranks must divide evenly among themselves; 0 if nothing.
-    shortest_of : what counts for each of several models of accelerators, where it may be on any: the shortest time counts.
     longest_of : what counts for each of several models, where it is on all of them at once: the longest time counts.
     """
 
     measured: tuple[Measured, ...]
     scaling: str = POWER
     samples: int = 0
-    shortest_of: tuple[tuple[Measured, ...], ...] = ()
     longest_of: tuple[tuple[Measured, ...], ...] = ()
 
     @property
@@ -76,6 +74,7 @@ class Workload:
     ----------
     after : what works on what.
     nested : may a component use the accelerators of several others, each of which uses some of them?
+    spanning, heterogeneous : may tensor parallel groups lie over nodes, and components on several models of accelerators?
     batches : an iteration is handed on in so many batches, so that components on different accelerators overlap; 1: as a whole.
     model : the cost model, one of `MODELS` or a dialect's own.
     phases : the order of the phases (cost model `stages`).
@@ -85,7 +84,7 @@ class Workload:
     heeds_estimates : does an option need the memory that is estimated where none is declared?
     bandwidth : level of the topology -> MiB a second that cross it; with it, traffic counts as time.
     assumed : sentences on what the file's framework is taken to do, where nobody says it.
-    over_kinds : may a component be on several kinds of accelerators at once, although something tells them apart?
+    over_kinds : is each component on any of the accelerators of a vendor in this question, although something tells these apart?
     on_models : components with times that name models -> those that each is on, where it may be on several at once.
     """
 
@@ -99,6 +98,8 @@ class Workload:
     bandwidth: Mapping[str, int | Fraction] = field(default_factory=dict)
     heeds_estimates: bool = True
     assumed: tuple[str, ...] = ()
+    spanning: bool = False
+    heterogeneous: bool = False
     over_kinds: bool = False
     on_models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     span: Span | None = field(default=None, compare=False)

@@ -38,12 +38,6 @@ def assumptions(account: Account) -> str:
     alike = max((len(kind.models) for kind in question.kinds), default=0)
     at_once = ", of several models at once too" if alike > 1 else ", of several memory sizes at once too" if alike else ""
     lines += [f"{listed(models)}: as long on any accelerators{at_once}, since no time says on which"] if models else []
-    if alone := listed(list(question.of_one_kind)):
-        better = account.planned.proved and account.planned.over_kinds is None
-        several = (
-            "by the times that are known, on several at once is no better" if better else "whether several at once are better is not known"
-        )
-        lines.append(f"{alone}: on accelerators of one kind; {several}")
     if account.own is not None:
         lines += [f"yours: {_slowest(question, each)}" for each in account.own.bases if each.several and each not in account.bases]
         lines += [f"yours: {_time(question, each)}" for each in account.own.bases if each.kind != MEASURED and each not in account.bases]

@@ -28,6 +28,7 @@ def to_data(account: Account) -> Data:
         "proved": planned.proved,
         **({"extrapolated": names} if (names := sorted({each.task.component for each in account.bases if each.kind == BEYOND})) else {}),
         **({"ties_open": True} if planned.ties_open else {}),
+        **({"left_out_of_scope": list(question.left_out)} if question.left_out else {}),
         "bound": planned.bound / SECOND if question.aim == SECONDS else planned.bound,
         "arrangements": {"all": planned.structures[0], "searched": planned.structures[1]},
         **priced_data(question, planned.best),
@@ -64,32 +65,11 @@ def to_data(account: Account) -> Data:
     }
     if account.resources:
         found["resources"] = dict(account.resources)
-    if question.of_one_kind:
-        found["one_kind"] = list(question.of_one_kind)
     if question.rounds:
         found["rounds"] = [[str(question.tasks[task]) for task in sorted(its)] for its in question.rounds]
     way = planned.best.design.way(question)
     if way is not None and way.without:
         found["not_started"] = {"components": sorted(way.without), "where": way.name}
-    if (over := planned.over_nodes) is not None:
-        bound = over.bound / SECOND if question.aim == SECONDS else over.bound
-        found["over_nodes"] = {
-            "bound": bound,
-            "components": list(over.components),
-            "plan": priced_data(over.question or question, over.best) if over.best else None,
-        }
-    if (least := planned.over_kinds) is not None:
-        found["over_kinds"] = {"bound": least / SECOND if question.aim == SECONDS else least}
-    if (inside := planned.nested) is not None:
-        bound = inside.bound / SECOND if question.aim == SECONDS else inside.bound
-        found["nested"] = {"bound": bound, "plan": priced_data(inside.question or question, inside.best) if inside.best else None}
-    if (several := planned.at_once) is not None:
-        found["at_once"] = {
-            "bound": several.bound / SECOND if question.aim == SECONDS else several.bound,
-            "of": [name for name in ("over_nodes", "over_kinds", "nested") if getattr(several, name)],
-            **({"components": list(several.components)} if several.best else {}),
-            "plan": priced_data(several.question or question, several.best) if several.best else None,
-        }
     if planned.filled:
         needs = planned.compared.options
         found["filled"] = {

@@ -21,7 +21,6 @@ def priced_data(question: Question, priced: Priced) -> Data:
     models = {
         **question.confined,
         **models_of((question,), design),
-        **{name: tuple(its) for name, its in priced.counts.items()},
         **priced.models,
     }
     return {

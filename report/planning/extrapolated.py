@@ -6,7 +6,7 @@ from ...models.planning.planned import Planned
 from ...solver.planning.after.account import Account
 from ...solver.planning.after.basis import BEYOND
 from ...solver.wording import listed
-from .words import in_nodes, task_name
+from .words import in_scope, task_name
 
 
 def extrapolated(account: Account) -> list[str]:
@@ -32,4 +32,4 @@ def under_in_short(planned: Planned) -> str:
 
 def _after(planned: Planned, said: str) -> str:
     """What follows the sorts of plans that a proof is of, where these are named."""
-    return f"{',' if in_nodes(planned) else ''} {said}"
+    return f"{',' if in_scope(planned) else ''} {said}"

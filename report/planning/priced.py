@@ -17,12 +17,7 @@ def priced_in_words(planned: Planned, priced: Priced, question: Question | None 
     `question` : of which it is one, if that is not the question of the plan. `counted`: are its accelerators said wherever these are not
     what is as small as possible, too?
     """
-    words = design_in_words(question or planned.question, planned, priced.design, planned.best.design, priced.counts, models=priced.models)
+    words = design_in_words(question or planned.question, planned, priced.design, planned.best.design, models=priced.models)
     count = priced.accelerators(question or planned.question)
     used = f"{count} {plural('accelerator', count)}, " if counted or planned.question.aim != SECONDS else ""
     return f"{used}{with_unit(seconds(total(priced)))} ({over(total(priced), total(planned.best))}): {escape(words)}"
-
-
-def cost_in_words(planned: Planned, value: int) -> str:
-    """So much of what is as small as possible, with its unit."""
-    return with_unit(seconds(value)) if planned.question.aim == SECONDS else f"{value} {plural('accelerator', value)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...models.findings.wording import plural, with_noun
 from ...models.planning.planned import Planned
 from ...models.planning.workload import SECONDS
+from ...models.scope import NESTED
 from ...solver.durations import least_in_seconds, with_unit
 from ...solver.planning.after.account import Account
 from ..table import table
@@ -14,8 +15,7 @@ from .extrapolated import under
 from .flips import sensitivities
 from .memory import memory
 from .own import own_placement
-from .variants import at_once, nested, over_kinds, over_nodes
-from .words import amount, amount_on, in_nodes, proved, resources, seconds, task_name, total
+from .words import amount, amount_on, in_scope, proved, resources, seconds, task_name, total
 from .works import models_held, works
 
 FAR = 100.0
@@ -27,10 +27,6 @@ def render(account: Account) -> list[str]:
     blocks = [_headline(account) + "\n" + _components(account), works(account), memory(account)]
     blocks += [
         alternatives(account),
-        over_nodes(account),
-        over_kinds(account),
-        nested(account),
-        at_once(account),
         own_placement(account),
         sensitivities(account),
         assumptions(account),
@@ -50,7 +46,7 @@ def _headline(account: Account) -> str:
     shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
     bounded = f"{shown} from the bound" if account.given else f"within {shown} of the best possible"
     by_times = under(account) if planned.bound > 0 or planned.proved else ""
-    proof = f"{bounded}{in_nodes(planned)}{by_times}" if distance <= FAR or account.given else _far(planned)
+    proof = f"{bounded}{in_scope(planned)}{by_times}" if distance <= FAR or account.given else _far(planned)
     proof = proof if planned.bound > 0 else "not bounded"
     if best.design.overlapping and (account.given or not planned.proved):
         proof = f"{_as_good(account)}{by_times}; plans that overlap otherwise are not searched"
@@ -70,7 +66,7 @@ def _far(planned: Planned) -> str:
     """What is proved where so little is that nobody can use a share of it: `any plan takes at least 0.287 seconds, more is not proved`."""
     by_time, bound = planned.question.aim == SECONDS, planned.bound
     least = f"takes at least {with_unit(least_in_seconds(bound))}" if by_time else f"has at least {with_noun(bound, 'accelerator')}"
-    return f"any plan{in_nodes(planned)} {least}, more is not proved"
+    return f"any plan{in_scope(planned)} {least}, more is not proved"
 
 
 def _as_good(account: Account) -> str:
@@ -82,7 +78,7 @@ def _as_good(account: Account) -> str:
     if planned.question.only_within:
         all_or_none += ", but for those that are to lie inside others"
     nested = planned.question.nested and not planned.question.only_within
-    searched = f"plans in which {one if nested else all_or_none}{in_nodes(planned)}"
+    searched = f"plans in which {one if nested else all_or_none}{in_scope(planned, but=NESTED)}"
     if planned.bound >= value:
         return f"proved no worse than all {searched}"
     return (

@@ -17,6 +17,7 @@ from ...models.planning.workload import SECONDS
 from ...models.quantity import write_memory
 from ...solver.durations import figure
 from ...solver.planning.after.models_of import models_of
+from ...solver.planning.asking.scope import with_limits
 from ...solver.wording import listed
 
 MOST_TOLD = 10_000
@@ -39,30 +40,21 @@ def total(priced: Priced) -> int:
     return priced.nanoseconds + priced.traffic
 
 
-def in_nodes(planned: Planned) -> str:
-    """How far a bound goes: ` with each tp group on one node` where other plans may be better; else as far as plans go."""
-    both = planned.at_once is not None
-    on_one_node = planned.over_nodes is not None or (both and planned.nested is None)
-    return without(on_one_node, planned.over_kinds is not None, planned.nested is not None)
-
-
-def without(over_nodes: bool, over_kinds: bool, nested: bool) -> str:
-    """Which plans are meant where some that nobody asked for are not: ` with each tp group on one node`."""
-    said = ["each tp group on one node"] if over_nodes else []
-    said += ["each component on one kind of accelerators"] if over_kinds else []
-    said += ["accelerators shared as a whole or not at all"] if nested else []
-    return f" with {listed(said)}" if said else ""
+def in_scope(planned: Planned, but: str = "") -> str:
+    """The scope of a proof: ` with each tp group on one node`; "" where no other plans are left out, but for one widening."""
+    told = with_limits([name for name in planned.question.left_out if name != but])
+    return f" {told}" if told else ""
 
 
 def proved(planned: Planned, under: str = "") -> str:
     """What is proved of a plan: `proved the best`, `under` which times. The file's own ranks may have groups over nodes themselves."""
-    its_own = planned.is_own and bool(in_nodes(planned))
+    its_own = planned.is_own and bool(in_scope(planned))
     best, rest = "the best", ""
     if planned.ties_open and planned.question.aim == SECONDS:
         best, rest = "the quickest", ", though one as quick on fewer accelerators may exist"
     elif planned.ties_open:
         best, rest = "the fewest", ", though a quicker plan on as many may exist"
-    return f"proved {'as good as any' if its_own else best}{in_nodes(planned)}{under}{rest}"
+    return f"proved {'as good as any' if its_own else best}{in_scope(planned)}{under}{rest}"
 
 
 def percent(part: int, whole: int) -> str:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ...models.findings.finding import Finding
     from ...models.planning.design import Design
     from ...models.planning.workload import Workload
-    from .loop.rounds import Refused
     from .searching.sizes.settling import Settle
 
 
@@ -44,7 +43,7 @@ def answering(
             if workload is None or not workload.bandwidth:
                 return dividing(place)(problem)
             return dividing(partial(_with_traffic, workload=workload, place=place))(problem)
-        from .variants.overlapping import around_overlapping
+        from .choosing.overlapping import around_overlapping
 
         if (around := around_overlapping(answer, place, problem, limit, seed)) is not None:
             return around
@@ -55,16 +54,9 @@ def answering(
         from .choosing.preferring import preferring
         from .choosing.sizes_read import unless_all_sizes_are_read
         from .choosing.tied import tied
-        from .loop.rounds import ROUNDS
         from .placing.laying import laid_out
         from .placing.lying_over import lying_over
-        from .plan import TRIED, plan
-        from .variants.at_once import at_once
-        from .variants.inside import SHARE, inside
-        from .variants.only_so import only_inside, only_inside_over_nodes, only_over_nodes
-        from .variants.over_kinds import bound_over_nodes, over_kinds
-        from .variants.over_nodes import but_for_groups, over_nodes
-        from .variants.unasked import unasked
+        from .plan import plan
 
         def refused(placed: Plan, design: Design) -> Sequence[Finding]:
             return refuses(problem, _with_degrees(placed, design, problem))
@@ -72,37 +64,11 @@ def answering(
         # Where nobody reads a file again, none but ways that are right whatever it says are taken.
         laid = laid_out(place) if refuses is nobody else laid_out(place, partial(_refused, refuses, problem))
 
-        def planning(counting: OnCounting, refused: Refused, rounds: int, limit: float, with_reasons: bool) -> Solve:
-            def plans(asked: Problem) -> Answer:
-                its = asked.job.workload or workload
-                return plan(
-                    asked, its, lying_over(laid, its), limit, seed, settle, answer_interrupted, counting, refused, rounds, with_reasons
-                )
+        def plans(asked: Problem) -> Answer:
+            its = asked.job.workload or workload
+            return plan(asked, its, lying_over(laid, its), limit, seed, settle, answer_interrupted, counting, refused)
 
-            return nesting(plans, refused)
-
-        def unread(refused: Refused, limit: float = limit) -> Solve:
-            """How is planned what nobody asked for: what it comes to is told, and not why it comes to nothing."""
-            return planning(silent, refused, TRIED, limit, False)
-
-        quietly = unread(but_for_groups(refused))
-
-        def within(limit: float) -> Solve:
-            return over_nodes(planning(counting, refused, ROUNDS, limit, True), quietly, limit, seed, settle, answer_interrupted)
-
-        def alone(limit: float) -> Solve:
-            return planning(silent, but_for_groups(refused), ROUNDS, limit, False)
-
-        on_any = over_kinds(
-            alone, unread(but_for_groups(refused), limit * SHARE), limit * SHARE, seed, settle, answer_interrupted, tells=False
-        )
-        each = over_kinds(within, unread(refused), limit, seed, settle, answer_interrupted)
-        each = inside(each, unread(but_for_groups(refused), limit * SHARE), limit, seed, settle, answer_interrupted)
-        each = unasked(at_once(each, limit, seed, settle, answer_interrupted), on_any)
-        over = partial(bound_over_nodes, limit=limit * SHARE, seed=seed, settle=settle, answer_interrupted=answer_interrupted)
-        chosen = tied(
-            each, only_over_nodes(on_any, over), only_inside(on_any), only_inside_over_nodes(on_any, over), limit, seed, answer_interrupted
-        )
+        chosen = tied(nesting(plans, refused), limit, seed, answer_interrupted)
         chosen = with_further(chosen, partial(lying_over, laid), refused, limit, seed, answer_interrupted)
         found = preferring(problem, dividing(unless_all_sizes_are_read(going_along(chosen))), limit, seed)
         if found.plan is not None and found.planned is not None:

@@ -84,11 +84,6 @@ def _kinds(question: Question, design: Design) -> Iterator[str]:
         used = sum(block.accelerators for block in design.blocks if block.kind == index)
         if used > kind.accelerators:
             yield f"{used} {kind.model or 'accelerators'} are used, there are {kind.accelerators}"
-    for each in question.common:
-        used = sum(block.accelerators for block in design.blocks if block.kind in each.kinds)
-        if used > each.most:
-            names = " and ".join(question.kinds[kind].model for kind in sorted(each.kinds))
-            yield f"{used} accelerators of {names} are used, there are {each.most}"
     for block in design.blocks:
         if block.accelerators < 1 or not block.components:
             yield "a block is empty"

@@ -4,36 +4,39 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Mapping
+from typing import Mapping, Sequence
 
-from ...models.answer import Answer, Solve
+from ...models.answer import IMPOSSIBLE, Answer, Solve
+from ...models.findings.finding import Finding
 from ...models.parallel import Parallel
+from ...models.placements.plan import Plan
+from ...models.planning.design import Design
 from ...models.planning.planned import Filled, Planned, Priced
 from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
 from ..rules.amounts.all_placed import AllPlaced
 from ..rules.groups.group_in_node import GroupInNode
+from ..rules.where.hardware_kind import HardwareKind
 from ..sandbox.interrupts import was_heard
 from .after.own.own import Own
 from .after.own.own_ranks import own_of
 from .asking.asked import asked
+from .asking.scope import with_limits
 from .check import faults
 from .costs.cost_model import iteration
 from .counting import OnCounting, silent
 from .loop.fitting import as_written, unweighed
 from .loop.others import others
 from .loop.placed import Placed, is_where
-from .loop.rounds import ROUNDS, Refused, Rounds, nobody
+from .loop.rounds import Refused, Rounds, nobody
 from .loop.told import not_placed, nothing, slowly_placed, too_many, with_help
 from .loop.trial import trial
 from .placing.filling import Filling
 from .placing.placing import placing
 from .searching.sizes.settling import Settle
-from .variants.inside import SHARE
-from .variants.over_nodes import but_for
 from .why.eased import eased
-from .why.none import that_is_none, why_none
+from .why.none import why_none
 from .why.several_kinds import by_given_ranks
 from .why.tries import EACH
 
@@ -43,8 +46,7 @@ TRIED = 6
 
 def plan(
     problem: Problem, workload: Workload, solve: Solve, limit: float = 10.0, seed: int = 1, settle: Settle | None = None,
-    answer_interrupted: bool = True, counting: OnCounting = silent, refused: Refused = nobody, rounds: int = ROUNDS,
-    with_reasons: bool = True,
+    answer_interrupted: bool = True, counting: OnCounting = silent, refused: Refused = nobody,
 ) -> Answer:  # fmt: skip
     """The best design that can be placed, with its placement; of designs that cost the same, of several structures, the better placement.
 
@@ -52,18 +54,18 @@ def plan(
     search over designs, or by a proof that it cannot be placed. Where traffic counts as time, designs are placed in the order of their
     time with the least that any placement of them has, until that is no less than the best with its traffic. Where the file's own
     placement is as good, it is the answer. Components without times get what this design leaves of what was asked for them. `settle`
-    and `answer_interrupted` are those of searching/search.py; there are at most so many `rounds`. A placement that is `refused` is the answer only
-    where no other was found, and nothing is proved of it. Only `with_reasons` it is searched why there is none, and what would help.
+    and `answer_interrupted` are those of searching/search.py. A placement that is `refused` is the answer only where no other was found,
+    and nothing is proved of it.
     """
-    run = Rounds(problem, workload, solve, limit, seed, settle, answer_interrupted, counting, refused, number=ROUNDS - rounds)
+    run = Rounds(problem, workload, solve, limit, seed, settle, answer_interrupted, counting, refused)
     if unknown := by_given_ranks(problem, run.question):
         return unknown
     while run.goes_on():
         run.place()
-    return _answer(run, with_reasons)
+    return _answer(run)
 
 
-def _answer(rounds: Rounds, with_reasons: bool) -> Answer:
+def _answer(rounds: Rounds) -> Answer:
     """The best, with what is proved of it; why there is none."""
     question = asked(rounds.problem, rounds.workload, rounds.out) if rounds.done else rounds.question
     own = own_of(rounds.problem, question, rounds.model) if rounds.problem.job.own else None
@@ -71,16 +73,14 @@ def _answer(rounds: Rounds, with_reasons: bool) -> Answer:
     if best is None and stopped is not None:
         return not_placed(stopped, rounds.searched.best is not None or bool(unplaceable))
     if best is None and rounds.searched.best is None and rounds.closed and not unplaceable:
-        if not with_reasons:
-            return that_is_none(rounds.problem, rounds.workload, rounds.question, rounds.model, rounds.seed)
-        return why_none(rounds.problem, rounds.workload, rounds.question, rounds.model, rounds.seed, partial(_tried, rounds))
+        none = why_none(rounds.problem, rounds.workload, rounds.question, rounds.model, rounds.seed, partial(_tried, rounds))
+        return _in_scope(none, question)
     if best is None:
         none = nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)
-        if not with_reasons:
-            return none
         slow = slowly_placed(unplaceable)
         least = slow.priced.nanoseconds + slow.priced.traffic if slow is not None else None
-        return with_help(none, eased(rounds.problem, rounds.workload, partial(_tried, rounds), least))
+        changes = eased(rounds.problem, rounds.workload, partial(_tried, rounds), question.left_out, least)
+        return _in_scope(with_help(none, changes), question)
     known = [] if rounds.closed or rounds.searched.bound is None else [rounds.least]
     # Nothing is better than the file's own ranks that are no plan only since nobody knows how to write them, or whether they are legal.
     stands = own is not None and (own.unclear or own.may_stay(question))
@@ -97,17 +97,36 @@ def _answer(rounds: Rounds, with_reasons: bool) -> Answer:
         question, rounds.model.name, full.priced, bound + held, proved, beside, tuple(unplaceable), rounds.structures,
         not_placed=tuple(each for each in beside if each in unsure), is_own=best.is_own, filled=filled,
         lean=best.priced.design if filled else None, ties_open=proved and (not rounds.closed or any(price < best.price for price in unknown)),
-        spent=rounds.spent, seen=tuple(rounds.seen), hurried=rounds.listing > max(SHARE * rounds.limit, rounds.limit - rounds.spent),
+        spent=rounds.spent, seen=tuple(rounds.seen),
     )  # fmt: skip
     told = dict.fromkeys((*full.answer.findings, *([stop.with_answer] if (stop := rounds.stopped) is not None else [])))
     return replace(full.answer, planned=planned, findings=tuple(told))
 
 
+def _in_scope(answer: Answer, question: Question) -> Answer:
+    """An impossible answer, with the scope of what was searched."""
+    if answer.verdict != IMPOSSIBLE or not question.left_out:
+        return answer
+    first, *others = answer.findings
+    note = f"searched: plans {with_limits(question.left_out)}"
+    return replace(answer, findings=(replace(first, notes=(*first.notes, note)), *others))
+
+
+def _but_for(refused: Refused, *codes: str) -> Refused:
+    """What the framework refuses for other reasons than these, that the file as it is gives."""
+
+    def but(plan: Plan, design: Design) -> Sequence[Finding]:
+        found = refused(plan, design)
+        return () if all(finding.code in codes for finding in found) else found
+
+    return but
+
+
 def _tried(rounds: Rounds, problem: Problem, workload: Workload) -> tuple[int, int] | None:
     """What a changed question comes to: ns with traffic, and accelerators of all components; None where nothing was soon placed."""
     solve = rounds.solve if workload.bandwidth else lambda placed: rounds.solve(unweighed(placed))
-    # The file as it is lets no groups lie over nodes, and asks for the counts that the question was changed from.
-    refused = but_for(rounds.refused, GroupInNode.code, AllPlaced.code)
+    # The file as it is lets no groups lie over nodes, and asks for the counts and models that the question was changed from.
+    refused = _but_for(rounds.refused, GroupInNode.code, AllPlaced.code, HardwareKind.code)
     limit = min(EACH, rounds.limit)
     run = trial(problem, workload, solve, limit, rounds.seed, rounds.settle, rounds.answer_interrupted, refused, TRIED)
     if run.best is None:

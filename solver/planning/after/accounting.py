@@ -12,12 +12,12 @@ from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.of_ties import as_asked
 from ..asking.recent import remembering
+from ..asking.spanning import as_it_spans
 from ..asking.taking_turns import overlapping
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..memory.beside import bills
 from ..placing.laying import laid_out
-from ..variants.spanning import as_it_spans
 from .account import Account, Other
 from .assumed import assumed
 from .basis import bases

@@ -100,7 +100,7 @@ def _model(problem: Problem, name: str, on: Kind | None) -> str:
     """The model whose times a component has on a kind of accelerators."""
     if on is None:
         return ""
-    if on.mixed:
+    if on.mixed and len(on.models) > 1:
         return model_of(problem, problem[name]) or on.model
     return model_on(problem, problem[name]) if on.holders else on.model
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
 
 from ....models.answer import Solve
 from ....models.placements.assignment import Assignment
-from ....models.planning.planned import AtOnce, Nested, OverNodes, Planned, Priced
+from ....models.planning.planned import Planned, Priced
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ....models.record import dataclass
 from ..costs import cost_model
 from .own.own_ranks import own_of
-
-Told = TypeVar("Told", OverNodes, Nested, AtOnce)
 
 
 @dataclass(frozen=True)
@@ -48,23 +45,6 @@ class Compared:
     def _is_unsure(self, priced: Priced) -> bool:
         return any(priced is each for each in self.planned.not_placed)
 
-    def told(self, planned: Planned) -> Planned:
-        """What is known of the ranks, with what this plan, which is proved, tells of plans that nobody asked for."""
-        its, bound = self.planned, planned.bound
-        over_kinds = min((each for each in (its.over_kinds, its.bound) if each is not None and each < bound), default=None)
-        return replace(
-            planned, over_kinds=over_kinds, over_nodes=self._by_its_question(its.over_nodes, planned),
-            nested=self._by_its_question(its.nested, planned), at_once=self._by_its_question(its.at_once, planned),
-        )  # fmt: skip
-
-    def _by_its_question(self, told: Told | None, planned: Planned) -> Told | None:
-        """With the question that its best design is one of, where that is not the one that the ranks are an answer to."""
-        if told is None or told.bound >= planned.bound:
-            return None
-        if told.best is None or told.question is not None or _alike(self.planned.question, planned.question):
-            return told
-        return replace(told, question=self.planned.question)
-
 
 def compared(opened: Problem, question: Question, solve: Solve) -> Compared | None:
     """The plan of a problem in which the given counts are open; None where none is found."""
@@ -81,7 +61,7 @@ def compared(opened: Problem, question: Question, solve: Solve) -> Compared | No
 
 def _alike(one: Question, other: Question) -> bool:
     """Do designs of one question say the same as designs of the other?"""
-    return one.kinds == other.kinds and not one.on_models and not other.on_models
+    return one.kinds == other.kinds and not one.over_kinds and not other.over_kinds
 
 
 def _translated(opened: Problem, question: Question, planned: Planned, placed: Assignment) -> Priced | None:

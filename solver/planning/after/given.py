@@ -5,24 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....models.answer import Solve
-from ....models.planning.planned import Nested, OverNodes, Planned, Priced
-from ....models.planning.question import Question
-from ....models.planning.workload import SECONDS, Workload
+from ....models.planning.planned import Planned, Priced
+from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ..asking.asked import asked
 from ..asking.even import evenly
-from ..asking.nested import with_nesting
 from ..check import price
 from ..costs import cost_model
 from ..costs.cost_model import iteration, segment_times
 from ..memory.without import without_estimates
 from ..searching.search import search
-from ..variants.at_once import least_at_once
-from ..variants.choices_of_models import least_on_models
-from ..variants.inside import bound_inside
-from ..variants.over_kinds import least_over_kinds
-from ..variants.over_nodes import may_have_groups, without_groups
-from ..variants.spanning import may_span
 from .account import KEEP, Account
 from .accounting import account_of
 from .compared import compared
@@ -75,46 +67,4 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1, solve: Solve | N
         others, unsure = placed.beside(others, question, OTHERS)
         bound = max(bound, min(value, placed.planned.bound))
     planned = Planned(question, model.name, priced, bound, value <= bound, others, (), searched.structures, not_placed=unsure)
-    if placed is not None and placed.planned.proved:
-        planned = placed.told(planned)
-    else:
-        planned = _with_wider(opened, workload, planned, limit, seed)
     return replace(account_of(mine.problem, replace(planned, question=mine.question), problem.given()), given=True)
-
-
-def _with_wider(problem: Problem, workload: Workload, planned: Planned, limit: float, seed: int) -> Planned:
-    """With what the plans come to at least that nobody asked for, where these may be better than the bound."""
-    question, bound = planned.question, planned.bound
-    held = 0 if question.aim == SECONDS else question.held
-    least = _over_nodes(problem, workload, question, limit, seed)
-    planned = replace(planned, over_nodes=None if least is None or least + held >= bound else OverNodes(least + held))
-    planned = replace(planned, over_kinds=_over_kinds(problem, workload, planned, limit, seed))
-    inside = None if question.nested or (nested := with_nesting(problem)) is None else bound_inside(nested, planned, limit, seed)
-    planned = replace(planned, nested=None if inside is None or inside >= bound else Nested(inside))
-    return replace(planned, at_once=least_at_once(problem, planned, limit, seed))
-
-
-def _over_kinds(problem: Problem, workload: Workload, planned: Planned, limit: float, seed: int) -> int | None:
-    """What no plan costs less than with components on several kinds too; None where none can be better than the ranks, or than any on one kind."""
-    least = least_over_kinds(problem, workload, planned, limit, seed)
-    if least is None or not may_span(problem, planned.question):
-        return least
-
-    def bound(chosen: Problem) -> int | None:
-        its = chosen.job.workload or workload
-        question = asked(chosen, its)
-        over_nodes = planned.over_nodes is None and may_have_groups(chosen, question)
-        question = asked(chosen, its, over_nodes=True) if over_nodes else question
-        found = search(question, cost_model(planned.model), limit, seed).bound
-        costs = None if found is None else found + (0 if question.aim == SECONDS else question.held)
-        return None if costs is None or costs >= planned.bound else costs
-
-    return least_on_models(problem, bound)
-
-
-def _over_nodes(problem: Problem, workload: Workload, question: Question, limit: float, seed: int) -> int | None:
-    """What no design costs less than whose tensor parallel groups may lie over nodes; None where that is no other question."""
-    wide = asked(problem, workload, over_nodes=True) if may_have_groups(problem, question) else question
-    if without_groups(wide) == without_groups(question):
-        return None
-    return search(wide, cost_model(workload.model), limit, seed).bound

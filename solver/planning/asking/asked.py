@@ -23,6 +23,7 @@ from .ordered import ordered
 from .recent import But, recent
 from .related import Pairs, hold, related
 from .room import areas, held_back, room
+from .scope import left_out
 from .shared import shared
 from .slowest import on_the_slowest
 from .strangers import strangers
@@ -89,12 +90,14 @@ def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_
         held=held,
         shared=shared(problem, parts, ways, space),
         crossing=crossing(problem, workload, parts, said.apart, space),
+        over_kinds=workload.over_kinds,
         on_models=workload.on_models,
         confined={
             each.name: its
             for each in parts
             if each.name not in workload.on_models and (its := _confined(problem, each, ways[each.name], space.kinds))
         },
+        left_out=left_out(problem, space.kinds),
     )
 
 

@@ -36,21 +36,18 @@ def times_of(timed: Timed, phase: str, parallel: Parallel, model: str) -> Callab
     model; where there are none, from those that name some of the degrees, as many as any does, and else from those that hold for any.
     Those of ``tp: 2`` and those of ``pp: 2`` are not mixed: see `points`.
     """
-    if several := timed.shortest_of or timed.longest_of:
-        each = ((Timed(rows, timed.scaling), next((row.model for row in rows if row.model), "")) for rows in several)
-        times = [times_of(its, phase, parallel, its_model) for its, its_model in each]
-        return partial(_of_several, times, bool(timed.shortest_of))
+    if timed.longest_of:
+        each = ((Timed(rows, timed.scaling), next((row.model for row in rows if row.model), "")) for rows in timed.longest_of)
+        return partial(_longest, [times_of(its, phase, parallel, its_model) for its, its_model in each])
     known = {point.accelerators: point.nanoseconds for point in points(timed.measured, phase, parallel, model)}
     counts = {row.accelerators for row in timed.measured} - set(known)
     exact = {count: its[-1].nanoseconds for count in counts if (its := points(timed.measured, phase, parallel, model, on=count))}
     return partial(_on, known, sorted(known), timed.scaling, exact)
 
 
-def _of_several(times: Sequence[Callable[[int], Time | None]], shortest: bool, accelerators: int) -> Time | None:
-    """The shortest of those that are known, or the longest where all are."""
+def _longest(times: Sequence[Callable[[int], Time | None]], accelerators: int) -> Time | None:
+    """The longest of several times where all are known."""
     found = [time for each in times if (time := each(accelerators)) is not None]
-    if shortest:
-        return min(found, key=lambda time: time.nanoseconds, default=None)
     return max(found, key=lambda time: time.nanoseconds) if len(found) == len(times) else None
 
 

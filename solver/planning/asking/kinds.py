@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import inf
-from typing import Iterable, Mapping, Sequence
+from typing import Mapping, Sequence
 
 from ....models.component import Component
 from ....models.machines.node import Node
@@ -17,31 +17,24 @@ Its = tuple[Kind, tuple[Node, ...]]
 def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[Its]:
     """The kinds of the accelerators that are free, so many on each node rank, with the nodes of each.
 
-    Models that nothing tells apart are one kind, so that a component may be on several of them, as where nothing has times. Those that
-    something does tell apart are one kind, too, where a plan may have components on several kinds at once.
+    Each model is a kind where something names models, unless a plan may have components on several at once; else all of one vendor are:
+    what is on accelerators of one vendor is not started on those of another.
     """
     found: dict[tuple[str, int | None], list[Node]] = {}
     for node in problem.cluster.nodes:
         if counts[node.rank]:
             found.setdefault((node.accelerator_model, node.accelerator_memory), []).append(node)
-    if problem.job.workload is not None and problem.job.workload.over_kinds:
-        return _of_vendors(found.values(), counts)
-    if any(map(_names_a_model, problem.components)):
-        return [_kind([nodes], counts) for nodes in found.values()]
-    alike: dict[tuple[str, int | None], list[list[Node]]] = {}
-    memories = [memory for _, memory in found if memory is not None]
-    matters = _asked_memory(problem) > min(memories, default=0)
-    for (_, memory), nodes in found.items():  # what is on accelerators of one vendor is not started on those of another
-        alike.setdefault((nodes[0].accelerator_type, memory if matters else None), []).append(nodes)
-    return [_kind(its, counts) for its in alike.values()]
+    over_kinds = problem.job.workload is not None and problem.job.workload.over_kinds
+    of_models = not over_kinds and any(map(names_a_model, problem.components))
+    kinds: dict[str, list[list[Node]]] = {}
+    for (model, _), nodes in found.items():
+        kinds.setdefault(model if of_models else nodes[0].accelerator_type, []).append(nodes)
+    matters = _asked_memory(problem) > min((memory for _, memory in found if memory is not None), default=0)
 
+    def is_mixed(its: Sequence[Sequence[Node]]) -> bool:
+        return len(its) > 1 and (over_kinds or (matters and len({nodes[0].accelerator_memory for nodes in its}) > 1))
 
-def _of_vendors(found: Iterable[list[Node]], counts: Mapping[int, int]) -> list[Its]:
-    """A kind of all that is of one vendor: what is on accelerators of one is not started on those of another."""
-    each: dict[str, list[list[Node]]] = {}
-    for nodes in found:
-        each.setdefault(nodes[0].accelerator_type, []).append(nodes)
-    return [_mixed(its, counts) if len(its) > 1 else _kind(its, counts) for its in each.values()]
+    return [_mixed(its, counts) if is_mixed(its) else _kind(its, counts) for its in kinds.values()]
 
 
 def _mixed(its: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:
@@ -68,6 +61,7 @@ def _asked_memory(problem: Problem) -> float:
     return sum(max(each.memory, each.offloaded) for each in problem.components)
 
 
-def _names_a_model(component: Component) -> bool:
+def names_a_model(component: Component) -> bool:
+    """True if a component, or a time of it, is of one model of accelerators."""
     times = component.timed.measured if component.timed else ()
     return bool(component.accelerator_model) or any(each.model for each in times)

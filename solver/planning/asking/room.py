@@ -6,7 +6,7 @@ from dataclasses import field, replace
 from typing import Iterable, Iterator, Mapping, Sequence, Union
 
 from ....models.component import SUBSET, Component
-from ....models.locality import TP, WHOLE, Keep
+from ....models.locality import WHOLE
 from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR
 from ....models.machines.topology import LEVELS, NODE_LEVEL, domain
@@ -15,6 +15,7 @@ from ....models.planning.limits import Area
 from ....models.planning.option import Option
 from ....models.problem import Problem
 from ....models.record import dataclass
+from ....models.scope import let_over_nodes
 from ...layout import grain
 from .kinds import kinds_of
 from .model_of import model_of
@@ -56,8 +57,8 @@ class Room:
 
     def model(self, problem: Problem, component: Component, kind: int) -> str:
         """The model whose times a component has on a kind; "" where that may be several."""
-        if self.kinds[kind].mixed:
-            return model_of(problem, component) or ""
+        if len(self.kinds[kind].models) > 1:
+            return model_of(problem, component) or "" if self.kinds[kind].mixed else self.kinds[kind].model
         return self.kinds[kind].model if self.own(kind) is None else model_on(problem, component)
 
     def allowed(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
@@ -67,9 +68,11 @@ class Room:
         else:
             there = frozenset(problem.cluster.members(component.node_groups)) - frozenset(component.excluded)
         own, holders = self.own(kind), {name for each in self.kinds for name in each.holders}
+        if own is None and component.name in holders:
+            return frozenset()
         if self.kinds[kind].mixed:
             return there & self._nodes_for(problem, component, kind)
-        if own is None and (component.name in holders or component.accelerator_model not in ("", self.kinds[kind].model)):
+        if own is None and component.accelerator_model not in ("", self.kinds[kind].model):
             return frozenset()
         if own is not None and component.name not in own.kind.holders:
             return frozenset()
@@ -80,10 +83,11 @@ class Room:
         model, need = model_of(problem, component), max(component.memory, component.offloaded)
         if any(component.name in way.without for way in problem.job.ways):
             need = 0  # where it is not started it needs none
-        its = (node for node in self.nodes[kind] if not model or node.accelerator_model == model or component.runs is not None)
-        if component.runs is None:
-            its = (node for node in its if node.accelerator_memory is None or node.accelerator_memory >= need)
-        return frozenset(node.rank for node in its)
+        if component.runs is not None:
+            return frozenset(node.rank for node in self.nodes[kind])
+        its = [node for node in self.nodes[kind] if not model or node.accelerator_model == model]
+        large = [node for node in its if node.accelerator_memory is None or node.accelerator_memory >= need]
+        return frozenset(node.rank for node in large or its)  # where none is large enough, the memory is told as the reason
 
     def places(self, problem: Problem, component: Component, kind: int) -> frozenset[Place]:
         """What of these nodes it may use."""
@@ -123,7 +127,9 @@ class Room:
         if component.runs is not None or problem.job.laying is not None:
             return 1
         if self.over_nodes:
-            component = replace(cut(component), per_process=1 if problem.job.capabilities.processes_may_cross else component.per_process)
+            component = replace(
+                let_over_nodes(component), per_process=1 if problem.job.capabilities.processes_may_cross else component.per_process
+            )
         return grain.unit(problem, (replace(component, least=1, most=component.most if component.most > 1 else 2),))
 
     def _longest(self, problem: Problem, component: Component, kind: int) -> int:
@@ -151,13 +157,6 @@ class Room:
         kept = ((rank, mask) for masks in self.kept_off.values() for rank, mask in masks.items())
         counts = {*self.free.values(), *(self.free[rank] - mask.bit_count() for rank, mask in kept)}
         return [size for size in sorted(set(sizes)) if any(count % size for count in counts)]
-
-
-def cut(component: Component) -> Component:
-    """The component whose tensor parallel groups may lie over nodes, where nothing is said of them; they had better not."""
-    if any(keep.what == TP for keep in component.keep):
-        return component
-    return replace(component, keep=(*component.keep, Keep(TP, NODE_LEVEL, required=False)))
 
 
 def room(problem: Problem, given: Sequence[Component], over_nodes: bool = False) -> Room:

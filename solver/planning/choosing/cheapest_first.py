@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Iterator, Sequence
 
 from ....models.answer import Answer, Solve
@@ -13,15 +13,15 @@ from ....models.problem import Problem
 from ....models.record import dataclass
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
-from ..asking.nested import with_nesting
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..loop.beside import ALTERNATIVES
 from ..searching.price import ENDLESS
 from ..searching.search import search
 from ..searching.sizes.settling import Settled, Unsettled
-from ..variants.inside import SHARE
 
+SHARE = 0.1
+"""Of the time of a search: so much is spent on bounds."""
 MOST_BESIDE = 8
 """Choices at most that are planned only since something with them may be told beside the best plan."""
 
@@ -31,7 +31,7 @@ def cheapest_first(
 ) -> tuple[dict[int, Answer], bool, int | None]:
     """The answers of those that may have the best plan, or one to be told beside it, by their numbers.
 
-    With them, whether others were left after a Ctrl-C; and what the others cost at least, whatever nobody asked for is taken: more than the
+    With them, whether others were left after a Ctrl-C; and what the others cost at least, more than the
     best plan. None where there are none that are possible.
     """
     bounds, found, beside = Bounds(SHARE * limit, seed, answer_interrupted).of(every), dict[int, Answer](), 0
@@ -68,15 +68,14 @@ class Bounds:
     spent: float = field(default=0.0, init=False)
 
     def of(self, every: Sequence[Problem]) -> list[int]:
-        """ns, or accelerators of all components, that no plan of each problem costs less than: nor one that is nested or has groups over nodes."""
+        """ns, or accelerators of all components, that no plan of each problem costs less than."""
         return [self._least(each) for each in every]
 
     def _least(self, problem: Problem) -> int:
-        """0 where nothing is known: of components on several kinds at once, and of the file's own ranks, which may be no design."""
-        its = with_nesting(problem) or problem
-        workload = replace(its.job.workload or Workload(), heeds_estimates=False)  # which what is told beside a plan may leave out
-        question = asked(its, workload, over_nodes=True)
-        if len(question.kinds) > 1 or problem.job.own or self.spent >= self.limit or was_heard():
+        """0 where nothing is known: of the file's own ranks, which may be no design."""
+        workload = problem.job.workload or Workload()
+        question = asked(problem, workload)
+        if problem.job.own or self.spent >= self.limit or was_heard():
             return 0
         if not all(question.options.values()):
             return ENDLESS

@@ -15,6 +15,7 @@ from ....models.record import dataclass
 from ...model.permission import SearchNeeded, no_search
 from ...sandbox.interrupts import was_heard
 from ..asking.of_ties import as_asked, as_chosen
+from ..asking.spanning import as_it_spans
 from ..costs import cost_model
 from ..loop.beside import ALTERNATIVES, GIVEN
 from ..loop.others import SEARCHED
@@ -23,7 +24,6 @@ from ..loop.trial import trial
 from ..searching.price import Price
 from ..searching.search import search
 from ..searching.sizes.settling import Settled, Unsettled
-from ..variants.spanning import as_it_spans
 
 SHARE = 0.05
 """Of the time of a search: all that these may take, with what their placements take."""
@@ -51,7 +51,7 @@ def with_further(
     def answer(problem: Problem) -> Answer:
         found = plan(problem)
         planned, workload = found.planned, problem.job.workload
-        if planned is None or workload is None or was_heard() or planned.hurried or len(planned.others) >= ALTERNATIVES:
+        if planned is None or workload is None or was_heard() or len(planned.others) >= ALTERNATIVES:
             return found
         looking = _Looking(problem, planned, workload, asks, place, seed, found.how == "search", SHARE * limit)
         return replace(found, planned=replace(planned, further=looking.look())) if looking.left > planned.spent else found

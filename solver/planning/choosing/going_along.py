@@ -14,7 +14,6 @@ from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
 from ..asking.nested import led_inside
 from ..asking.of_ties import each_choice
-from .told import less_than_each, of_choices
 
 Plan = Callable[[Problem], Answer]
 
@@ -46,7 +45,7 @@ def _better(plan: Plan, found: Answer, problem: Problem) -> Answer:
     better, worse = found, other.planned
     if other.planned.price[0] < found.planned.price[0]:
         better, worse = _on_more(plan, problem, other), found.planned
-    return _not_all_compared(_with_unasked(_proved_beside(better, worse), worse))
+    return _not_all_compared(_proved_beside(better, worse))
 
 
 def _proved_beside(found: Answer, other: Planned) -> Answer:
@@ -84,9 +83,8 @@ def may_lie_inside(problem: Problem) -> Problem | None:
     going = [each for each in problem.related(COLOCATED) if each.proposed]
     if not going:
         return None
-    # Whatever is chosen, and with groups over nodes too: plans that nobody asked for are told beside the plan.
     workload = problem.job.workload or Workload()
-    every = [asked(each, workload, over_nodes=True).options for each in each_choice(problem)]
+    every = [asked(each, workload).options for each in each_choice(problem)]
 
     def has_fewer(leader: str, follower: str) -> bool:
         counts = ({option.amount for option in options.get(follower, ())} for options in every)
@@ -112,18 +110,6 @@ def may_be_apart(problem: Problem) -> Problem | None:
         return None
     relations = tuple(each for each in problem.job.relations if each not in going)
     return replace(problem, job=replace(problem.job, relations=relations))
-
-
-def _with_unasked(found: Answer, other: Planned) -> Answer:
-    """The answer with what is told of plans that nobody asked for beside either plan, where these may be better."""
-    planned = found.planned
-    if planned is None:
-        return found
-    both = (planned, other)
-    over_nodes = of_choices(planned, both, lambda each: each.over_nodes)
-    nested = of_choices(planned, both, lambda each: each.nested)
-    at_once = less_than_each(of_choices(planned, both, lambda each: each.at_once), (nested, over_nodes))
-    return replace(found, planned=replace(planned, over_nodes=over_nodes, nested=nested, at_once=at_once))
 
 
 def _not_all_compared(found: Answer) -> Answer:

@@ -12,7 +12,6 @@ from ....models.placements.assignment import Assignment
 from ....models.planning.kind import NO_KIND
 from ....models.planning.planned import Planned, Priced
 from ....models.planning.question import Question
-from ....models.planning.workload import Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import unless_heard
 from ..asking.asked import asked
@@ -24,8 +23,6 @@ from ..memory.beside import bills
 from ..memory.told import decides, none_fits
 from ..memory.without import without_estimates
 from ..searching.search import search
-from ..variants.over_kinds import SHARE, least_over_kinds
-from ..variants.spanning import may_span, spans
 
 Plan = Callable[[Problem], Answer]
 
@@ -71,7 +68,7 @@ def _better(open_: Problem, planned: Planned, plan: Plan, limit: float, seed: in
     workload = open_.job.workload
     if workload is None:
         return None
-    if workload.bandwidth or planned.in_part or _may_span(open_, workload, planned, limit, seed):
+    if workload.bandwidth or planned.in_part or planned.question.over_kinds:
         answer = plan(open_)
         other = answer.planned
         if other is None or answer.plan is None or other.price >= planned.price:
@@ -88,10 +85,3 @@ def _better(open_: Problem, planned: Planned, plan: Plan, limit: float, seed: in
 def _bills(problem: Problem, its: _Without) -> tuple[BlockBill, ...]:
     """For each set that is planned, what its components need."""
     return tuple(each for each in bills(problem, its.question, its.priced.design, its.placed) if each.block.kind != NO_KIND)
-
-
-def _may_span(open_: Problem, workload: Workload, planned: Planned, limit: float, seed: int) -> bool:
-    """May the best without estimates have a component on several kinds of accelerators at once?"""
-    if spans(planned.question):
-        return True
-    return may_span(open_, planned.question) and least_over_kinds(open_, workload, planned, limit * SHARE, seed) is not None

@@ -1,65 +1,64 @@
-"""Where components have whatever degrees another one has: each choice of these is planned by itself, and the best of all is the answer."""
+"""Each choice of degrees that others follow, and of models in a heterogeneous plan, is planned by itself: the best of all is the answer."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Sequence
+from typing import Sequence
 
 from ....models.answer import IMPOSSIBLE, Answer, Solve
-from ....models.planning.planned import AtOnce, Nested, OverNodes, Planned, Priced, Unplaceable
+from ....models.planning.planned import Planned, Priced, Unplaceable
 from ....models.planning.question import Question
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
-from ...sandbox.interrupts import was_heard
+from ...wording import listed
 from ..asking.asked import asked
 from ..asking.of_ties import each_choice
+from ..asking.spanning import choices_of_models
 from ..loop.beside import ALTERNATIVES
 from ..loop.told import not_all_read
-from ..variants.merging import of_one_kind, with_models
-from ..variants.spanning import spans
 from .cheapest_first import cheapest_first
-from .told import less_than_each, none_of_choices, not_all_known, of_choices
+from .told import none_of_choices, not_all_known
 
 
-def tied(
-    plan: Solve, only_over_nodes: Callable[[Problem], OverNodes | None], only_inside: Callable[[Problem], Nested | None],
-    only_both: Callable[[Problem], AtOnce | None], limit: float = 10.0, seed: int = 1, answer_interrupted: bool = True,
-) -> Solve:  # fmt: skip
-    """How a problem is planned, given how one is in which nobody's degrees follow from a choice.
+def tied(plan: Solve, limit: float = 10.0, seed: int = 1, answer_interrupted: bool = True) -> Solve:
+    """How a problem is planned, given how one is in which nobody's degrees follow from a choice, and who is on which models is chosen.
 
-    `only_over_nodes` says what a choice comes to with tensor parallel groups over nodes that is impossible without them, `only_inside` where
-    a component uses only some of another's accelerators, `only_both` where both may be. Choices of which no plan can be better than one
-    with another choice, whatever nobody asked for, are not planned; what they take at least is known in a share of the `limit`.
+    Choices of which no plan can be better than one with another choice are not planned; what they take at least is known in a share of
+    the `limit`.
     """
 
     def answer(problem: Problem) -> Answer:
         if problem.job.not_read and not problem.job.followed:
             return not_all_read(problem.job.not_read)
         leaders = {leader: problem.job.choices.get(leader, ()) for leader in problem.job.leaders}
-        if not any(choices and choices != (problem.own_degrees(problem[name]),) for name, choices in leaders.items()):
-            return plan(problem)
-        every = list(each_choice(problem))
+        is_open = any(choices and choices != (problem.own_degrees(problem[name]),) for name, choices in leaders.items())
+        of_models = [choices_of_models(each) for each in (each_choice(problem) if is_open else [problem])]
+        every = [each for its, _ in of_models for each in its]
+        if len(every) == 1 and not is_open:
+            return plan(every[0])
         some, left, least = cheapest_first(plan, every, limit, seed, answer_interrupted)
         answers = [its for _, its in sorted(some.items())]
-        open_ = left or problem.job.not_read > 0
+        unread = problem.job.not_read + sum(count for _, count in of_models)
+        open_ = left or unread > 0
         if all(its.verdict == IMPOSSIBLE for its in answers):
             if open_:
-                return not_all_read(problem.job.not_read + len(every) - len(answers))
-            named = [" and ".join(f"{each[name].parallel} of `{name}`" for name, its in leaders.items() if its) for each in every]
-            return none_of_choices(named, answers)
-        any_planned = any(its.planned is not None for its in answers)
-        impossible = [every[number] for number, its in sorted(some.items()) if any_planned and its.verdict == IMPOSSIBLE]
-        over = [only_over_nodes(each) for each in impossible if not was_heard()]
-        inside = [only_inside(each) for each in impossible if not was_heard()]
-        both = [only_both(each) for each in impossible if not was_heard()]
+                return not_all_read(unread + len(every) - len(answers))
+            return none_of_choices([_named(each, [name for name, its in leaders.items() if its]) for each in every], answers)
         questions = tuple(
             replace(question, leading={leader: each[leader].parallel for leader, choices in leaders.items() if choices})
             for number, each in enumerate(every)
             for question in _questions(each, some[number].planned if number in some else None)
         )
-        return _best(answers, problem, open_, questions, over, inside, both, least)
+        return _best(answers, open_, questions, least)
 
     return answer
+
+
+def _named(choice: Problem, leaders: Sequence[str]) -> str:
+    """A choice in words: its degrees of leaders, and its models of components."""
+    models = choice.job.workload.on_models if choice.job.workload else {}
+    degrees = [f"{choice[name].parallel} of `{name}`" for name in leaders]
+    return listed([*degrees, *(f"`{name}` on {listed(its)}" for name, its in models.items())])
 
 
 def _questions(problem: Problem, planned: Planned | None) -> tuple[Question, ...]:
@@ -71,17 +70,13 @@ def _questions(problem: Problem, planned: Planned | None) -> tuple[Question, ...
 
 def _best(
     answers: list[Answer],
-    problem: Problem,
     left: bool,
     questions: tuple[Question, ...],
-    over_nodes: Sequence[OverNodes | None],
-    nested: Sequence[Nested | None],
-    both: Sequence[AtOnce | None],
     least: int | None,
 ) -> Answer:
     """The best of them, with what all of them prove; `left`: some were not planned. `questions`: of all choices.
 
-    `over_nodes`, `nested`, `both`: of the choices that are possible only so. `least`: what those that need not be planned cost at least.
+    `least`: what those that need not be planned cost at least.
     """
     known = [(each.planned, each) for each in answers if each.planned is not None]
     if not known:
@@ -102,16 +97,8 @@ def _best(
     unsure = {id(priced) for _, not_placed in each_beside for priced in not_placed}
     proved = bound == planned.price[0]
     ties_open = proved and any(each.ties_open or not each.proved for each, _ in known if each.bound <= bound)
-    wider = [each.over_kinds for each, _ in known if each.over_kinds is not None and each.over_kinds < bound]
-    every = [each for each, _ in known]
-    told = (
-        of_choices(planned, every, lambda each: each.nested, nested),
-        of_choices(planned, every, lambda each: each.over_nodes, over_nodes),
-    )
     merged = replace(
         planned, bound=bound, proved=proved, ties_open=ties_open, others=kept, others_open=others_open, parts=questions,
-        over_kinds=min(wider, default=None),
-        nested=told[0], over_nodes=told[1], at_once=less_than_each(of_choices(planned, every, lambda each: each.at_once, both), told),
         unplaceable=tuple(_of_its_question(out, each, planned) for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
         spent=sum(each.spent for each, _ in known), seen=tuple(design for each, _ in known for design in each.seen),
     )  # fmt: skip
@@ -125,6 +112,9 @@ def _of_its_question(out: Unplaceable, its: Planned, planned: Planned) -> Unplac
 
 def _beside(planned: Planned, question: Question) -> tuple[Sequence[Priced], Sequence[Priced]]:
     """What one choice found, by the kinds of a question, and what of that is not placed; nothing where they are other kinds."""
-    if planned.question.kinds == question.kinds:
-        return with_models(planned)
-    return of_one_kind(planned, question) if spans(question) and not spans(planned.question) else ((), ())
+    if planned.question.kinds != question.kinds:
+        return (), ()
+    unsure = {id(each) for each in planned.not_placed}
+    every = [planned.best, *planned.others]
+    found = [replace(each, models=each.models or planned.question.on_models) for each in every]
+    return found, [its for its, each in zip(found, every) if id(each) in unsure]

@@ -99,7 +99,7 @@ def _on_kind(component: Component, problem: Problem, question: Question, design:
     if option.kind == NO_KIND or component.runs is not None:
         return component
     kind = question.kinds[option.kind]
-    if kind.mixed:
+    if kind.mixed and len(kind.models) > 1:
         component = replace(component, accelerator_model=model_of(problem, problem[component.name]) or "")
     if len(question.kinds) == 1:
         return component

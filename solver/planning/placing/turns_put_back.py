@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Mapping, Sequence, TypeVar
+from typing import Mapping, Sequence
 
 from ....models.answer import Answer, Solve
 from ....models.component import Component
 from ....models.planning.design import Block, Design
 from ....models.planning.option import Option
-from ....models.planning.planned import AtOnce, Nested, OverNodes, Planned, Priced
+from ....models.planning.planned import Planned, Priced
 from ....models.planning.question import Question, Task
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
@@ -20,8 +20,6 @@ from ..asking.put_apart import Seats
 from ..asking.taking_turns import overlapping
 from ..costs import cost_model
 from ..costs.cost_model import iteration
-
-Told = TypeVar("Told", OverNodes, Nested, AtOnce)
 
 
 def around_own_ranks(place: Solve, problem: Problem, ranks: RanksPutBack) -> Solve:
@@ -100,7 +98,6 @@ class RanksPutBack:
             without_estimates=planned.without_estimates and self.priced(planned.without_estimates),
             without_question=planned.without_question and self.question(planned.without_question),
             parts=tuple(map(self.question, planned.parts)), seen=tuple(map(self.design, planned.seen)),
-            over_nodes=self._told(planned.over_nodes), nested=self._told(planned.nested), at_once=self._told(planned.at_once),
             further=tuple(replace(each, priced=self.priced(each.priced)) for each in planned.further),
         )  # fmt: skip
 
@@ -136,11 +133,6 @@ class RanksPutBack:
     def _option(self, name: str, option: Option) -> Option:
         its = self.options.get(name)
         return option if its is None else replace(its, kind=option.kind)
-
-    def _told(self, told: Told | None) -> Told | None:
-        if told is None or told.best is None:
-            return told
-        return replace(told, best=self.priced(told.best), question=told.question and self.question(told.question))
 
 
 def _by_itself(problem: Problem, name: str, tasks: Sequence[Task]) -> Option | None:

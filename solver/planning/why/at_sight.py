@@ -14,10 +14,11 @@ from ....models.problem import Problem
 from ...durations import exactly_in_seconds, in_seconds, with_unit
 from ..asking.asked import asked
 from ..asking.related import overlaps
+from ..asking.spanning import may_span
 from ..costs import cost_model
 from .bounds import fewest, quickest
-from .component import UNTRIED
-from .several_kinds import by_given_ranks, in_no_way, of_one_kind
+from .component import UNTRIED, without_options
+from .several_kinds import by_given_ranks
 
 MOST = 10_000
 """Ways to run the components, one by one, that are looked at: a few hundredths of a second. Of more nothing is said before a search."""
@@ -25,7 +26,12 @@ MOST = 10_000
 
 def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
     """What a search for counts would find impossible, and of what: a component that can be run in no way, or a budget that is too small."""
-    if problem.job.laying is not None or problem.job.overlaps or overlaps(problem, [each for each in problem.components if each.timed]):
+    if (
+        problem.job.laying is not None
+        or problem.job.overlaps
+        or may_span(problem)
+        or overlaps(problem, [each for each in problem.components if each.timed])
+    ):
         return
     if _ways(problem) > MOST:
         return
@@ -35,12 +41,10 @@ def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
     if (known := by_given_ranks(problem, question)) is not None:
         yield from known.findings if known.verdict == IMPOSSIBLE else ()
         return
-    alike = of_one_kind(problem, question)
-    wider = asked(alike, workload) if alike is not None else question
-    reasons = in_no_way(problem, question, alike, wider)
+    reasons = list(without_options(problem, question))
     yield from (_on_other_models(problem, each) for each in reasons)
     if not reasons:
-        yield from _over_budget(workload, wider)
+        yield from _over_budget(workload, question)
 
 
 def _on_other_models(problem: Problem, reason: Finding) -> Finding:

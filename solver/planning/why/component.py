@@ -8,7 +8,6 @@ from typing import Callable, Iterator, Sequence
 from ....models.component import UNBOUNDED, Component
 from ....models.findings.finding import Finding, Severity, error
 from ....models.findings.span import Span
-from ....models.hints.levels import LET_OVER_NODES
 from ....models.planning.idle import without_hints
 from ....models.planning.measured import POWER, TABLE
 from ....models.planning.option import Option
@@ -20,11 +19,11 @@ from ...rules.amounts.all_placed import amount_of, asked_for
 from ...rules.amounts.model_divides import ModelDivides, of_hints
 from ...wording import listed
 from ..asking.options import options
-from ..asking.room import Room, cut, room
+from ..asking.room import Room, room
 from .common import few
 from .eased import FEW
 from .given import with_given
-from .on_nodes import NO_WAY, has_room, too_many, too_wide
+from .on_nodes import NO_WAY, too_many, too_wide
 from .said import model_name
 from .undealt import step_of, told_of, undealt
 
@@ -74,10 +73,7 @@ def _no_way(problem: Problem, component: Component, space: Room, helps: Helps | 
         return _impossible(component, AMOUNT, told_of(share, component), help_text, [share.amount], share.span)
     if can:
         told = f"it asks for {asked_for(component, 'accelerator')}, and can have {few(can)}: whole replicas of its degrees, on nodes that it may use"
-        crossing = cut(component)
-        may_cross = crossing != component and _counts(problem, crossing, timed, space) and has_room(problem, crossing)
-        over = f", or {LET_OVER_NODES}" if may_cross else ""
-        return _impossible(component, AMOUNT, told, f"{_another_amount(component, can, helps)}{over}", can[-1:])
+        return _impossible(component, AMOUNT, told, _another_amount(component, can, helps), can[-1:])
     if timed and _counts(problem, component, None, space):
         return _impossible(component, "timed", *_measured_elsewhere(problem, component, timed, space))
     if component.accelerator_model and not any(kind.model == component.accelerator_model for kind in space.kinds):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Iterator, Mapping
+from typing import Callable, Collection, Iterator, Mapping
 
 from ....models.component import Component
 from ....models.findings.span import Span
 from ....models.findings.wording import plural
-from ....models.hints.levels import OVER_NODES
 from ....models.machines.accelerators import GENERIC
 from ....models.machines.grown import with_nodes
 from ....models.machines.node import Node
@@ -16,10 +15,10 @@ from ....models.machines.node_group import ACCELERATOR
 from ....models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ....models.problem import Problem
 from ....models.record import dataclass
+from ....models.scope import WIDENS
 from ...durations import in_seconds
 from ...wording import listed
-from ..asking.nested import with_nesting
-from ..asking.room import cut
+from ..asking.scope import widened, with_limits
 
 Tried = Callable[[Problem, Workload], "tuple[int, int] | None"]
 """What a changed question comes to, planned and placed: (ns with traffic, accelerators of all components); None where nothing was placed."""
@@ -84,27 +83,13 @@ def _named(model: str, count: int) -> str:
     return plural("accelerator", count) if model == GENERIC else model
 
 
-def nested(problem: Problem, tried: Tried) -> Change | None:
-    """What to allow, where no component may use only some of another's accelerators, and none that share can have as many."""
-    inside = with_nesting(problem)
-    if inside is None or inside.job.workload is None or not tried(inside, inside.job.workload):
-        return None
-    told = "no counts and degrees keep to everything that is asked where components share all of their accelerators or none"
-    return Change(told, "write `nested: true` in `plan`, so that one may use only some of another's", span=inside.job.workload.span)
-
-
-def over_nodes(problem: Problem, tried: Tried) -> Change | None:
-    """What to allow, where tensor parallel groups lie on one node each and nothing says that they must: of one component if that is enough."""
-    workload = problem.job.workload
-    names = [each.name for each in problem.hinted if cut(each) != each and _has_groups(problem, each)]
-    if workload is None or not names or len(problem.cluster.nodes) < 2:
-        return None
-    found = _fewest(problem, workload, names, cut, tried)
-    if not found:
-        return None
-    told = "no counts and degrees keep to everything that is asked where each tp group lies on one node"
-    of = listed([f"`{name}`" for name in found])
-    return Change(told, f"let the tp groups of {of} lie over nodes: `{OVER_NODES}`", span=problem[found[0]].span("parallel"))
+def wider(problem: Problem, tried: Tried, left_out: Collection[str]) -> Change | None:
+    """What to write, where a wider scope has a plan; each widening is tried once."""
+    for name, wide in widened(problem, left_out):
+        if (workload := wide.job.workload) is not None and tried(wide, workload):
+            told = f"no counts and degrees keep to everything that is asked {with_limits([name])}"
+            return Change(told, f"write `scope: [{name}]` in `plan`, which lets {WIDENS[name]}", span=workload.span)
+    return None
 
 
 def of_other_models(problem: Problem, tried: Tried) -> Change | None:
@@ -138,25 +123,13 @@ def _fewest(
     return next(([name] for name in names[:FEW] if len(names) > 1 and is_enough([name])), names)
 
 
-def _has_groups(problem: Problem, component: Component) -> bool:
-    choices = problem.job.choices.get(component.name, (component.parallel,))
-    return any(problem.divided(component.name, each).tp > 1 for each in choices)
-
-
-def both(problem: Problem, tried: Tried) -> Change | None:
-    """The same where components may lie inside others as well."""
-    inside = with_nesting(problem)
-    found = over_nodes(inside, tried) if inside is not None else None
-    return None if found is None else replace(found, help=f"{found.help}, and write `nested: true` in `plan`")
-
-
-def eased(problem: Problem, workload: Workload, tried: Tried, placed: int | None = None) -> Iterator[str]:
+def eased(problem: Problem, workload: Workload, tried: Tried, left_out: Collection[str], placed: int | None = None) -> Iterator[str]:
     """What helps where counts and degrees fit together, and none of them was placed but one that takes `placed` ns, too long."""
     if workload.budget.nanoseconds is not None:
         yield more_seconds(problem, workload, tried, placed)
     if workload.budget.accelerators is not None:
         yield more_accelerators(problem, workload, tried)
-    if found := nested(problem, tried) or over_nodes(problem, tried) or both(problem, tried):
+    if found := wider(problem, tried, left_out):
         yield found.help
     if found := of_other_models(problem, tried):
         yield found.help

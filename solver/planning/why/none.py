@@ -16,55 +16,34 @@ from ....models.problem import Problem
 from ....models.quantity import write_memory
 from ...durations import exactly_in_seconds, in_seconds, with_unit
 from ...refuting.contradicted import contradicted
-from ..asking.asked import asked
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
-from ..searching.search import Searched
 from .at_once import less_at_once
 from .common import nothing_in_common
-from .eased import Change, Tried, both, more_accelerators, more_seconds, nested, of_other_models, over_nodes
+from .component import without_options
+from .eased import Change, Tried, more_accelerators, more_seconds, of_other_models, wider
 from .more import at_least, more
 from .relations import Ask, without_relations
-from .said import demanded_by, dropped, most_memory, place_of
+from .said import demanded_by, most_memory, place_of
 from .several import several
-from .several_kinds import in_no_way, of_one_kind, on_several, undecided
 from .tries import Tries
 
 
 def why_none(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int, tried: Tried) -> Answer:
     """The answer to a question for which a search proved that it has no design. By `tried` it is known which changes help."""
-    alike, loose, wider = _on_any_kinds(problem, workload, question)
-    reasons = in_no_way(problem, question, alike, wider, partial(_helps, problem, workload, tried))
+    reasons = list(without_options(problem, question, partial(_helps, problem, workload, tried)))
     if not reasons and (shared := contradicted(problem)):
         reasons = [shared]
     if reasons:
+        change = wider(problem, tried, question.left_out)
+        if change is not None:
+            reasons[0] = replace(reasons[0], help=f"{reasons[0].help}, or {change.help}")
         reasons = _on_other_models(problem, reasons, tried)
     else:
         searched = Tries(model, seed)
-        is_open = alike is not None and not _has_none(searched(wider))
-        least = question if is_open else wider
-        changes = list(_changes(problem, workload, question, least, searched, tried)) or list(_of_model(workload, question, model, seed))
-        if is_open:
-            return undecided([each.help for each in changes if each.help])
-        # What is no reason where components may be on several kinds at once is no reason.
-        more = None if changes else several(alike or problem, loose, wider, searched)
-        reasons = [more or _told(changes)]
+        changes = list(_changes(problem, workload, question, searched, tried)) or list(_of_model(workload, question, model, seed))
+        reasons = [(None if changes else several(problem, workload, question, searched)) or _told(changes)]
     return Answer(IMPOSSIBLE, findings=tuple(reasons), how="search")
-
-
-def that_is_none(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int) -> Answer:
-    """The same answer without its reasons."""
-    alike, _, wider = _on_any_kinds(problem, workload, question)
-    if alike is None or in_no_way(problem, question, alike, wider) or contradicted(problem) or _has_none(Tries(model, seed)(wider)):
-        return Answer(IMPOSSIBLE, how="search")
-    return undecided(())
-
-
-def _on_any_kinds(problem: Problem, workload: Workload, question: Question) -> tuple[Problem | None, Workload, Question]:
-    """The problem as if all kinds were one, None where no component may be on several; the workload and the question of what is wider."""
-    alike = of_one_kind(problem, question) if on_several(problem, question) else None
-    loose = workload if alike is None else replace(workload, heeds_estimates=False)
-    return alike, loose, asked(alike, loose) if alike is not None else question
 
 
 def _helps(problem: Problem, workload: Workload, tried: Tried, name: str, count: int) -> bool:
@@ -82,10 +61,6 @@ def _on_other_models(problem: Problem, reasons: list[Finding], tried: Tried) -> 
     return [replace(each, help=f"{each.help}, or {change.help}") if each is first else each for each in reasons]
 
 
-def _has_none(searched: Searched) -> bool:
-    return searched.best is None and searched.proved
-
-
 def _told(changes: list[Change]) -> Finding:
     if not changes:
         told = "impossible: no counts and degrees keep to everything that is asked, and no single change was found that would help"
@@ -97,42 +72,25 @@ def _told(changes: list[Change]) -> Finding:
     )  # fmt: skip
 
 
-def _changes(problem: Problem, workload: Workload, question: Question, least: Question, searched: Ask, tried: Tried) -> Iterator[Change]:
-    """One demand or fact at a time, changed so little that there is a design; each was searched.
-
-    How much is needed at least is asked of `least`, whose designs are those on several kinds of accelerators at once too.
-    """
+def _changes(problem: Problem, workload: Workload, question: Question, searched: Ask, tried: Tried) -> Iterator[Change]:
+    """One demand or fact at a time, changed so little that there is a design; each was searched."""
     for change in (_seconds, _accelerators, more):
-        if found := change(problem, least, workload, searched, tried):
+        if found := change(problem, question, workload, searched, tried):
             yield found
-    if found := _memory(question, least, searched):
+    if found := _memory(question, searched):
         yield replace(found, span=most_memory(problem, question))
-    if found := nested(problem, tried) or over_nodes(problem, tried) or both(problem, tried):
+    if found := wider(problem, tried, question.left_out):
         yield found
     if found := of_other_models(problem, tried):
         yield found
-    known = list[str]()
     for told, help_text, changed in without_relations(question, searched):
         if searched(changed).best is not None:
-            known.append(help_text)
             place = place_of(problem, question, changed)
             if theirs := demanded_by(problem, question, changed):  # which nobody can drop
                 fewer = nothing_in_common(question) if question.together != changed.together else ""
                 yield Change(f"{told} ({theirs})", "leave more of their counts and degrees open" if fewer else "", span=place)
             else:
                 yield Change(told, help_text, span=place)
-    if least is not question:
-        yield from (each for each in _on_several(problem, workload, least, searched, tried) if each.help not in known)
-
-
-def _on_several(problem: Problem, workload: Workload, wider: Question, searched: Ask, tried: Tried) -> Iterator[Change]:
-    """Relations without which something is possible where components may be on several kinds of accelerators at once, planned and placed so."""
-    for told, help_text, changed in without_relations(wider, searched):
-        its = dropped(problem, wider, changed)
-        if its and not any(each.reason for each in its) and searched(changed).best is not None:
-            left = tuple(each for each in problem.job.relations if each not in its)
-            if tried(replace(problem, job=replace(problem.job, relations=left)), workload):
-                yield Change(told, help_text, span=place_of(problem, wider, changed))
 
 
 def _of_model(workload: Workload, question: Question, model: CostModel, seed: int) -> Iterator[Change]:
@@ -171,16 +129,16 @@ def _accelerators(problem: Problem, question: Question, workload: Workload, sear
     )
 
 
-def _memory(question: Question, least: Question, searched: Ask) -> Change | None:
-    """With how much memory on each accelerator would there be a design, by the question that asks how much is needed at least?"""
-    limits = [kind.memory for kind in least.kinds if kind.memory is not None]
-    if not limits or searched(_with_memory(least, None)).best is None:
+def _memory(question: Question, searched: Ask) -> Change | None:
+    """With how much memory on each accelerator would there be a design?"""
+    limits = [kind.memory for kind in question.kinds if kind.memory is not None]
+    if not limits or searched(_with_memory(question, None)).best is None:
         return None
-    needs = sum(max((option.memory for option in its), default=0) for its in least.options.values())
+    needs = sum(max((option.memory for option in its), default=0) for its in question.options.values())
     low, high, proved = max(limits), max(needs, max(limits) + 1), True
     while high - low > 1:
         middle = (low + high) // 2
-        found = searched(_with_memory(least, middle))
+        found = searched(_with_memory(question, middle))
         if found.best is None:
             low, proved = middle, found.proved
         else:

@@ -6,14 +6,11 @@ from dataclasses import replace
 
 from ....models.component import Component
 from ....models.findings.wording import with_noun
-from ....models.hints.levels import LET_OVER_NODES
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ....models.record import dataclass
 from ...rules.groups.group_in_node import groups_over_nodes
-from ..asking.asked import asked
-from ..asking.room import Room, cut
-from .bounds import fewest
+from ..asking.room import Room
 
 NO_WAY, NO_PLAN = "can be run in no way", "is in no plan"
 """What is said of a component that cannot be run, and of one that its own ranks alone run."""
@@ -42,15 +39,11 @@ def too_wide(problem: Problem, component: Component, space: Room) -> Lacking | N
     if need <= have:
         return None
     told = f"{parallel} needs {with_noun(need, 'accelerator')} of one node, and the largest that it may use has {have}"
-    helps, way = ["lower its degrees", "let it use larger nodes"], NO_WAY
-    crossing = cut(replace(component, parallel=parallel))
-    may_cross = space.group(problem, crossing) <= have and has_room(problem, crossing)
-    if may_cross:
-        helps.append(LET_OVER_NODES)
-    if (may_cross or problem.job.capabilities.processes_may_cross) and _lies_over_nodes(problem, component):
+    helps, way = "lower its degrees, or let it use larger nodes", NO_WAY
+    if _lies_over_nodes(problem, component):
         told, way = f"{told}; its own ranks over nodes are slow, and not refused", NO_PLAN
-        helps += [] if may_cross else ["leave its `seconds` out: its ranks then stay"]
-    return Lacking(told, f"{', '.join(helps[:-1])}, or {helps[-1]}", (need, have), way)
+        helps = "lower its degrees, let it use larger nodes, or leave its `seconds` out: its ranks then stay"
+    return Lacking(told, helps, (need, have), way)
 
 
 def _lies_over_nodes(problem: Problem, component: Component) -> bool:
@@ -77,15 +70,3 @@ def too_many(problem: Problem, component: Component, space: Room) -> Lacking | N
     whole = f" in groups of {size} on one node" if size > 1 else ""
     told = f"{parallel} needs {with_noun(need, 'accelerator')}{'' if shapes else ' for a replica'}, and it may use {have}{whole}"
     return Lacking(told, "lower its degrees, or let it use other nodes", (need, have))
-
-
-def has_room(problem: Problem, changed: Component) -> bool:
-    """Can a component be run so beside the others? False where a sum shows that it cannot."""
-    if problem.job.workload is None:
-        return True
-    components = tuple(changed if each.name == changed.name else each for each in problem.components)
-    question = asked(replace(problem, job=replace(problem.job, components=components)), problem.job.workload)
-    if not all(question.options.values()):
-        return bool(question.options[changed.name])  # what else cannot be run is told of that
-    most = sum(kind.accelerators for kind in question.kinds)
-    return fewest(question) <= min(most, question.budget.accelerators or most)

@@ -9,11 +9,9 @@ from typing import Any
 import placewright as pw
 import pytest
 from placewright.models.findings.finding import error
-from placewright.models.planning.measured import SECOND
 from placewright.models.planning.planned import Unplaceable
 from placewright.report.planning.alternatives import alternatives
 from placewright.report.planning.data import to_data
-from placewright.report.planning.design_data import priced_data
 
 from .accounts import BY_HAND, CROSSING, account
 
@@ -31,20 +29,8 @@ def test_beside_a_plan_on_chosen_models_others_are_the_best_that_was_found(tmp_p
     """Not every choice of models is searched: one was told with 69.9 seconds that takes 65.7 on other models."""
     found = account(tmp_path, CROSSING, 0)
     assert alternatives(found).startswith("other arrangements, the best of each:")
-    chosen = replace(found.planned, question=replace(found.planned.question, on_models={"actor": ("H100",)}))
+    chosen = replace(found.planned, question=replace(found.planned.question, over_kinds=True))
     assert alternatives(replace(found, planned=chosen)).startswith("other arrangements, the best that was found of each:")
-
-
-def test_beside_a_plan_on_one_model_each_others_may_be_better_on_several(tmp_path: Path) -> None:
-    """Both take turns on six of two models in 11 + 12 seconds, which is not looked for, as the plan takes 20: 29 were told as their best."""
-    (tmp_path / "job.yaml").write_text(
-        "cluster: 1x4xH100+1x4xA100\ncomponents:\n"
-        "  actor:   {scaling: table, seconds: {H100: {4: 12, 6: 11}, A100: {4: 22, 6: 11}}}\n"
-        "  rollout: {scaling: table, seconds: {H100: {4: 17, 6: 12}, A100: {4: 20, 6: 12}}}\n"
-    )
-    found = pw.account(tmp_path / "job.yaml")
-    assert found is not None and found.planned.proved and [each.priced.nanoseconds for each in found.others] == [29 * SECOND]
-    assert alternatives(found).startswith("other arrangements, the best that was found of each:")
 
 
 def test_what_was_not_placed_is_said(tmp_path: Path) -> None:
@@ -74,11 +60,3 @@ def test_the_traffic_of_what_was_not_placed_is_not_known(tmp_path: Path) -> None
     assert "(not placed; what they take for traffic is not known):" in text and "traffic adds" not in text
     still = replace(unsure, best=replace(account.planned.best, traffic=0))
     assert "traffic is not known" not in alternatives(replace(account, given=True, planned=still))
-
-
-def test_a_program_reads_on_which_models_a_placement_is_where_its_kind_does_not_say_it(tmp_path: Path) -> None:
-    found = account(tmp_path, CROSSING, 0)
-    priced, question = found.planned.best, found.planned.question
-    several = priced_data(question, replace(priced, counts={"actor": {"H100": 4, "A100": 2}}))
-    assert several["components"]["actor"]["models"] == ["H100", "A100"]  # type: ignore[index]
-    assert "models" not in priced_data(question, priced)["components"]["actor"]  # type: ignore[index]

@@ -56,7 +56,7 @@ def test_of_several_the_farthest_is_told(tmp_path: Path) -> None:
 
 def test_a_comma_parts_it_from_the_sorts_of_plans_that_were_compared(tmp_path: Path) -> None:
     text = TWO.replace("{4: 90, 8: 50}", "{8: 100, 16: 60}").replace("{8: 60}", "{8: 100, 16: 120}")
-    assert " shared as a whole or not at all, under times extrapolated for actor, 8.0x beyond" in headline(tmp_path, text)
+    assert " shared whole, under times extrapolated for actor, 8.0x beyond" in headline(tmp_path, text)
 
 
 @pytest.mark.parametrize("counts", ["{8: 100, 16: 60}", "{1: 100, 32: 60}"])
@@ -67,8 +67,9 @@ def test_what_was_measured_or_lies_between_needs_no_condition(tmp_path: Path, co
 
 def test_given_ranks_are_so_far_from_a_bound_under_such_times(tmp_path: Path) -> None:
     text = TWO.replace("generate", "generate, placement: 0-15").replace("train", "train, placement: 0-15, colocate_with: rollout")
-    assert "from the bound under times extrapolated for rollout and actor, up to 2.0x beyond what was measured: keep it (" in headline(
-        tmp_path, text
+    assert (
+        "from the bound with accelerators shared whole, under times extrapolated for rollout and actor, up to 2.0x beyond what was measured: keep it ("
+        in headline(tmp_path, text)
     )
 
 

@@ -96,14 +96,6 @@ def test_where_not_all_is_proved_they_are_the_best_that_was_found(tmp_path: Path
     )
 
 
-def test_what_would_be_better_on_several_kinds_at_once_is_not_proved_the_best(tmp_path: Path) -> None:
-    """With tp 2 it takes 11 seconds on all eight; what stands beside the plan has each component on one kind."""
-    found = account(tmp_path, KINDS, 0)
-    data: Any = to_data(found)
-    assert [(each["accelerators"], each["seconds"], each["proved"]) for each in data["further"]] == [(4, 22, False)]
-    assert alternatives(found).startswith("on fewer accelerators or with other degrees, the best that was found of each:")
-
-
 def test_one_that_is_better_than_an_unproved_plan_is_told_so(tmp_path: Path) -> None:
     """No plan that is proved has such; of one that is not, it must not be passed over in silence."""
     found: Account = account(tmp_path, ALONE, 0)

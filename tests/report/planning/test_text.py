@@ -114,7 +114,10 @@ def test_a_distance_is_never_rounded_to_none(tmp_path: Path, more: int, said: st
     ("bound", "said"),
     [
         (Fraction(1, 2), "within 100.0 % of the best possible"),
-        (Fraction(1, 300), "any plan takes at least 0.3942 seconds, more is not proved"),
+        (
+            Fraction(1, 300),
+            "any plan with each tp group on one node and accelerators shared whole takes at least 0.3942 seconds, more is not proved",
+        ),
     ],
 )
 def test_of_a_bound_that_is_hardly_one_it_is_said_what_it_is(tmp_path: Path, bound: Fraction, said: str) -> None:
@@ -127,7 +130,7 @@ def test_of_a_bound_that_is_hardly_one_it_is_said_what_it_is(tmp_path: Path, bou
 def test_accelerators_far_from_the_bound_are_told_likewise(tmp_path: Path) -> None:
     found = account(tmp_path, BY_HAND.replace("plan: {", "plan: {minimise: accelerators, "), 0)
     planned = replace(found.planned, proved=False, bound=1, structures=(2, 0))
-    assert "any plan has at least 1 accelerator, more is not proved" in render(replace(found, planned=planned))[0].splitlines()[0]
+    assert " has at least 1 accelerator, more is not proved" in render(replace(found, planned=planned))[0].splitlines()[0]
 
 
 def test_who_is_not_started_has_the_degrees_of_what_does_its_work(tmp_path: Path) -> None:
@@ -167,7 +170,7 @@ plan: {workflow: rollout -> reward => actor, batches: 8}
 """)
     line = render(pw.account(tmp_path / "job.yaml", sandbox=False, searches=0))[0].splitlines()[0]
     assert line.startswith(
-        "these ranks: 262.5 seconds an iteration, 16 accelerators, 162.5 % from the bound under times extrapolated for actor, "
+        "these ranks: 262.5 seconds an iteration, 16 accelerators, 162.5 % from the bound with accelerators shared whole, under times extrapolated for actor, "
     )
 
 
@@ -179,6 +182,6 @@ cluster: 1x4xH100+1x4xL40S
 components:
   a: {accelerators: 7, seconds: {7: 4}, memory: 20GiB}
   b: {accelerators: 1, seconds: {H100: {1: 4}, L40S: {1: 4}}, memory: 20GiB}
-plan: {workflow: a => b}
+plan: {workflow: a => b, scope: heterogeneous}
 """)
     assert "\na (3 H100 and 4 L40S)  a 100 %" in "\n".join(render(pw.account(path, sandbox=False, searches=0)))

@@ -92,6 +92,6 @@ def test_what_only_fits_inside_one_another_is_told_to_be_nested_where_nothing_el
     )
     file.write_text(text + "}\n", encoding="utf-8")
     answer = solved(str(file), sandbox=False)
-    assert answer.verdict == IMPOSSIBLE and "write `nested: true` in `plan`" in help_of(answer)
-    file.write_text(text + ", nested: true}\n", encoding="utf-8")
+    assert answer.verdict == IMPOSSIBLE and "write `scope: [nested]` in `plan`" in help_of(answer)
+    file.write_text(text + ", scope: nested}\n", encoding="utf-8")
     assert solved(str(file), sandbox=False).plan is not None

@@ -10,6 +10,7 @@ from placewright.models.answer import IMPOSSIBLE, Answer
 from placewright.solver.at_sight import at_sight
 
 BOTH = "1x4xH100+1x4xA100"
+HETEROGENEOUS = "{workflow: rollout => actor, scope: [heterogeneous]}"
 
 
 def written(folder: Path, components: str, cluster: str = BOTH, plan: str = "{workflow: rollout => actor}") -> str:
@@ -19,8 +20,8 @@ def written(folder: Path, components: str, cluster: str = BOTH, plan: str = "{wo
     return str(file)
 
 
-def solved(folder: Path, components: str, cluster: str = BOTH) -> Answer:
-    return pw.solve(written(folder, components, cluster), sandbox=False)
+def solved(folder: Path, components: str, cluster: str = BOTH, plan: str = "{workflow: rollout => actor}") -> Answer:
+    return pw.solve(written(folder, components, cluster, plan), sandbox=False)
 
 
 def test_a_component_may_be_on_models_that_nothing_tells_apart(tmp_path: Path) -> None:
@@ -38,9 +39,8 @@ def test_a_component_may_be_on_models_that_nothing_tells_apart(tmp_path: Path) -
     [
         (", accelerator: A100", BOTH),
         ("", "1x4xH100+1x4x910B"),
-        (", memory: 50GiB", "1x4xH100+1x4xA100-40GB"),
     ],
-    ids=["one names its model", "two vendors", "more memory than the other"],
+    ids=["one names its model", "two vendors"],
 )
 def test_models_that_differ_in_what_is_asked_stay_apart(more: str, cluster: str, tmp_path: Path) -> None:
     parts = f"actor: {{accelerators: 2-8, seconds: {{8: 50}}, phase: train}}\nrollout: {{accelerators: 1-4, seconds: {{8: 40}}, phase: generate{more}}}"
@@ -98,8 +98,9 @@ SPREAD = [
 
 
 @pytest.mark.parametrize("parts", SPREAD, ids=["without times", "with times", "given ranks"])
-def test_what_may_only_be_on_several_kinds_is_planned(parts: str, tmp_path: Path) -> None:
-    answer = solved(tmp_path, parts)
+def test_what_may_only_be_on_several_kinds_is_planned_in_that_scope(parts: str, tmp_path: Path) -> None:
+    assert solved(tmp_path, parts).planned is None
+    answer = solved(tmp_path, parts, plan=HETEROGENEOUS)
     assert answer.planned is not None and answer.planned.proved and answer.plan is not None
     assert any(len({run.node for run in answer.plan.assignment.of(name)}) > 1 for name in answer.plan.assignment.runs)
     problem = pw.load(str(tmp_path / "job.yaml")).problem
@@ -113,7 +114,7 @@ def test_a_count_that_no_kind_has_alone_is_no_reason(tmp_path: Path) -> None:
         "b: {seconds: [{accelerators: 4, seconds: 67, accelerator: A100}], accelerators: 2, parallel: {tp: [2, 4]}, colocate_with: a}\n"
         "c: {seconds: {3: 35, 5: 21}, scaling: table, accelerators: 5}"
     )
-    answer = pw.solve(written(tmp_path, parts, plan="{workflow: a -> b -> c}"), sandbox=False)
+    answer = pw.solve(written(tmp_path, parts, plan="{workflow: a -> b -> c, scope: heterogeneous}"), sandbox=False)
     (finding,) = answer.findings
     assert answer.verdict == IMPOSSIBLE and "`a`" in finding.message and "`c`" not in finding.message + finding.help
 
@@ -123,6 +124,6 @@ def test_what_is_impossible_on_any_kinds_is_impossible(tmp_path: Path) -> None:
         "actor: {accelerators: 6, seconds: {8: 50}, memory: 90GiB, phase: train}\n"
         "rollout: {accelerators: 5-8, accelerator: H100, seconds: {3: 50}, phase: generate}"
     )
-    answer = solved(tmp_path, parts)
+    answer = solved(tmp_path, parts, plan=HETEROGENEOUS)
     assert answer.verdict == IMPOSSIBLE
     assert [each.message.split(": ", 2)[2][:15] for each in answer.findings] == ["it needs 90 GiB", "it asks for 5-8"]

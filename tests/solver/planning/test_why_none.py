@@ -128,4 +128,4 @@ def test_groups_over_nodes_are_proposed_where_there_is_room_for_them_beside_the_
         f"  rollout: {{accelerators: 4-16, seconds: {{4: 10}}{beside}}}\n"
     )
     (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
-    assert ("let its tp groups lie over nodes" in found.help) is told
+    assert ("write `scope: [spanning]` in `plan`" in found.help) is told

@@ -38,7 +38,7 @@ def test_they_are_named(given: dict[str, str], actor: str, told: str, moved: str
     names = "`judge` and `ref`" if actor.startswith("exclude") and given["judge"] == "1" else "`judge`"
     assert finding.message.startswith(f"impossible: `actor` can be run in no way: {told}")
     assert finding.message.endswith(f"; without the ranks that are given to {names} it could be run")
-    assert finding.help.endswith(", or give `judge` other ranks") == bool(moved)
+    assert (", or give `judge` other ranks" in finding.help) == bool(moved)
     if moved:
         file.write_text(file.read_text(encoding="utf-8").replace(f'"{given["judge"]}"', '"0-1"' if "-" in given["judge"] else '"4"'))
         assert pw.solve(str(file), sandbox=False).plan is not None

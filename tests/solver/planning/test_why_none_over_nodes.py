@@ -1,4 +1,4 @@
-"""Where nothing is possible with each group on one node, groups over nodes are proposed as far as they were placed so, and what else that takes."""
+"""Where no plan keeps to the scope, one wider scope is proposed if a plan was placed in it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.answer import IMPOSSIBLE
-from placewright.solver.planning.why.eased import OVER_NODES
+from placewright.models.findings.finding import Finding
 
-JOB = """
+THREE = """
 cluster: 2x3xA
 components:
   actor: {accelerators: ACTOR, parallel: {tp: 2}, seconds: {2: 10}}
@@ -23,27 +23,37 @@ APART = """relations:
   - {kind: disjoint, components: [actor, critic]}
   - {kind: disjoint, components: [rollout, critic]}"""
 NESTED = "relations: [{kind: disjoint, components: [actor, critic]}, {kind: disjoint, components: [rollout, critic]}]"
+TWO_MODELS = """
+cluster: 1x3xH100+1x3xA100
+components:
+  actor: {accelerators: 4, seconds: {H100: {4: 10}, A100: {4: 12}}}
+plan: {cost_model: steady}
+"""
 
 
-@pytest.mark.parametrize(("count", "relations", "nests"), [("2", APART, False), ("4", NESTED, True)])
-def test_what_is_proposed_works(count: str, relations: str, nests: bool, tmp_path: Path) -> None:
-    """Three times two on nodes of three; four with two inside and two beside."""
-    file = tmp_path / "job.yaml"
-    text = JOB.replace("ACTOR", count).replace("RELATIONS", relations)
-    file.write_text(text, encoding="utf-8")
-    answer = pw.solve(str(file), sandbox=False)
+def refused(folder: Path, text: str) -> Finding:
+    """Why the job has no plan."""
+    (folder / "job.yaml").write_text(text, encoding="utf-8")
+    answer = pw.solve(folder / "job.yaml", sandbox=False)
     assert answer.verdict == IMPOSSIBLE
-    proposed = f"let the tp groups of `actor` lie over nodes: `{OVER_NODES}`"
-    assert f"{proposed}{', and write `nested: true` in `plan`' if nests else ''}" in answer.findings[0].help
-    changed = text.replace("parallel: {tp: 2}", f"parallel: {{tp: 2}}, {OVER_NODES}", 1)
-    if nests:
-        changed = changed.replace("{cost_model: steady}", "{cost_model: steady, nested: true}")
-    file.write_text(changed, encoding="utf-8")
-    assert pw.solve(str(file), sandbox=False).plan is not None
+    return answer.findings[0]
 
 
-def test_a_count_that_groups_over_nodes_have_is_proposed_with_these(tmp_path: Path) -> None:
-    file = tmp_path / "job.yaml"
-    file.write_text(JOB.replace("ACTOR", "6").replace("RELATIONS", ""), encoding="utf-8")
-    (finding,) = pw.solve(str(file), sandbox=False).findings  # with 4 there is no plan: two nodes of 3 have no room for three groups
-    assert finding.help == f"write `accelerators: 2`, or let its tp groups lie over nodes: `{OVER_NODES}`"
+@pytest.mark.parametrize(
+    ("text", "scope"),
+    [
+        (THREE.replace("ACTOR", "2").replace("RELATIONS", APART), "spanning"),
+        (TWO_MODELS, "heterogeneous"),
+    ],
+)
+def test_a_wider_scope_that_has_a_plan_is_proposed(text: str, scope: str, tmp_path: Path) -> None:
+    finding = refused(tmp_path, text)
+    assert f"write `scope: [{scope}]` in `plan`" in finding.help
+    assert any(note.startswith("searched: plans with ") for note in finding.notes)
+    (tmp_path / "job.yaml").write_text(text.replace("plan: {", f"plan: {{scope: [{scope}], "), encoding="utf-8")
+    assert pw.solve(tmp_path / "job.yaml", sandbox=False).plan is not None
+
+
+def test_two_wider_scopes_at_once_are_not_tried(tmp_path: Path) -> None:
+    """Four with two inside, and two beside."""
+    assert "scope:" not in refused(tmp_path, THREE.replace("ACTOR", "4").replace("RELATIONS", NESTED)).help

@@ -74,7 +74,10 @@ def test_more_than_two_are_listed_once_each(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(THREE)
     (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
     assert found.message == "impossible: giving up one demand is not enough, 3 together would be" and found.origin is None
-    assert found.notes == ("line 6: the time that is allowed", "line 3: the memory of an accelerator", "line 4: `b` and `c` share none")
+    assert found.notes == (
+        "line 6: the time that is allowed", "line 3: the memory of an accelerator", "line 4: `b` and `c` share none",
+        "searched: plans with accelerators shared whole",
+    )  # fmt: skip
 
 
 def test_of_several_that_share_nothing_those_are_named_that_help_alone(tmp_path: Path) -> None:

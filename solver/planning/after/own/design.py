@@ -88,7 +88,7 @@ def _model(problem: Problem, question: Question, component: Component, kind: int
         return ""
     if component.name in its.holders:
         return model_on(problem, component)
-    return model_of(problem, component) or its.model if its.mixed else its.model
+    return model_of(problem, component) or its.model if its.mixed and len(its.models) > 1 else its.model
 
 
 def _bare(problem: Problem, question: Question, component: Component) -> Option:

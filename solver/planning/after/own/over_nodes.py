@@ -7,13 +7,12 @@ from dataclasses import replace
 from .....models.planning.question import Question
 from .....models.problem import Problem
 from ...asking.asked import asked
-from ...variants.over_nodes import may_have_groups
 
 
 def given_over_nodes(problem: Problem, question: Question) -> Question:
     """The question with the counts that only groups over nodes allow; as it is where the framework refuses these."""
     workload = problem.job.workload
-    if workload is None or not may_have_groups(problem, question) or not problem.job.capabilities.groups_may_cross:
+    if workload is None or not problem.job.capabilities.groups_may_cross:
         return question
     wide = asked(problem, workload, over_nodes=True)
     options = {}

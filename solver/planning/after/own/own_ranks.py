@@ -16,6 +16,7 @@ from ...asking.asked import asked
 from ...asking.of_ties import as_chosen
 from ...asking.of_ties import as_written as as_written_degrees
 from ...asking.related import related
+from ...asking.spanning import counts_by_model
 from ...asking.taking_turns import overlapping, taking_turns
 from ...asking.traffic import Traffic
 from ...check import forbidden
@@ -25,7 +26,6 @@ from ...loop.fitting import as_written
 from ...memory.without import without_estimates
 from ...placing.lying_over import all_held
 from ...placing.turns_put_back import RanksPutBack
-from ...variants.spanning import counts_by_model, spans
 from ..basis import bases
 from .design import design_of_ranks
 from .over_estimates import as_declared, over_estimates
@@ -45,7 +45,7 @@ def own(problem: Problem, planned: Planned) -> Own | None:
         its = as_written_degrees(turned)
         found = own_of(its, asked(its, its.job.workload or Workload()), cost_model(planned.model))
         return replace(found, priced=found.priced and ranks.priced(found.priced), problem=problem, question=ranks.question(found.question))
-    if spans(planned.question) or planned.question.on_models:  # its ranks may be on other models, or on one
+    if planned.question.over_kinds:  # its ranks may be on other models, or on one
         its = as_written_degrees(problem)
         return own_of(its, asked(its, its.job.workload or Workload()), cost_model(planned.model))
     its, question = (problem, planned.question) if not planned.in_part else _as_written(problem, planned)

@@ -6,7 +6,7 @@ from math import lcm
 from typing import Callable, Iterator, Sequence
 
 from .....models.planning.barring import meets
-from .....models.planning.limits import Area, Barred, Common
+from .....models.planning.limits import Area, Barred
 from .....models.planning.option import Option
 from .....models.planning.question import Question
 from .....models.planning.way import Multiple
@@ -30,7 +30,6 @@ def rows(question: Question, structure: Structure) -> tuple[Row, ...]:
     """Every row of a structure. What fills the cluster is bounded from below, as a sum of what is less than nothing."""
     of = {name: number for number, its in enumerate(structure.sets) for name in its}
     found = [row for area in question.areas for row in _in_area(structure, area)]
-    found += [Row(_roots(structure), each.most, _of_kinds(each)) for each in question.common]
     most = question.budget.accelerators
     found += [Row(each.sets, most - each.base, each.weigh) for each in tallies(question, structure)] if most is not None else []
     for one, other in sorted(question.not_fewer):
@@ -147,10 +146,6 @@ def _in_area(structure: Structure, area: Area) -> Iterator[Row]:
 def _roots(structure: Structure) -> tuple[int, ...]:
     """The sets that lie inside no other."""
     return tuple(number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
-
-
-def _of_kinds(common: Common) -> Weigh:
-    return lambda number, options: options[0].accelerators if options[0].kind in common.kinds else 0
 
 
 def _in_groups(kind: int, size: int) -> Weigh:

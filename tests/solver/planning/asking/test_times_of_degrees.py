@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from random import Random
 
 import placewright as pw
 import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.workload import Timed
-from placewright.solver.planning.asking.any_model import on_any_model
 from placewright.solver.planning.asking.interpolation import time_of
 
 CHOICES = [Parallel(tp, pp) for tp in (1, 2) for pp in (1, 2)]
@@ -57,22 +55,3 @@ def test_a_plan_takes_the_time_of_one_of_them(tmp_path: Path) -> None:
     planned = pw.solve(file).planned
     assert planned is not None
     assert planned.best.nanoseconds == 25 * SECOND
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_on_any_model_it_takes_what_it_takes_on_the_best_of_them(seed: int) -> None:
-    random, models = Random(seed), ("A100", "H100")
-    degrees = [{}, {"tp": 1}, {"tp": 2}, {"pp": 2}, {"tp": 2, "pp": 1}, {"tp": 2, "pp": 2}]
-    rows = {
-        (row.accelerators, row.model, row.parallel, row.named): row
-        for row in (
-            measured(random.choice((4, 8, 16)), random.randint(1, 99), random.choice(("", *models)), **random.choice(degrees))
-            for _ in range(random.randint(1, 7))
-        )
-    }
-    timed = Timed(tuple(rows.values()), random.choice(("power", "linear", "table")))
-    for parallel in CHOICES:
-        for count in (4, 8, 12, 32):
-            each = [seconds_of(timed, count, parallel, model) for model in ("", *models)]
-            least = min((time for time in each if time is not None), default=None)
-            assert seconds_of(on_any_model(timed, models), count, parallel) == least

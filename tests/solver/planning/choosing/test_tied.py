@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from placewright.models.answer import UNDECIDED
 from placewright.models.component import Component, Parallel
-from placewright.models.planning.measured import SECOND, TABLE, Measured
+from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.workload import After, Budget, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.solver.planning.answering import answering
@@ -64,47 +64,6 @@ def test_what_one_choice_leaves_open_is_open_of_the_whole() -> None:
     times: Times = {name: dict.fromkeys(DEGREES, 10) for name in NAMES}
     cut = answering(solve, 0.0, 1, settle)(job(times))
     assert cut.planned is None or not cut.planned.proved
-
-
-@pytest.mark.parametrize(
-    ("node", "degrees", "seconds"),
-    [
-        (2, DEGREES[1:], {(4, 2): 100, (4, 4): 10}),  # no node holds a group of four
-        (3, DEGREES[:2], {(6, 1): 50, (4, 2): 100, (6, 2): 10}),  # a third of each node would be idle
-    ],
-)
-def test_what_groups_over_nodes_could_save_is_told_of_all_choices(
-    node: int, degrees: tuple[Parallel, ...], seconds: dict[tuple[int, int], int]
-) -> None:
-    points = tuple(Measured(count, its * SECOND, parallel=Parallel(tp=tp)) for (count, tp), its in seconds.items())
-    parts = (Component(name, least=1, most=6, parallel=degrees[0], timed=Timed(points)) for name in ("actor", "ref"))
-    asked = problem(cluster({"count": node}, {"count": node}), *parts, together="actor+ref")
-    workload = Workload((After("ref", "actor", True),))
-    its = replace(asked, job=replace(asked.job, workload=workload, choices={"actor": degrees}, tied={"ref": "actor"}))
-    planned = answering(solve, 10.0, 1, settle)(its).planned
-    assert planned is not None and planned.over_nodes is not None and planned.over_nodes.best is not None
-    assert planned.best.nanoseconds > planned.over_nodes.best.nanoseconds == planned.over_nodes.bound == 20 * SECOND
-    assert planned.over_nodes.components == ("actor", "ref")
-
-
-@pytest.mark.parametrize(("times", "known"), [({8: 60, 12: 20}, 120), ({12: 20}, None)])
-def test_what_is_told_of_groups_over_nodes_is_no_more_than_processes_over_nodes_take(times: dict[int, int], known: int | None) -> None:
-    """On nodes of three, processes of two leave an accelerator of each over, unless they lie over nodes: that is not searched."""
-    rows = [
-        Measured(8, 100 * SECOND, parallel=DEGREES[0]),
-        *(Measured(count, its * SECOND, parallel=DEGREES[2]) for count, its in times.items()),
-    ]
-    timed = Timed(tuple(rows), TABLE)
-    parts = (Component(name, least=1, most=12, per_process=2, parallel=DEGREES[0], timed=timed) for name in ("actor", "ref"))
-    asked = problem(cluster(*({"count": 3},) * 4), *parts)
-    can = replace(asked.job.capabilities, groups_may_cross=True, processes_may_cross=True)
-    degrees = (DEGREES[0], DEGREES[2])
-    workload = Workload((After("ref", "actor", True),))
-    its = replace(asked.job, workload=workload, choices={"actor": degrees}, tied={"ref": "actor"}, capabilities=can)
-    planned = answering(solve, 10.0, 1, settle)(replace(asked, job=its)).planned
-    assert planned is not None and planned.best.nanoseconds == 200 * SECOND
-    assert planned.over_nodes is not None and planned.over_nodes.bound == 40 * SECOND
-    assert (planned.over_nodes.best and planned.over_nodes.best.nanoseconds) == (known and known * SECOND)
 
 
 def too_slow() -> Problem:

@@ -1,7 +1,8 @@
-"""What is proved of a plan with reward on some accelerators of others, or by itself, says how far it goes."""
+"""Reward on some accelerators of others, or by itself."""
 
 from __future__ import annotations
 
+import pytest
 from placewright.models.answer import Answer
 from placewright.models.dialects import load
 from placewright.models.machines.shorthand import read_shorthand
@@ -42,28 +43,28 @@ def planned(
     return answer, answer.planned, list(account_of(problem, answer.planned).assumed)
 
 
-def test_groups_over_nodes_on_which_reward_has_only_some_accelerators_are_told() -> None:
-    """347 seconds were proved the best, with nothing said of groups over nodes, beside own ranks of 293 that verify accepts."""
+def test_reward_has_only_some_accelerators_of_groups_over_nodes() -> None:
+    """Own ranks over nodes, which verify accepts, are as good as the plan of a spanning scope."""
     times = "2: 172, 4: 178", "2: 261, 4: 115"
     _, found, _ = planned("1x3+1x1", ("0-1", "0-1", "0-1"), 2, *times)
-    assert found.best.nanoseconds == 347 * SECOND and found.over_nodes is not None and found.over_nodes.best is not None
-    assert found.over_nodes.bound == found.over_nodes.best.nanoseconds == 293 * SECOND
+    assert found.best.nanoseconds == 347 * SECOND and found.question.left_out == ("spanning",)
+    _, wide, _ = planned("1x3+1x1", ("0-1", "0-1", "0-1"), 2, *times, "  plan: {scope: spanning}\n")
+    assert wide.best.nanoseconds == 293 * SECOND and not wide.question.left_out
     _, own, _ = planned("1x3+1x1", ("0-3", "0-3", "0-1"), 2, *times)
     assert own.is_own and own.best.nanoseconds == 293 * SECOND
 
 
-def test_a_plan_with_reward_on_some_of_their_accelerators_is_told_where_reward_has_times() -> None:
-    """What is proved is so of accelerators that are shared as a whole or not at all, as in files that no framework reads."""
+@pytest.mark.parametrize(("plan", "seconds"), [("", 270), ("  plan: {scope: nested}\n", 112)])
+def test_reward_with_times_is_on_some_of_their_accelerators_where_the_scope_is_nested(plan: str, seconds: int) -> None:
     reward = "    reward: {scaling: table, seconds: {1: 13, 2: 171}}\n"
-    _, found, _ = planned("1x2", ("0-1", "0-1", "1"), 2, "1: 233, 2: 54", "1: 203, 2: 45", reward)
-    assert found.best.nanoseconds == 270 * SECOND and found.nested is not None and found.nested.best is not None
-    assert found.nested.best.nanoseconds == 112 * SECOND
+    _, found, _ = planned("1x2", ("0-1", "0-1", "1"), 2, "1: 233, 2: 54", "1: 203, 2: 45", reward + plan)
+    assert found.best.nanoseconds == seconds * SECOND
 
 
-def test_without_other_components_nothing_is_told_of_nested_plans() -> None:
+def test_without_other_components_no_nested_plans_are_left_out() -> None:
     """Actor and rollout share all of their accelerators or none, as RLinf has it."""
     _, found, _ = planned("1x2", ("0-1", "0-1", "0-1"), 1, "1: 233, 2: 54", "1: 203, 2: 45")
-    assert found.nested is None
+    assert not found.question.left_out
 
 
 def test_that_nobody_is_put_onto_reward_is_said_where_it_shares_nothing() -> None:

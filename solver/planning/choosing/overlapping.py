@@ -15,7 +15,6 @@ from ..costs import cost_model
 from ..loop.told import around_nothing
 from ..placing.turns_put_back import RanksPutBack, around_own_ranks, with_ranks_put_back
 from ..searching.search import search
-from ..why.several_kinds import of_one_kind
 from ..why.tries import EACH
 
 Plans = Callable[[Problem, Solve], Answer]
@@ -39,9 +38,8 @@ def around_overlapping(plans: Plans, place: Solve, problem: Problem, limit: floa
 
 
 def _least(problem: Problem, limit: float, seed: int) -> int | None:
-    """What an iteration takes at least, ns, as far as a search shows that; None where it does not."""
+    """What an iteration takes at least in any plan of the scope, ns, as far as a search shows that; None where it does not."""
     free = freed(problem)
     if free is None or free.job.workload is None:
         return None
-    wider = of_one_kind(free, asked(free, free.job.workload)) or free
-    return search(asked(wider, free.job.workload, over_nodes=True), cost_model(free.job.workload.model), limit, seed).bound
+    return search(asked(free, free.job.workload), cost_model(free.job.workload.model), limit, seed).bound

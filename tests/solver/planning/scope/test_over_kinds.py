@@ -1,19 +1,15 @@
-"""What is told of plans with a component on several kinds of accelerators at once: all that is proved of them, and no more."""
+"""Plans with a component on several models of accelerators at once, where the scope has them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import placewright as pw
 import pytest
-from placewright.models.answer import IMPOSSIBLE, Answer
+from placewright.models.answer import IMPOSSIBLE
 from placewright.models.planning.measured import SECOND
-from placewright.models.problem import Problem
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
-from placewright.solver.planning.loop.barring import ruled_out
-from placewright.solver.planning.variants.spanning import as_it_spans
 
 SMALL = "nodes: [{accelerators: {count: 3, model: H100}}, {accelerators: {count: 3, model: H100, memory: 24GiB}}]"
 BOTH = "nodes: [{accelerators: {count: 4, model: H100}}, {accelerators: {count: 4, model: A100}}]"
@@ -23,7 +19,9 @@ NAMED = "[{accelerators: 1, seconds: 1, accelerator: H100}, {accelerators: 1, se
 def written(folder: Path, cluster: str, parts: str, plan: str) -> str:
     file = folder / "job.yaml"
     lines = "\n".join(f"  {each.strip()}" for each in parts.strip().splitlines())
-    file.write_text(f"cluster: {{{cluster}}}\ncomponents:\n{lines}\nplan: {plan}\n", encoding="utf-8")
+    file.write_text(
+        f"cluster: {{{cluster}}}\ncomponents:\n{lines}\nplan: {plan.replace('{', '{scope: heterogeneous, ', 1)}\n", encoding="utf-8"
+    )
     return str(file)
 
 
@@ -34,9 +32,8 @@ def test_what_is_quicker_on_several_kinds_is_the_plan(aim: str, tmp_path: Path) 
     parts = f"named: {{accelerators: 1-8, seconds: {NAMED}}}\nany: {{accelerators: 1-8, seconds: {{1: 100}}}}"
     file = written(tmp_path, BOTH, parts, plan)
     account = pw.account(file)
-    assert account is not None and account.planned.proved and account.planned.over_kinds is None
-    said, told = "\n".join(render(account)), to_data(account)
-    assert "over_kinds" not in told and "each component" not in said
+    assert account is not None and account.planned.proved
+    assert "each component" not in "\n".join(render(account))
     assert account.planned.price == ((12_750_000_000, 8) if aim == "seconds" else (4, 25_250_000_000))
 
 
@@ -45,7 +42,7 @@ def test_what_is_estimated_is_on_several_sizes_also_where_an_engine_takes_a_part
     """With each component on one kind it takes 25.25 seconds."""
     account = pw.account(estimated(tmp_path, takes))
     assert account is not None and account.planned.proved
-    assert (account.planned.best.nanoseconds, account.planned.over_kinds) == (12_750_000_000, None)
+    assert account.planned.best.nanoseconds == 12_750_000_000
     needs = {bill.capacity: entry.mebibytes for bill in account.bills for entry in bill.peak.entries if entry.component == "any"}
     assert needs == ({size: size * 60 // 100 for size in (40 << 10, 80 << 10)} if takes else dict.fromkeys(needs, needs[40 << 10]))
 
@@ -56,20 +53,6 @@ def estimated(tmp_path: Path, takes: str) -> str:
     parts = f"named: {{accelerators: 1-8, seconds: {NAMED}}}\nany: {{accelerators: 1-8, seconds: {{1: 100}}, phase: generate, {estimate}}}"
     both = BOTH.replace("model: A100", "model: A100, memory: 40GiB")
     return written(tmp_path, both, parts, "{workflow: named => any}")
-
-
-def test_the_least_of_several_kinds_is_told(tmp_path: Path) -> None:
-    account = pw.account(estimated(tmp_path, ""))
-    assert account is not None
-    account = replace(
-        account, planned=replace(account.planned, over_kinds=12_625_000_000)
-    )  # as where the time ends before they are searched
-    said, told = "\n".join(render(account)), to_data(account)
-    assert "proved the best with each component on one kind of accelerators" in said
-    assert (
-        "with a component on several kinds of accelerators at once: at least 12.62 seconds; no plan of them is known that is better" in said
-    )
-    assert told["over_kinds"] == {"bound": 12.625}
 
 
 def test_without_estimates_on_one_kind_beside_a_plan_on_several(tmp_path: Path) -> None:
@@ -93,7 +76,7 @@ def test_what_is_estimated_is_on_several_kinds_with_as_much_memory(tmp_path: Pat
     estimate = "estimate: {model: Qwen/Qwen2.5-0.5B-Instruct}"
     parts = f"named: {{accelerators: 1-8, seconds: {NAMED}}}\nany: {{accelerators: 1-8, seconds: {{1: 100}}, phase: generate, {estimate}}}"
     account = pw.account(written(tmp_path, BOTH, parts, "{workflow: named => any}"))
-    assert account is not None and account.planned.proved and account.planned.over_kinds is None
+    assert account is not None and account.planned.proved
     assert account.planned.price == (12_750_000_000, 8) and account.planned.question.on_models["named"] == ("H100", "A100")
     assert "any" in [entry.component for bill in account.bills for entry in bill.peak.entries if entry.mebibytes]
 
@@ -107,14 +90,6 @@ def test_memory_alone_tells_accelerators_of_one_model_apart(tmp_path: Path) -> N
     file = written(tmp_path, SMALL, parts, "{cost_model: steady, nested: true, budget: {accelerators: 4}}")
     planned = pw.solve(file, sandbox=False).planned
     assert planned is not None and planned.proved and round(planned.best.nanoseconds / 1e9, 1) == 55.9
-    assert planned.over_kinds is None
-
-
-def test_where_all_times_name_models_they_are_on_several_too(tmp_path: Path) -> None:
-    """On one kind 0.25 seconds each; on both 0.25 seconds too, by the slower of both, for twice as many: it stays on one."""
-    parts = f"one: {{accelerators: 1-8, seconds: {NAMED}}}\nother: {{accelerators: 1-8, seconds: {NAMED}}}"
-    planned = pw.solve(written(tmp_path, BOTH, parts, "{workflow: one => other}"), sandbox=False).planned
-    assert planned is not None and planned.proved and planned.over_kinds is None and planned.price == (SECOND // 2, 4)
 
 
 def test_what_only_several_kinds_allow_is_planned(tmp_path: Path) -> None:
@@ -144,7 +119,7 @@ def test_a_kind_with_too_few_accelerators_alone_counts_too(tmp_path: Path) -> No
     """Groups of two on one kind of three take 5 seconds on two; on both kinds there are two groups, which take 3."""
     parts = "one: {accelerators: 1-4, accelerator: H100, parallel: {pp: 2}, scaling: table, seconds: {2: 5, 4: 3}}"
     planned = pw.solve(written(tmp_path, UNEVEN, parts, "{}"), sandbox=False).planned
-    assert planned is not None and planned.proved and planned.price[0] == 3 * SECOND and planned.over_kinds is None
+    assert planned is not None and planned.proved and planned.price[0] == 3 * SECOND
     only = pw.solve(written(tmp_path, UNEVEN, parts.replace("2: 5, ", ""), "{}"), sandbox=False).planned
     assert only is not None and only.price[0] == 3 * SECOND
     one = pw.solve(written(tmp_path, UNEVEN, parts.replace("2: 5, ", "").replace("1-4,", "1-4, exclude: [0],"), "{}"), sandbox=False)
@@ -160,19 +135,6 @@ def test_times_of_several_models_are_not_taken_together(tmp_path: Path) -> None:
     cluster = "nodes: [{accelerators: {count: 4, model: H100}}, {accelerators: {count: 4, model: A100}}]"
     planned = pw.solve(written(tmp_path, cluster, parts, "{cost_model: steady}"), sandbox=False).planned
     assert planned is not None and planned.proved and planned.price[0] == 15 * SECOND
-
-
-def test_plans_on_several_kinds_may_have_groups_over_nodes_too(tmp_path: Path) -> None:
-    """Three of both kinds have one group of two over nodes beside one that is not."""
-    cluster = "nodes: [{accelerators: {count: 1, model: H100}}, {accelerators: {count: 3, model: A100}}]"
-    parts = """
-        pair: {accelerators: 1-4, parallel: {tp: 2}, scaling: table, seconds: {2: 100, 4: 60}}
-        one: {accelerators: 1-4, scaling: table, seconds: [{accelerators: 1, seconds: 1, accelerator: H100}, {accelerators: 3, seconds: 1, accelerator: A100}]}
-        many: {accelerators: 1-4, scaling: table, seconds: {3: 20, 4: 19}}"""
-    planned = pw.solve(written(tmp_path, cluster, parts, "{workflow: pair => one => many, nested: true}"), sandbox=False).planned
-    assert planned is not None and planned.proved and planned.over_kinds is None and planned.price[0] == 120 * SECOND
-    assert planned.over_nodes is not None and planned.over_nodes.best is not None
-    assert planned.over_nodes.bound == planned.over_nodes.best.nanoseconds == 80 * SECOND
 
 
 def test_a_model_of_two_memories_is_of_two_kinds_also_beside_one_like_the_smaller(tmp_path: Path) -> None:
@@ -192,21 +154,3 @@ def test_what_is_estimated_is_on_accelerators_of_its_own_size_beside_others_of_t
     answer = pw.solve(written(tmp_path, cluster, f"one: {{accelerators: 1, seconds: {{2: 5}}, estimate: {estimate}}}", "{}"), sandbox=False)
     assert answer.plan is not None and not answer.findings
     assert {node for node, _ in answer.plan.assignment.accelerators("one")} == {2}
-
-
-def test_what_has_no_room_is_told_of_counts_that_are_no_option_of_a_question(tmp_path: Path) -> None:
-    """As where flips ask of other times: the least that an estimate needs is that of any count, so that nothing is ruled out by another question's."""
-    answer = pw.solve(estimated(tmp_path, ""), sandbox=False)
-    loaded = pw.load(tmp_path / "job.yaml").problem
-    assert loaded is not None and answer.planned is not None
-    question, design = answer.planned.question, answer.planned.best.design
-    asked: list[Problem] = []
-
-    def none(part: Problem) -> Answer:
-        asked.append(part)
-        return Answer(IMPOSSIBLE)
-
-    problem = as_it_spans(loaded, question)
-    ruled_out(problem, replace(question, options={**question.options, "any": ()}), design, none)
-    needs = {part["any"].memory for part in asked if "any" in {each.name for each in part.components}}
-    assert needs == {design.options["any"].memory}

@@ -57,7 +57,7 @@ class Instance:
             its = f"accelerators: {self.least[name]}-{self.total}, parallel: {{tp: {self.tp[name]}}}, phase: {self.phases[name]}"
             lines.append(f"  {name}: {{{its}, scaling: table, seconds: [{rows}]}}")
         aim = f", minimise: accelerators, budget: {{seconds: {self.most}}}" if self.fewest else ""
-        lines.append(f"plan: {{cost_model: {self.cost_model}, nested: {str(self.nested).lower()}{aim}}}")
+        lines.append(f"plan: {{cost_model: {self.cost_model}, scope: heterogeneous, nested: {str(self.nested).lower()}{aim}}}")
         return "\n".join(lines) + "\n"
 
     def laid(self) -> Iterator[Laid]:

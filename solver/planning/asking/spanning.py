@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import chain, combinations
+from itertools import chain, combinations, product
+from math import prod
 from typing import Iterable, Mapping
 
 from ....models.component import Component
@@ -11,21 +12,49 @@ from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment
 from ....models.planning.question import Question
 from ....models.problem import Problem
-from ..asking.any_model import on_any_model
-from ..asking.model_of import model_of, models_there
-from ..asking.slowest import on_models
+from .kinds import names_a_model
+from .model_of import model_of, models_there
+from .slowest import on_models
 
 Models = Mapping[str, tuple[str, ...]]
 """Component -> the models that it is on, in the order of the nodes."""
+MOST = 128
+"""Choices of models that are looked at, at most."""
 
 
-def may_span(problem: Problem, question: Question) -> bool:
-    """May a component be on several kinds at once in some plan of the problem, of which a question was asked, and is all known of these?"""
-    workload = problem.job.workload
-    if workload is None or workload.over_kinds or len(question.kinds) < 2:
+def choices_of_models(problem: Problem) -> tuple[list[Problem], int]:
+    """The problem with each choice of models, where a plan may have components on several at once; and how many choices are left out.
+
+    Of too many choices those remain in which each component is on one model or on all, or else all components are on the same models.
+    """
+    if not may_span(problem):
+        return [problem], 0
+    sets = sets_of_models(problem)
+    few = {name: tuple(each for each in its if len(each) == 1 or each == its[-1]) for name, its in sets.items()}
+    alike = ({name: each if each in its else its[-1] for name, its in few.items()} for each in chain.from_iterable(few.values()))
+    fitting = next((its for its in (sets, few) if prod(map(len, its.values())) <= MOST), None)
+    chosen = [dict(zip(sets, its)) for its in product(*fitting.values())] if fitting is not None else [*alike]
+    known = [each for place, each in enumerate(chosen) if each not in chosen[:place]]
+    return [as_spanning(problem, each) for each in known], prod(map(len, sets.values())) - len(known)
+
+
+def may_span(problem: Problem) -> bool:
+    """True if the scope has components on several models at once, there are several, and the times of given ranks on them are known.
+
+    Ranks of the file's own that are on several models widen the scope too: they are an answer.
+    """
+    workload, models = problem.job.workload, {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
+    if workload is None or workload.over_kinds or len(models) < 2:
         return False
-    its = (problem[name] for name in question.options if problem.kind(problem[name]) == ACCELERATOR)
-    return not any(each.runs is not None and model_of(problem, each) is None for each in its)
+    if not workload.heterogeneous and not _own_spans(problem):
+        return False
+    its = (each for each in problem.components if each.runs is not None and each.timed and problem.kind(each) == ACCELERATOR)
+    return all(model_of(problem, each) is not None for each in its) and all(sets_of_models(problem).values())
+
+
+def on_all_models(problem: Problem) -> Problem:
+    """The problem in which each component may be on all models that one vendor makes; nothing else has more placements."""
+    return as_spanning(problem, {name: its[-1] for name, its in sets_of_models(problem).items()})
 
 
 def sets_of_models(problem: Problem) -> Mapping[str, tuple[tuple[str, ...], ...]]:
@@ -62,45 +91,26 @@ def as_spanning(problem: Problem, models: Models) -> Problem:
     if workload is None:
         return problem
     parts = tuple(on_models(problem, each, models[each.name]) if each.name in models else each for each in problem.components)
-    own = problem.job.own if all(its == models[name] for name, its in own_models(problem).items() if name in models) else {}
+    own = problem.job.own if all(its == models[name] for name, its in _own_models(problem).items() if name in models) else {}
     workload = replace(workload, over_kinds=True, on_models=dict(models))
     return replace(problem, job=replace(problem.job, components=parts, workload=workload, own=own))
 
 
-def as_loosely_spanning(problem: Problem, models: Models) -> Problem:
-    """The same; of those of whose models nothing is said yet the shortest time counts. No plan of any models is quicker."""
-    loose, open_ = as_spanning(problem, models), {each.name for each in _choosing(problem)} - set(models)
-    parts = tuple(_anywhere(problem, each) if each.name in open_ else each for each in loose.components)
-    return replace(loose, job=replace(loose.job, components=parts))
-
-
-def _anywhere(problem: Problem, component: Component) -> Component:
-    """A component on any of its models, with the shortest of its times on these."""
-    models, nodes = models_there(problem, component), problem.cluster.nodes
-    others = (node.rank for node in nodes if node.accelerators and node.accelerator_model not in models)
-    timed = component.timed and on_any_model(component.timed, models)
-    return replace(component, timed=timed, excluded=tuple(sorted({*component.excluded, *others})))
-
-
-def spans(question: Question) -> bool:
-    """May components be on several kinds at once in the answers of a question?"""
-    return any(kind.mixed for kind in question.kinds)
-
-
 def as_it_spans(problem: Problem, question: Question) -> Problem:
     """The problem of which a question was asked: with components on several kinds at once where that has them so."""
-    return as_spanning(problem, question.on_models) if spans(question) or question.on_models else problem
+    return as_spanning(problem, question.on_models) if question.over_kinds else problem
 
 
-def as_any_span(problem: Problem, question: Question) -> Problem:
-    """The same, with components on any of their models: what no plan of these costs less than holds for each choice of models."""
-    return as_loosely_spanning(problem, {}) if spans(question) or question.on_models else problem
+def _own_spans(problem: Problem) -> bool:
+    """True if the file's own ranks have a component on several models that something tells apart."""
+    several = any(len(its) > 1 for its in _own_models(problem).values())
+    return several and any(map(names_a_model, problem.components))
 
 
-def own_models(problem: Problem) -> Models:
+def _own_models(problem: Problem) -> Models:
     """The models that open components are on by the file's own ranks."""
     own = Assignment({name: runs for name, runs in problem.job.own.items() if problem[name].runs is None})
-    return models_in(problem, own)
+    return {name: tuple(its) for name, its in counts_by_model(problem, own, own.runs).items()}
 
 
 def counts_by_model(problem: Problem, placed: Assignment, names: Iterable[str]) -> dict[str, dict[str, int]]:
@@ -111,13 +121,4 @@ def counts_by_model(problem: Problem, placed: Assignment, names: Iterable[str]) 
             if kind == ACCELERATOR and mask:
                 its, model = found.setdefault(name, {}), problem.cluster.nodes[node].accelerator_model
                 its[model] = its.get(model, 0) + mask.bit_count()
-    return found
-
-
-def models_in(problem: Problem, placed: Assignment) -> Models:
-    """The models that components are on in a placement."""
-    found = {}
-    for name in placed.runs:
-        nodes = sorted(node for (node, kind), mask in placed.masks(name).items() if kind == ACCELERATOR and mask)
-        found[name] = tuple(dict.fromkeys(problem.cluster.nodes[node].accelerator_model for node in nodes))
     return found

@@ -8,7 +8,6 @@ from random import Random
 
 import placewright as pw
 import pytest
-from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
 
 from .every_way import each_planned
@@ -44,7 +43,7 @@ class Instance:
             its = f"accelerators: {self.least[name]}-{sum(self.counts) + 1}, parallel: {{tp: {self.tp[name]}}}, memory: {self.memory[name]}GiB"
             only = f", accelerator: {self.accelerator[name]}" if self.accelerator[name] else ""
             lines.append(f"  {name}: {{{its}{only}, seconds: [{rows}]}}")
-        lines.append(f"plan: {{cost_model: steady, nested: {str(self.nested).lower()}}}")
+        lines.append(f"plan: {{cost_model: steady, scope: heterogeneous, nested: {str(self.nested).lower()}}}")
         return "\n".join(lines) + "\n"
 
     def best(self) -> tuple[int, int] | None:
@@ -78,8 +77,7 @@ class Instance:
 
 @pytest.mark.parametrize("first", range(0, 120, 10))
 def test_as_good_as_every_way_to_lay_them(first: int, tmp_path: Path) -> None:
-    for seed, instance, planned, best in each_planned(Instance, range(first, first + 10), tmp_path / "job.yaml"):
-        assert planned.over_kinds is None or 2 in instance.tp.values(), seed  # with groups over nodes too, less may do
+    for seed, _, planned, best in each_planned(Instance, range(first, first + 10), tmp_path / "job.yaml"):
         assert round(planned.price[0] / 1e9) == best[0], seed
 
 
@@ -103,18 +101,9 @@ def test_what_is_on_two_sizes_of_memory_is_told_by_each_of_them(tmp_path: Path) 
     assert peaks[("wide",), 3] == (20 * 1024, 40 * 1024) and peaks[("wide", "large"), 2] == (60 * 1024, 80 * 1024)
     said = "\n".join(render(account))
     assert "proved the best (" in said and "of several memory sizes at once too, since no time says on which" in said
-    assert "over_kinds" not in to_data(account)
 
 
 def test_how_far_it_holds_is_known(tmp_path: Path) -> None:
-    """Nobody asks what plans on several kinds come to beside it: it is one."""
     account = pw.account(written(tmp_path, WIDE + LARGE, "{workflow: wide => large, nested: true}"))
     assert account is not None and account.sensitivity is not None
     assert not account.sensitivity.left
-
-
-def test_where_one_kind_is_as_good_it_stays_there(tmp_path: Path) -> None:
-    file = written(tmp_path, "  wide: {accelerators: 1-6, memory: 20GiB, seconds: {3: 30, 6: 30}, scaling: table}\n" + LARGE)
-    account = pw.account(file)
-    assert account is not None and account.planned.proved and account.planned.over_kinds is None
-    assert len(account.planned.question.kinds) == 2
