@@ -1,0 +1,1 @@
+"""Answers of the planner, recorded: inputs, `record` and `compare`."""
