@@ -18,7 +18,7 @@ SHAPES = {(1, 4): 12, (1, 8): 20, (2, 4): 15, (2, 8): 20, (3, 4): 6, (2, 6): 4, 
 """(nodes, accelerators of each) -> weight."""
 SIZES = {1: 5, 2: 24, 3: 38, 4: 22, 5: 7, 6: 3, 7: 1}
 """Number of components -> weight."""
-MOST = {"of two models": 3, "nested": 4}
+MOST = {"of two models": 3, "nested or large": 4, "traffic": 4}
 """Components at most, where a question with more of them takes many seconds."""
 COST_MODELS = {"stream": 50, "stages": 22, "steady": 12, "rlinf": 8, "rlinf-embodied": 8}
 
@@ -52,8 +52,8 @@ class Generator:
         self.nested = self.pick((True, True, True, False)) if self.chance(0.2) else None
         if len(self.models) > 1 and self.chance(0.95):
             size = min(size, MOST["of two models"])
-        elif self.nested and self.chance(0.95):
-            size = min(size, MOST["nested"])
+        elif (self.nested or self.total > 16) and self.chance(0.95):
+            size = min(size, MOST["nested or large"])
         names = self.random.sample(list(PHASES), size)
         for number, name in enumerate(names):
             untimed = number > 0 and self.chance(0.1)
@@ -64,7 +64,7 @@ class Generator:
         relations = self._relations(names) if len(names) > 1 and self.chance(0.35) else []
         if relations:
             file["relations"] = relations
-        if self.chance(0.07):
+        if self.chance(0.08) and len(names) <= MOST["traffic"]:
             self._add_traffic(file, names)
         file["plan"] = {**self._plan(timed), **file.pop("plan", {})}
         return file
