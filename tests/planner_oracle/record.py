@@ -55,11 +55,11 @@ def main() -> None:
     given = parser.parse_args()
     for part in [given.only] if given.only else PARTS:
         inputs = list(PARTS[part]())
-        others, done = [entry for entry in read() if entry["part"] != part], list[Entry]()
+        done: list[Entry] = []
         for (name, ask), answer in zip(inputs, answers([ask for _, ask in inputs], given.workers)):
             done.append({"part": part, "id": name, "ask": ask, "answer": answer})
             if len(done) % SAVED_EVERY == 0 or len(done) == len(inputs):
-                write([*others, *done])
+                write([*(entry for entry in read() if entry["part"] != part), *done])
                 print(f"{part}: {len(done)} of {len(inputs)}", flush=True)
 
 
