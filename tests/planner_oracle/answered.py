@@ -26,7 +26,14 @@ from placewright.models.resolving.resolve import with_models
 from .questions import Ask, case_of, files_of
 
 Record = dict[str, Any]
-"""What is kept of an answer: `verdict`, and what the README of this folder lists."""
+"""What is kept of an answer.
+
+verdict : that of the answer; `unusable`, `crash` or `too slow` where there is none. codes : of findings, each once.
+price, own, others : [ns of an iteration, accelerators], of the plan, of the file's own ranks, of the first three other plans.
+aim : what is as small as possible, unless that is time. bound : of it. proved, ties_open : as in `Planned`.
+components : name -> [accelerators, degrees, model]. sets : [components, accelerators] of each set that shares accelerators.
+parts : task -> part of the iteration. outside : why the plan is outside of the scope. cpu : seconds.
+"""
 
 LIMIT, SEED, MOST_SECONDS = 10.0, 1, 300
 """Deterministic seconds and seed of each search; seconds after which an input is given up."""

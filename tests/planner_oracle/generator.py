@@ -44,6 +44,9 @@ class Generator:
         self.nested: bool | None = None
         self.gives = self.weighted({0: 86, 1: 11, len(PHASES): 3})
         """Components whose ranks are given, at most."""
+        self.given = 0
+        """Accelerators that are given, the first ones."""
+        self.first_given: str | None = None
 
     def file(self) -> Keys:
         """The whole file as data."""
@@ -59,7 +62,7 @@ class Generator:
             untimed = number > 0 and self.chance(0.1)
             self.components[name] = self._untimed() if untimed else self._timed(name, len(names))
             if number < self.gives and not untimed:
-                self._give_ranks(self.components[name])
+                self._give_ranks(name)
         timed = [name for name in names if "seconds" in self.components[name]]
         relations = self._relations(names) if len(names) > 1 and self.chance(0.35) else []
         if relations:
@@ -84,11 +87,11 @@ class Generator:
     # -- machines
 
     def _cluster(self) -> Any:
-        if self.chance(0.75):
+        if self.chance(0.68):
             return f"{self.nodes}x{self.size}xH100"
         if self.nodes > 1 and self.chance(0.4):
             self.models = ("H100", "A100")
-        self.has_racks = self.nodes > 1 and self.chance(0.4)
+        self.has_racks = self.nodes > 1 and self.chance(0.5)
         nodes: list[Keys] = []
         for rank in range(self.nodes):
             model = self.models[rank * len(self.models) // self.nodes]
@@ -217,8 +220,9 @@ class Generator:
             keys["contiguous"] = True
             keys.update({"any_order": True} if self.chance(0.3) else {})
 
-    def _give_ranks(self, keys: Keys) -> None:
-        """Fix the ranks of a component: a range of a count that was measured, or of the least one."""
+    def _give_ranks(self, name: str) -> None:
+        """Fix the ranks of a component: a range behind those that are given, or that of the first one."""
+        keys = self.components[name]
         for key in ("pin", "exclude", "keep", "spread", "contiguous", "any_order", "node_group", "accelerator", "accelerators"):
             keys.pop(key, None)
         keys.pop("accelerators_per_process", None)
@@ -228,10 +232,16 @@ class Generator:
         unit = prod([tp, *sizes.values()])
         if "parallel" in keys:
             keys["parallel"] = {"tp": tp, **sizes}
-        count = unit * self.random.randint(1, max(1, self.total // unit))
-        start = self.random.randrange(0, max(1, self.total - count + 1), min(unit, self.size))
-        last = start + count - 1
-        keys["placement"] = f"{start}-{last}" if last > start else str(start)
+        start = -(-self.given // unit) * unit
+        left = (self.total - start) // (2 * unit)
+        if left < 1:
+            return
+        self.given = start + unit * self.random.randint(1, left)
+        keys["placement"] = f"{start}-{self.given - 1}" if self.given > start + 1 else str(start)
+        if self.first_given is None:
+            self.first_given = name
+        elif self.chance(0.3):
+            keys.update({"placement": self.components[self.first_given]["placement"], "colocate_with": self.first_given})
 
     # -- relations, traffic, plan
 
@@ -240,10 +250,12 @@ class Generator:
         if len(names) < 2:
             return []
         first, second = self.random.sample(names, 2)
+        if self.first_given is not None and first != self.first_given and self.chance(0.6):
+            second = self.first_given
         keys = self.components[first]
         kinds = ["colocate_with", "colocate_with", "disjoint_from", "disjoint_from", "within", "within", "either", "either", "not fewer"]
         kinds += ["rank_aligned_with", "zero_copy_with", "in order"]
-        kinds += ["apart_from", "near"] if self.has_racks else []
+        kinds += 2 * ["apart_from", "near"] if self.has_racks else []
         kind = self.pick(kinds)
         if kind == "either":
             return [{"kind": "colocated or disjoint", "components": [first, second]}]
@@ -279,7 +291,7 @@ class Generator:
             plan["batches"] = self.pick((1, 2, 4, 8, 16, 32))
         if self.nested is not None:
             plan["nested"] = self.nested
-        if self.chance(0.1):
+        if self.chance(0.14):
             plan["minimise"] = "accelerators"
             plan["budget"] = {"seconds": self.pick((400, 1000, 2000))}
         elif self.chance(0.15):

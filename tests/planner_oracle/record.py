@@ -15,7 +15,9 @@ from .questions import PARTS, Ask
 DATA = Path(__file__).with_name("answers.json.gz")
 SAVED_EVERY = 100
 """Answers between two times that they are written, so that an interrupted recording is not lost."""
-WARM: Ask = {"files": {"job.yaml": "cluster: 1x2xH100\ncomponents: {actor: {seconds: {1: 2, 2: 1}}, critic: {seconds: 3}}\n"}}
+WARM: Ask = {
+    "files": {"job.yaml": "cluster: 1x2xH100\ncomponents: {actor: {seconds: {1: 2, 2: 1}}, critic: {seconds: {1: 3}, accelerators: 1}}\n"}
+}
 """An input that loads all modules, so that no other one pays for it."""
 
 Entry = dict[str, Any]
