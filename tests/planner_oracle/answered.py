@@ -35,8 +35,8 @@ components : name -> [accelerators, degrees, model]. sets : [components, acceler
 parts : task -> part of the iteration. outside : why the plan is outside of the scope. cpu : seconds.
 """
 
-LIMIT, SEED, MOST_SECONDS = 10.0, 1, 300
-"""Deterministic seconds and seed of each search; seconds after which an input is given up."""
+LIMIT, SEED, MOST_SECONDS = 10.0, 1, 120
+"""Deterministic seconds and seed of each search; CPU seconds after which an input is given up."""
 SPANS, MODELS, NESTED = "tp groups over nodes", "several models", "nested"
 """Plans outside of the scope, where the file did not ask for them."""
 
@@ -208,13 +208,13 @@ def _at_most(seconds: int) -> Iterator[None]:
     def raise_too_slow(number: int, frame: object) -> None:
         raise TooSlow
 
-    before = signal.signal(signal.SIGALRM, raise_too_slow)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, raise_too_slow)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def _cpu() -> float:
