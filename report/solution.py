@@ -128,8 +128,10 @@ def _of_counts(planned: Planned, how: str) -> str:
 
     if not planned.proved:
         return "the counts are not proved the best"
-    if how == _HOW[GIVEN]:
-        how = "the ranks are the file's own" if planned.is_own else "ranks follow from them"
+    if planned.is_own and how in _HOW.values():
+        how = "the ranks are the file's own"
+    elif how == _HOW[GIVEN]:
+        how = "ranks follow from them"
     elif how not in _HOW.values():
         how = f"the placement {how}"
     return f"counts {proved(planned, under_in_short(planned))}, {how}"
