@@ -30,7 +30,7 @@ def understood(text: str) -> tuple[Cluster, list[str], list[str], list[str]]:
     data = json.loads(zlib.decompress(b64decode(text)))
     machines = data["machines"]
     return (
-        ClusterForm(**({"nodes": machines} if isinstance(machines, str) else machines)).build(),
+        ClusterForm.read({"nodes": machines} if isinstance(machines, str) else machines).build(),
         data["ids"],
         data["trusted"],
         data["environment"],

@@ -18,7 +18,7 @@ from placewright.solver.pricing.machines import with_machines, without_named
 from placewright.solver.pricing.named import called, names
 from placewright.solver.pricing.price import price, without
 from placewright.solver.pricing.priced import BETTER, IMPOSSIBLE_NOW, POSSIBLE_NOW, SAME, WORSE
-from placewright.solver.sandbox import keeping
+from placewright.solver.sandbox import process
 from placewright.solver.sandbox.process import Child
 from placewright.solver.searching.search import solve
 
@@ -204,7 +204,7 @@ def test_one_process_searches_for_all_that_is_asked_and_is_ended(tmp_path: Path,
         started.append(Child(*arguments))
         return started[-1]
 
-    monkeypatch.setattr(keeping, "Child", counted)
+    monkeypatch.setattr(process, "Child", counted)
     racks = (
         "nodes: [{accelerators: {count: 8}, repeat: 2, topology: {rack: a}}, {accelerators: {count: 8}, repeat: 2, topology: {rack: b}}]"
     )

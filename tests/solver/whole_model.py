@@ -12,6 +12,7 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import OPTIMAL, VERIFIED, Plan
 from placewright.models.problem import Problem
 from placewright.solver.layout.layout import Layout
+from placewright.solver.lines import one_line
 from placewright.solver.objectives import OBJECTIVES
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.searching import by_patterns, one_choice
@@ -123,8 +124,12 @@ def _names(problem: Problem) -> list[str]:
 @contextmanager
 def by_the_solver_alone() -> Iterator[None]:
     """Nothing is answered before the solver is asked: no greedy answer, no counting row, no sweep, no patterns."""
-    names = {name: lambda *_: None for name in ("greedy", "counting_row", "best_on_line")}
-    with patch.multiple(one_choice, **names), patch.object(by_patterns, "search", lambda *_: 0.0):
+    names = {name: lambda *_: None for name in ("greedy", "counting_row")}
+    with (
+        patch.multiple(one_choice, **names),
+        patch.object(one_line, "best_on_line", lambda *_: None),
+        patch.object(by_patterns, "search", lambda *_: 0.0),
+    ):
         yield
 
 

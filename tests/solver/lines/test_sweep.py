@@ -12,10 +12,10 @@ from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 from placewright.solver.expanding.expand import expand
 from placewright.solver.layout.layout import Layout
+from placewright.solver.lines import one_line
 from placewright.solver.lines import sweep as sweep_module
 from placewright.solver.lines.one_line import best_on_line
 from placewright.solver.objectives.tiers import counted, tiers
-from placewright.solver.searching import one_choice
 from placewright.solver.searching.search import solve
 
 from .. import parity
@@ -68,7 +68,7 @@ def test_the_sweep_and_the_solver_find_the_same(monkeypatch: pytest.MonkeyPatch)
     asked = list(lines(3, 60, nodes=5, most=10))
     ours = [solve(question) for question in asked]
     assert sum(answer.how == "sweep" for answer in ours) > 10
-    monkeypatch.setattr(one_choice, "best_on_line", lambda *arguments: None)
+    monkeypatch.setattr(one_line, "best_on_line", lambda *arguments: None)
     for question, answer in zip(asked, ours):
         other = solve(question)
         assert other.verdict == answer.verdict, question
