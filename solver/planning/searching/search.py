@@ -30,11 +30,12 @@ from .sizes.choices import Choices
 from .sizes.settling import Settle, Settled, Undecided, Unsettled
 from .sizes.sizing import Sizing
 from .structures.every import Arrangement, arrangements
+from .structures.structure import OUTSIDE
 
 __all__ = ["Found", "Price", "Searched", "search"]
 
-STRUCTURE, LISTED = 0.0002, 0.000001
-"""Deterministic seconds of a structure, and of each kind and amount listed for a set of components."""
+STRUCTURE, BEGUN, LISTED = 0.0002, 0.00005, 0.000001
+"""Deterministic seconds of a structure, of an arrangement begun, and of each kind and amount listed for a set of components."""
 LISTING = 0.5
 """Share of the limit after which no further arrangements are listed."""
 ROOT, PORTION, PARTS = 1, 100, 2_000
@@ -153,16 +154,29 @@ class _Search:
                     return
 
     def _list_arrangements(self) -> None:
-        """Bound every arrangement, as long as a share of the limit lasts; the first that may have a design is searched at once."""
-        progress, end = self.progress, LISTING * self.progress.limit
-        for each in arrangements(self.question, self.model, self._fits):
+        """Bound every arrangement, begun or whole, as long as a share of the limit lasts; the first that may have a design is searched at once."""
+        progress, end, late = self.progress, LISTING * self.progress.limit, False
+
+        def floor_of(sets: Sequence[Sequence[str]], inside: Sequence[int] | None) -> Price | None:
+            found = self.busiest.floor(sets, inside)
+            return found if found is None or self.model.full else max(least, (0, 0))
+
+        def can_be(sets: Sequence[Sequence[str]]) -> bool:
+            return can_lie(sets, None if nested else (OUTSIDE,) * len(sets))
+
+        def can_lie(sets: Sequence[Sequence[str]], inside: Sequence[int] | None) -> bool:
+            nonlocal late
             progress.heed(self.best[0].price if self.best else None, self.bound)
+            progress.spent += BEGUN
+            late = late or (progress.spent > end and bool(self.candidates))
+            floor = None if late else floor_of(sets, inside)
+            return floor is not None and not self._is_cut_off(floor)
+
+        nested, least = self.question.nested, self.unseen or (0, 0)
+        for each in arrangements(self.question, self.model, can_be, can_lie):
             progress.spent += STRUCTURE
-            floor = self.unseen
-            if self.model.full and not self.model.by_phase:
-                floor, parts = self.busiest.floor(each)
-                progress.spent += progress.part * parts
-            if floor is None:
+            floor = floor_of(each.sets, each.inside)
+            if floor is None or late:
                 continue
             heappush(self.arrangements, (floor, next(self.numbers), each))
             if not self.candidates or self.any_will_do:
@@ -170,16 +184,7 @@ class _Search:
                     self._search(one, 0 if self.any_will_do or not self.best else ROOT)
                     if self.any_will_do and self.best:
                         return
-            if self.candidates and progress.spent > end:
-                return
-        self.unseen = None
-
-    def _fits(self, sets: Sequence[Sequence[str]]) -> bool:
-        """Are there accelerators for these sets, whoever joins them?"""
-        if self.question.nested or self.question.shared:
-            return True
-        fewest = (min((amount for _, amount in self.ways.amounts_of(its)), default=ENDLESS) for its in sets)
-        return sum(fewest) <= self.question.accelerators
+        self.unseen = least if late else None
 
     def _cut(self, floor: Price, number: int, arrangement: Arrangement) -> Iterator[Candidate]:
         """The structures of an arrangement that may have a design."""

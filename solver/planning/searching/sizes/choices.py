@@ -70,10 +70,6 @@ class Choices:
         members, pattern, _ = self.key(structure, number)
         return self._joining.choice(members, pattern, options)
 
-    def amounts_of(self, members: Sequence[str]) -> tuple[Amount, ...]:
-        """The kinds and amounts that all of these can be run with, memory aside."""
-        return self._joining.amounts(members)
-
     def amounts(self, structure: Structure, number: int) -> tuple[Amount, ...]:
         """The kinds and amounts that all components of a set can be run with, memory aside."""
         return self._joining.amounts(structure.sets[number])

@@ -9,7 +9,7 @@ from .....models.planning.question import Question
 from .....models.planning.way import Way
 from .....models.record import dataclass
 from ...costs.cost_model import CostModel
-from .nestings import nestings
+from .nestings import CanLie, nestings
 from .segmentations import segmentations
 from .sharing import may_share
 from .structure import OUTSIDE, Structure
@@ -46,12 +46,13 @@ def structures(question: Question, model: CostModel) -> Iterator[Structure]:
     return (structure for each in arrangements(question, model) for structure in each.structures())
 
 
-def arrangements(question: Question, model: CostModel, can_be: CanBe | None = None) -> Iterator[Arrangement]:
+def arrangements(question: Question, model: CostModel, can_be: CanBe | None = None, can_lie: CanLie | None = None) -> Iterator[Arrangement]:
     """Each arrangement once; components without accelerators are sets of their own, after all others.
 
     Parameters
     ----------
     can_be : could these be sets, whoever else joins them, of anything that is asked for? What could not be is left out.
+    can_lie : could sets lie so inside one another?
     """
     bare = tuple((name,) for name in question.components if _is_bare(question, name))
     placed = [name for name in question.components if not _is_bare(question, name)]
@@ -60,7 +61,7 @@ def arrangements(question: Question, model: CostModel, can_be: CanBe | None = No
         return model.may_be(question, sets) and (can_be is None or can_be(sets))
 
     for sets in _partitions(question, placed, may_be):
-        for inside in nestings(question, sets):
+        for inside in nestings(question, sets, can_lie):
             users = Structure(sets, inside, ()).users
             if question.ways and not any(_keeps(way, sets, users) for way in question.ways):
                 continue

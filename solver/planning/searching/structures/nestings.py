@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Sequence
+from typing import Callable, Iterator, Sequence
 
 from .....models.planning.question import Question
 from .sharing import may_nest, may_share
@@ -10,12 +10,14 @@ from .structure import OUTSIDE
 
 Inside = tuple[int, ...]
 """For each of the first sets, the set whose accelerators it uses some of; `OUTSIDE` if there is none."""
+CanLie = Callable[[Sequence[Sequence[str]], Inside], bool]
+"""Could sets lie so in anything that is asked for, the first of them as is said?"""
 
 
-def nestings(question: Question, sets: Sequence[Sequence[str]]) -> Iterator[Inside]:
+def nestings(question: Question, sets: Sequence[Sequence[str]], can_lie: CanLie | None = None) -> Iterator[Inside]:
     """Every forest of sets inside sets; the one without any nesting first.
 
-    What no relation allows is left as soon as it is seen in the first few sets.
+    What no relation allows, or `can_lie` refuses, is left as soon as it is seen in the first few sets.
     """
     of = {name: number for number, its in enumerate(sets) for name in its}
     within = {(of[one], of[other]) for one, other in question.within if of[one] != of[other]}
@@ -33,7 +35,7 @@ def nestings(question: Question, sets: Sequence[Sequence[str]]) -> Iterator[Insi
         for other in (OUTSIDE, *range(count if question.nested else 0)):
             more = (*inside, other)
             may_be = other == OUTSIDE or (other != number and may[number][other] and _is_forest(more))
-            if may_be and _obeys(more, may, within):
+            if may_be and _obeys(more, may, within) and (can_lie is None or can_lie(sets, more)):
                 yield from extend(more)
 
     return extend(())
