@@ -109,6 +109,8 @@ class _Search:
         self.best: list[Found] = []
         self.unseen: Price | None = self._floor_of_all()
         """Lower bound of the arrangements that are not listed; None: all are."""
+        self.uncut: Price | None = None
+        """Lower bound of the structures of arrangements that were cut in part; None: there are none."""
         self.cutting: Price | None = None
         """Lower bound of the arrangement whose structures are being listed."""
         self.least: Price = (0, 0)
@@ -196,7 +198,7 @@ class _Search:
             self.candidates.append(one)
             yield one
             if self.progress.left <= 0:
-                self.unseen = min(floor, self.unseen or floor)
+                self.uncut = min(floor, self.uncut or floor)
                 break
         self.cutting = None
 
@@ -255,7 +257,7 @@ class _Search:
     def _floors(self) -> list[Price]:
         """Lower bounds of all that is open."""
         floors = [each.floor for each in self.candidates if not each.proved] + [each[0] for each in self.arrangements[:1]]
-        return floors + [each for each in (self.unseen, self.cutting) if each is not None]
+        return floors + [each for each in (self.unseen, self.uncut, self.cutting) if each is not None]
 
     def bound(self) -> Price:
         """No design costs less."""
