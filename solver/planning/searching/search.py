@@ -164,7 +164,8 @@ class _Search:
             return found if found is None or self.model.full else max(least, (0, 0))
 
         def can_be(sets: Sequence[Sequence[str]]) -> bool:
-            return can_lie(sets, None if nested else (OUTSIDE,) * len(sets))
+            # A component that joins a set may leave others of it unstarted, so that the set needs less memory.
+            return not late if idles else can_lie(sets, None if nested else (OUTSIDE,) * len(sets))
 
         def can_lie(sets: Sequence[Sequence[str]], inside: Sequence[int] | None) -> bool:
             nonlocal late
@@ -174,7 +175,7 @@ class _Search:
             floor = None if late else floor_of(sets, inside)
             return floor is not None and not self._is_cut_off(floor)
 
-        nested, least = self.question.nested, self.unseen or (0, 0)
+        nested, idles, least = self.question.nested, bool(self.question.idle.beside), self.unseen or (0, 0)
         for each in arrangements(self.question, self.model, can_be, can_lie):
             progress.spent += STRUCTURE
             floor = floor_of(each.sets, each.inside)

@@ -206,5 +206,5 @@ def test_a_budget_that_traffic_exceeds_is_told_of_what_takes_the_least_with_it(t
     assert answer.verdict == IMPOSSIBLE
     (finding,) = answer.findings
     assert finding.message == "with the 230 s of its traffic an iteration takes 255.002 s, 200 s are allowed"
-    assert finding.notes == ("of the counts and degrees that keep to that without their traffic these take the least with it",)
+    assert finding.notes[0] == "of the counts and degrees that keep to that without their traffic these take the least with it"
     assert finding.help.startswith("allow `seconds: 255.002`;")
