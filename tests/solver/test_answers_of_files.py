@@ -7,7 +7,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.answer import Answer
-from placewright.solver.searching import one_choice
+from placewright.solver.searching import exhaustive
 
 TWO_RACKS = """\
 cluster:
@@ -175,5 +175,5 @@ components:
   env: {accelerators: 4}
 links: [{from: env, to: actor, weights: 4GiB}]
 """
-    monkeypatch.setattr(one_choice, "settle", lambda standing, layout: False)
+    monkeypatch.setattr(exhaustive, "settle", lambda standing, layout: False)
     assert places(solved(tmp_path, text))["actor"] == {0: 1, 2: 1}

@@ -11,6 +11,7 @@ from placewright.models.component import Relation
 from placewright.models.problem import Problem
 from placewright.solver.compile import compile
 from placewright.solver.model.engine import Status, run
+from placewright.solver.refuting import certificate
 from placewright.solver.searching import one_choice
 from placewright.solver.searching.search import solve
 
@@ -56,7 +57,7 @@ def test_greedy_and_search_agree(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_counting_rows_and_search_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [verdict(question)[0] for question in questions(3)]
     assert "impossible" in expected
-    monkeypatch.setattr(one_choice, "counting_row", lambda question: None)
+    monkeypatch.setattr(certificate, "counting_row", lambda question: None)
     assert [verdict(question)[0] for question in questions(3)] == expected
 
 

@@ -8,7 +8,7 @@ import pytest
 from placewright.models.answer import Answer
 from placewright.models.problem import Problem
 from placewright.solver.layout.layout import Layout
-from placewright.solver.searching import exhaustive, one_choice
+from placewright.solver.searching import exhaustive
 from placewright.solver.searching.search import solve
 
 from ..cases import cluster, component, problem
@@ -30,9 +30,9 @@ def test_answers_are_those_of_the_solver(make: object, monkeypatch: pytest.Monke
 
     for _ in range(25):
         question: Problem = make(source)  # type: ignore[operator]
-        monkeypatch.setattr(one_choice, "settle", noting)
+        monkeypatch.setattr(exhaustive, "settle", noting)
         mine = solve(question)
-        monkeypatch.setattr(one_choice, "settle", lambda *arguments: False)
+        monkeypatch.setattr(exhaustive, "settle", lambda *arguments: False)
         assert told(mine) == told(solve(question)), question
     assert any(settled)
 
