@@ -51,7 +51,7 @@ def test_it_is_told_on_which_model_it_is_slowest(tmp_path: Path) -> None:
     data = to_data(account)
     assert data["components"]["actor"]["models"] == data["blocks"][0]["models"] == ["H100", "A100"]
     assert "model" not in data["components"]["actor"]
-    assert account.sensitivity is not None and account.sensitivity.flips
+    assert account.sensitivity is not None and not account.sensitivity.left
 
 
 def test_of_models_that_take_as_long_none_is_told_as_the_slowest(tmp_path: Path) -> None:
