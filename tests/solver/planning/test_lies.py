@@ -85,7 +85,7 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "too much work in a part": (Floors, "_slowest", changed(lambda value: value and value + 1 + value // 8)),
     "too much work of several": (Floors, "_sum", changed(lambda value: value + 1 + value // 8)),
     "one more needed": (Curve, "needed", changed(lambda count: count + 1)),
-    "too much work of the busiest": (Busiest, "floor", changed(lambda found: (dearer(found[0]), found[1]))),
+    "too much work of the busiest": (Busiest, "floor", changed(dearer)),
     "one less": (Narrowing, "allowed", changed(fewer)),
     "no other degrees": (joining, "undominated", first_alone),
     "no other counts": (choices, "cheapest", first_alone),
