@@ -35,7 +35,7 @@ components : name -> [accelerators, degrees, model]. sets : [components, acceler
 parts : task -> part of the iteration. outside : why the plan is outside of the scope. cpu : seconds.
 """
 
-LIMIT, SEED, MOST_SECONDS = 10.0, 1, 120
+LIMIT, SEED, MOST_SECONDS = 10.0, 1, 400
 """Deterministic seconds and seed of each search; CPU seconds after which an input is given up."""
 SPANS, MODELS, NESTED = "tp groups over nodes", "several models", "nested"
 """Plans outside of the scope, where the file did not ask for them."""

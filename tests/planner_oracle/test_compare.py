@@ -8,7 +8,8 @@ import pytest
 
 from .answered import MODELS, NESTED, Record, answered
 from .compare import BETTER, EQUAL, LISTED, WORSE, WRONG, judged
-from .record import WARM
+from .questions import RANDOM_FILES, files_of
+from .record import WARM, read
 
 PROVED: Record = {"verdict": "optimal", "price": [100, 8], "bound": 100, "proved": True, "components": {"a": [], "b": []}}
 FOUND: Record = {**PROVED, "verdict": "feasible", "bound": 80, "proved": False}
@@ -62,3 +63,10 @@ def test_an_answer_is_summarised() -> None:
     assert record["verdict"] == "optimal"
     assert record["price"] == [3_000_000_000, 2]
     assert record["components"] == {"actor": [1, "", "H100"], "critic": [1, "", "H100"]}
+
+
+def test_the_generator_makes_the_recorded_files() -> None:
+    asks = [entry["ask"] for entry in read() if entry["part"] == "random"]
+    assert len(asks) == RANDOM_FILES
+    for ask in asks[::50]:
+        assert "components:" in files_of(ask)["job.yaml"]
