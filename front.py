@@ -9,7 +9,7 @@ from .models.level import DEFAULT_LEVEL
 from .models.machines.cluster import Cluster
 from .models.machines.shorthand import AsDeclared, looks_like_shorthand, read_shorthand
 from .models.reading import Reading
-from .solver.verify import verify as _verify
+from .planner.verify import verify as _verify
 
 if TYPE_CHECKING:
     from .models.converted import Converted
@@ -105,7 +105,7 @@ def explain(file_or_code: Readable, cluster: Machines = None, dialect: str = "au
 
 def explanation(file: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> Explanation:
     """What a configuration comes to: its needs, what is shared, the derivations. Options are those of `load`."""
-    from .solver.explaining.explain import explain as explained
+    from .planner.explain import explain as explained
 
     def read(machines: Machines) -> Reading:
         return load(file, machines, dialect, **options)

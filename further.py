@@ -9,13 +9,13 @@ from .front import Machines, Readable, read_plan
 from .solving import question_of, searching
 
 if TYPE_CHECKING:
+    from .models.account import Account
     from .models.answer import Answer
     from .models.machines.cluster import Cluster
     from .models.placements.moves import Moves
     from .models.placements.plan import Plan
     from .models.problem import Problem
     from .solver.alternatives.top import Alternatives
-    from .solver.planning.after.account import Account
     from .solver.pricing.priced import Pricing
 
 Askable = Union[Readable, "Problem"]
@@ -79,7 +79,7 @@ def replan(
 
     Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does.
     """
-    from .solver.planning.placing.decided import chosen, decided
+    from .planner.placing.placing import chosen, decided
     from .solver.replanning.replan import moves
     from .solver.replanning.trade import with_trade
 
@@ -104,8 +104,8 @@ def alternatives(
     Options are those of `solve` and `load`. Raises UnusableInput as `solve` does, and with the findings of an answer without a plan.
     """
     from .models.findings.finding import UnusableInput
+    from .planner.placing.placing import decided
     from .solver.alternatives.top import alternatives as found
-    from .solver.planning.placing.decided import decided
     from .solver.sandbox.keeping import kept
 
     question = question_of(file, cluster, dialect, **options)
@@ -134,8 +134,8 @@ def account(
     plan; ValueError where no component says its `seconds`, or not of the ranks that are given.
     """
     from .models.findings.finding import UnusableInput
-    from .solver.planning.after.accounting import account as found
-    from .solver.planning.after.given import given
+    from .planner.accounting import account as found
+    from .planner.accounting import given
 
     question = question_of(file, cluster, dialect, **options)
     search = searching(limit, seed, sandbox, reading=question.reading)

@@ -75,7 +75,7 @@ def question_of(
         problem = file
     else:
         reading = load(file, cluster, dialect, **options).to_solve
-        report = verify(reading, open_too=False)
+        report = verify(reading)
         if report.errors or reading.problem is None:
             raise UnusableInput(report.errors)
         problem = reading.problem
@@ -100,8 +100,8 @@ def searching(
     """
     if not 0 < limit < math.inf:
         raise ValueError(f"a limit is a finite number of seconds above 0, not {limit}")
-    from .solver.planning.answering import answering
-    from .solver.refusing import refusing
+    from .planner.answer import answering
+    from .planner.refusing import refusing
     from .solver.searching.progress import silent
 
     def search(problem: Problem) -> Answer:
@@ -115,7 +115,7 @@ def searching(
 
     if sandbox:
         return answering(search, limit, seed, refuses=refusing(reading))
-    from .solver.planning.searching.sizes.settling import settle
+    from .planner.search.settle import settle
 
     return answering(search, limit, seed, settle, answer_interrupted=False, refuses=refusing(reading))
 

@@ -16,9 +16,9 @@ from auto.cases import SIZES, Case, cases
 from auto.ours import question
 from auto.restated import Crashes, Restated
 from placewright.models.planning.measured import SECOND
-from placewright.solver.planning.check import faults
-from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.searching.search import search
+from placewright.planner.check import faults
+from placewright.planner.costs import cost_model
+from placewright.planner.search.search import search
 from study import Rows, Study, plotting
 
 GRAIN = 2e-5

@@ -23,7 +23,7 @@ from placewright.models.findings.finding import Severity
 from placewright.models.machines.shorthand import AsDeclared
 from placewright.models.releases.release import read_releases
 from placewright.models.report import Report
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 from study import Rows, Study, plotting
 
 CHECKOUTS = os.environ.get("PLACEWRIGHT_CHECKOUTS", "")

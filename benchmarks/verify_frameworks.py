@@ -25,7 +25,7 @@ from typing import Callable, Iterable
 from frameworks.files import CHECKOUT, Input, inputs
 from placewright.models.dialects.load import load_all, load_settings
 from placewright.models.machines.shorthand import AsDeclared
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 from study import Rows, Study, plotting
 
 ROOT = Path(__file__).resolve().parent.parent

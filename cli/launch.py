@@ -146,7 +146,7 @@ def _plan(
     from ..solver.verify import verify
 
     reading = load(file, machines, dialect, level, composer).to_launch
-    report = verify(reading, open_too=False)
+    report = verify(reading)
     if report.findings:
         echo_findings(report.findings, err=True, texts=report.texts)
     if report.errors or reading.problem is None:

@@ -91,10 +91,10 @@ def solve(
     reading, answered, before = solvable(with_models(loaded, model) if model else loaded, form)
     if reading is None or reading.problem is None:
         return answered
-    from ..solver.planning.answering import answering
-    from ..solver.planning.asking.recent import remembering
-    from ..solver.planning.placing.decided import chosen, decided
-    from ..solver.refusing import refusing
+    from ..planner.answer import answering
+    from ..planner.placing.placing import chosen, decided
+    from ..planner.recent import remembering
+    from ..planner.refusing import refusing
     from ..solver.sandbox.interrupts import held, was_heard
     from ..solver.sandbox.keeping import kept
     from ..solver.sandbox.solve import solve as search
@@ -166,7 +166,7 @@ def _costs(question: Problem) -> Mapping[str, int]:
     """Nanoseconds for a MiB of each term of the objective, where traffic counts as time."""
     if question.job.workload is None:
         return {}
-    from ..solver.planning.asking.traffic import costs_of_traffic
+    from ..planner.traffic import costs_of_traffic
 
     return costs_of_traffic(question)
 

@@ -11,8 +11,8 @@ from ..models.dialects.load import load_all, load_settings
 from ..models.findings.finding import Finding, UnusableInput
 from ..models.report import UNUSABLE, Report, exit_code
 from ..models.resolving.resolve import with_models
+from ..planner.verify import verify as verdict_on
 from ..report.terminal import wants_colour
-from ..solver.verify import verify as verdict_on
 from .asking.inputs import Inputs
 from .asking.options import cluster_option, composing_options, dialect_option, level_option, model_option
 

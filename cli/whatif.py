@@ -98,7 +98,7 @@ def whatif(
         if changed is None or changed.problem is None:
             return code
         changes.append((" ".join(f"--set {setting}" for setting in settings), changed.problem))
-    from ..solver.refusing import refusing
+    from ..planner.refusing import refusing
 
     def solve(problem: Problem) -> Answer:
         file = changed if changed is not None and problem is changed.problem else reading

@@ -22,7 +22,7 @@ def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Findin
 
     Where it is known how the file was read, that is found by reading it so with the plan in it.
     """
-    from ..solver.verify import verify
+    from ..planner.verify import verify
 
     try:
         edits = dialect_named(reading.dialect).write(reading, answer.plan.assignment, answer.plan.degrees) if answer.plan else []

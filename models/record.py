@@ -71,7 +71,7 @@ class _Uncompiled:
     """`__init__` of a class until it is first looked up, when the compiled one replaces it: most classes that a command loads have no instance."""
 
     def __init__(self, cls: type, every: tuple[Field[Any], ...], frozen: bool) -> None:
-        self.compile = lambda: (cls, _init(cls, every, frozen))
+        self.compile: Callable[[], tuple[type, Callable[..., None]]] = lambda: (cls, _init(cls, every, frozen))
 
     def __get__(self, instance: Any, owner: type) -> Any:
         cls, compiled = self.compile()

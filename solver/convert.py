@@ -33,7 +33,7 @@ def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
     """The file in the dialect of this name; with `strict` a loss is a refusal. Raises ValueError if there is no such dialect."""
     dialect, problem = dialect_named(target), reading.problem
     bare = Converted(reading.source.name, reading.dialect, target, REFUSED)
-    report = verify(reading, open_too=False)
+    report = verify(reading)
     if report.errors or problem is None:
         unusable = report.verdict == UNUSABLE_FILE or problem is None
         return replace(bare, verdict=UNUSABLE if unusable else REFUSED, findings=report.findings)
@@ -97,7 +97,7 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
 def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> Iterator[Finding]:
     """Why the new text must not be handed out: its dialect refuses it, or it says something else than it should."""
     again = read(Source(f"{name} as {target}", rendering.text), replace(problem.cluster, declared=()), target, PLACEMENT)
-    errors = verify(again, open_too=False).errors
+    errors = verify(again).errors
     for each in errors:
         yield refusal(each.subject, f"{target} refuses it: {each.message} ({each.code})", each.help if not each.edit else "")
     if errors:

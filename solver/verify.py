@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Container, Iterator, Sequence
+from typing import Callable, Container, Iterable, Iterator, Sequence
 
 from ..models.findings.causes import by_cause, first_causes
 from ..models.findings.edits import go_together, of_one_use
@@ -47,15 +47,16 @@ def advise(problem: Problem) -> Iterator[Finding]:
         yield from advice.check(problem, problem.given())
 
 
-def _impossible(problem: Problem) -> Iterator[Finding]:
-    """Why what is still to be placed cannot be, where no search is needed to see it."""
-    if problem.hinted:
-        from .at_sight import at_sight
-
-        yield from at_sight(problem)
+WhyNot = Callable[[Problem], Iterable[Finding]]
+"""Why what is still to be placed cannot be, as far as no search is needed to see it."""
 
 
-def found_in(reading: Reading, open_too: bool = True) -> list[Finding]:
+def not_asked(problem: Problem) -> Iterable[Finding]:
+    """Says nothing of what is still to be placed."""
+    return ()
+
+
+def found_in(reading: Reading, why_not: WhyNot = not_asked) -> list[Finding]:
     """Everything that reading a file and the rules have against it, one by one; see `verify`."""
     findings, problem = list(reading.findings), reading.problem
     concealed = reading.document.environment.concealed
@@ -64,7 +65,7 @@ def found_in(reading: Reading, open_too: bool = True) -> list[Finding]:
         if reading.choices_refused is not None and not _has_errors(findings):
             findings += concealed(reading.choices_refused())
         if not _has_errors(findings):
-            findings += concealed((*advise(problem), *(_impossible(problem) if open_too else ())))
+            findings += concealed((*advise(problem), *(why_not(problem) if problem.hinted else ())))
     return of_one_use(go_together(findings), reading.document.shared)
 
 
@@ -72,13 +73,13 @@ def _has_errors(findings: Sequence[Finding]) -> bool:
     return any(finding.severity is Severity.ERROR for finding in findings)
 
 
-def verify(reading: Reading, open_too: bool = True) -> Report:
+def verify(reading: Reading, why_not: WhyNot = not_asked) -> Report:
     """The verdict on a file: what reading it found, and what the rules say of the components whose ranks are given.
 
-    With `open_too` it also says of components that are still to be placed where they cannot be, if a sum shows it. A search for their
-    ranks knows more of that, and what helps. Each edit of a file with errors was made and verified before it is offered.
+    `why_not` says of components that are still to be placed where they cannot be (planner/verify.py). Each edit of a file with errors was
+    made and verified before it is offered.
     """
-    findings = tried(reading, found_in(reading, open_too), lambda other: found_in(other, open_too))
+    findings = tried(reading, found_in(reading, why_not), lambda other: found_in(other, why_not))
     findings, held = first_causes(findings)
     found, problem = by_cause(_in_order(findings, reading.source.name)), reading.problem
     not_judged = [*reading.unchecked, *(unchecked(explicit(problem), problem.given()) if problem is not None else ()), *held]

@@ -14,11 +14,10 @@ from placewright.cli.main import run
 from placewright.models.answer import Answer
 from placewright.models.component import COLOCATED, Relation
 from placewright.models.demand import Demand
+from placewright.planner.refusing import nobody, refusing
 from placewright.runtime.failure import failed
 from placewright.runtime.recovery.replanner import Replanner, Room, searched
-from placewright.solver.planning.refuses import nobody
 from placewright.solver.pricing.price import without
-from placewright.solver.refusing import refusing
 
 FILE = """# start_distill_pipeline.py
 rollout_batch_size: 24

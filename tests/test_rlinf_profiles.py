@@ -20,9 +20,9 @@ from placewright.models.placements.assignment import Assignment, seats
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.solver.planning.plan import plan
+from placewright.planner.plan import plan
+from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
-from placewright.solver.verify import verify
 
 CASES = 100
 MACHINES = ("1x4", "1x8", "2x4", "2x8", "4x8", "1x6", "3x4")

@@ -19,8 +19,8 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
+from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
-from placewright.solver.verify import verify
 
 CASES = 300
 SIZES = {"1x4": 4, "2x2": 4, "1x2+1x3": 5, "3x2": 6}

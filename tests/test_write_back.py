@@ -16,8 +16,8 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import seats
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
+from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
-from placewright.solver.verify import verify
 
 CASES = 80
 GROUPS = """  node_groups:

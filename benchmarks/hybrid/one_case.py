@@ -32,9 +32,9 @@ class Case:
 
 def row(case: Case) -> dict[str, object]:
     """The figures of a case."""
-    from placewright.solver.planning.check import faults, price
-    from placewright.solver.planning.costs import cost_model
-    from placewright.solver.planning.searching.search import search
+    from placewright.planner.check import faults, price
+    from placewright.planner.costs import cost_model
+    from placewright.planner.search.search import search
 
     asked, model = question(case.models, case.accelerators, case.unit, case.seed), cost_model("stages")
     began = time.process_time()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ...models.answer import Answer, Solve
     from ...models.placements.plan import Plan
     from ...models.problem import Problem
-    from ...solver.planning.refuses import Refuses
+    from ...planner.refusing import Refuses
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 MOST = 20
@@ -92,7 +92,7 @@ class Further:
 
 def solver(limit: float, seed: int, memory: int, refuses: Refuses) -> Solve:
     """How further questions are solved: as the first one, without progress."""
-    from ...solver.planning.answering import answering
+    from ...planner.answer import answering
 
     return answering(partial(_solved, limit, seed, memory), limit, seed, answer_interrupted=False, refuses=refuses)
 

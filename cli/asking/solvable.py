@@ -31,7 +31,7 @@ def solvable(reading: Reading, form: str) -> Solvable:
     """Whether it can be solved; what is wrong with it is printed."""
     from ...solver.verify import verify
 
-    report, file = verify(reading, open_too=False), reading.source.name
+    report, file = verify(reading), reading.source.name
     if report.findings:
         echo_findings(report.findings, err=True, texts=report.texts)
     if form == "json" and (report.errors or reading.problem is None):

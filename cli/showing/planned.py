@@ -24,11 +24,10 @@ def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve
     """What is shown of the account; nothing where no component says its time. `solve` answers further questions."""
     if question.job.workload is None:
         return NOTHING
+    from ...planner.accounting import account, given
+    from ...planner.sensitivity import SEARCHES
     from ...report.planning.data import to_data
     from ...report.planning.text import render
-    from ...solver.planning.after.accounting import account
-    from ...solver.planning.after.given import given
-    from ...solver.planning.after.sensitivity import SEARCHES
     from ...solver.sandbox.interrupts import unless_heard
 
     searches = 0 if any(each.code == "PW602" for each in answer.findings) else SEARCHES  # who ended the search wants no further ones

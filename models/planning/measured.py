@@ -18,6 +18,8 @@ POWER, LINEAR, TABLE = SCALINGS = ("power", "linear", "table")
 one count alone scales as `linear`. `linear`: twice the accelerators take half the time, from the nearest count. `table`: only the
 measured counts are possible.
 """
+LONGEST = 10**7 * SECOND
+"""About four months: no time that follows from others is longer, so that sums stay within what is counted with."""
 
 
 @dataclass(frozen=True, slots=True)

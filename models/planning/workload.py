@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 STAGES, STREAM, STEADY, RLINF, RLINF_EMBODIED = MODELS = ("stages", "stream", "steady", "rlinf", "rlinf-embodied")
-"""The cost models that a user may name (see solver/planning/costs)."""
+"""The cost models that a user may name (see planner/costs)."""
 _FLOW = ("workflow", "batches")
 LOOKED_AT = {STREAM: _FLOW, STAGES: ("phases",), STEADY: (), RLINF: _FLOW, RLINF_EMBODIED: _FLOW}
 """Cost model -> what it looks at, of what is said of how an iteration goes on."""

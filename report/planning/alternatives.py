@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...models.account import Account, Other
 from ...models.planning.workload import SECONDS
-from ...solver.planning.after.account import Account, Other
 from ...solver.wording import listed
 from ..terminal import escape
 from .priced import priced_in_words

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Iterator
 
+from ...models.account import BETWEEN, FAR, FORMULA, MEASURED, Account, Basis
 from ...models.memory.bill import ESTIMATED
-from ...models.planning.measured import SECOND
+from ...models.planning.measured import LONGEST, SECOND
 from ...models.planning.question import Question
-from ...solver.planning.after.account import Account
-from ...solver.planning.after.basis import BETWEEN, FAR, FORMULA, MEASURED, Basis
-from ...solver.planning.asking.interpolation import LONGEST
 from ...solver.wording import listed
 from ..terminal import escape
 from .words import task_name

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from ...models.account import BEYOND, Account, Basis, Own, Turn, Usage
 from ...models.memory.bill import BlockBill
 from ...models.planning.measured import SECOND
 from ...models.planning.planned import Planned
 from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS
-from ...solver.planning.after.account import Account
-from ...solver.planning.after.basis import BEYOND, Basis
-from ...solver.planning.after.own.own import Own
-from ...solver.planning.after.usage import Turn, Usage
 from .design_data import Data, priced_data
 from .estimates import terms
 from .flip_data import sensitivity_data

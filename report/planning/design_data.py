@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Mapping, Sequence
 
+from ...models.account import models_of
 from ...models.planning.design import Block, Design
 from ...models.planning.kind import NO_KIND
 from ...models.planning.measured import SECOND
 from ...models.planning.planned import Priced
 from ...models.planning.question import Question
-from ...solver.planning.after.models_of import models_of
 
 Data = dict[str, object]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from ...models.account import BEYOND, Account
 from ...models.planning.planned import Planned
-from ...solver.planning.after.account import Account
-from ...solver.planning.after.basis import BEYOND
 from ...solver.wording import listed
 from .words import in_scope, task_name
 

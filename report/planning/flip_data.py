@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...models.account import HUNDRED, Flip, Sensitivity
 from ...models.planning.measured import SECOND
 from ...models.planning.question import Question
-from ...solver.planning.after.flip import HUNDRED, Flip, Sensitivity
 from .design_data import Data, priced_data
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from ...models.account import HUNDRED, QUICKER, SLOWER, Account, Flip
 from ...models.findings.wording import with_noun
 from ...models.planning.workload import SECONDS
 from ...solver.durations import with_unit
-from ...solver.planning.after.account import Account
-from ...solver.planning.after.flip import HUNDRED, QUICKER, SLOWER, Flip
 from ...solver.wording import listed
 from ..terminal import escape
 from .words import design_in_words, seconds, total

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...models.account import Account
 from ...models.memory.bill import ESTIMATED, KEPT, SILENT, BlockBill, Entry
-from ...solver.planning.after.account import Account
 from ...solver.wording import listed
 from ..table import table
 from ..terminal import escape

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from ...models.account import Account, Own
 from ...models.findings.wording import plural
 from ...models.planning.workload import SECONDS
 from ...solver.durations import with_unit
-from ...solver.planning.after.account import Account
-from ...solver.planning.after.own.own import Own
 from ...solver.wording import listed
 from ..terminal import escape
 from .words import design_in_words, distance, over, seconds, total

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from ...models.account import Account
 from ...models.findings.wording import plural, with_noun
 from ...models.planning.planned import Planned
 from ...models.planning.workload import SECONDS
 from ...models.scope import NESTED
 from ...solver.durations import least_in_seconds, with_unit
-from ...solver.planning.after.account import Account
 from ..table import table
 from .alternatives import alternatives
 from .assumptions import assumptions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
+from ...models.account import models_of
 from ...models.findings.wording import plural
 from ...models.machines.node_group import NODE
 from ...models.memory.bill import BlockBill
@@ -15,9 +16,8 @@ from ...models.planning.planned import Planned, Priced
 from ...models.planning.question import Question, Task
 from ...models.planning.workload import SECONDS
 from ...models.quantity import write_memory
+from ...planner.scope import with_limits
 from ...solver.durations import figure
-from ...solver.planning.after.models_of import models_of
-from ...solver.planning.asking.scope import with_limits
 from ...solver.wording import listed
 
 MOST_TOLD = 10_000

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Sequence
 
+from ...models.account import Account, Usage, busy, by_place
 from ...models.memory.bill import BlockBill
 from ...models.planning.design import Block
 from ...models.planning.kind import NO_KIND
 from ...models.planning.question import Question
 from ...solver.durations import with_unit
-from ...solver.planning.after.account import Account
-from ...solver.planning.after.usage import Usage, busy, by_place
 from ...solver.wording import listed
 from ..table import table
 from ..terminal import escape

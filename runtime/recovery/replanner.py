@@ -25,8 +25,8 @@ def searched(problem: Problem, reading: Reading | None = None) -> Answer:
     Counts and degrees that were chosen by time are chosen anew for what there is; what the framework refuses in the file that was
     read, if that is known, is no answer.
     """
-    from ...solver.planning.answering import answering
-    from ...solver.refusing import refusing
+    from ...planner.answer import answering
+    from ...planner.refusing import refusing
     from ...solver.sandbox.solve import solve
     from ...solver.searching.search import LIMIT, SEED
 
@@ -74,7 +74,7 @@ def replanned(problem: Problem, before: Plan, there: Collection[str], search: Se
 
     Raises LaunchFailed (PW714, beside `failure` and what the solver says) where there is none.
     """
-    from ...solver.planning.placing.decided import decided
+    from ...planner.placing.placing import decided
     from ...solver.pricing.near import near
     from ...solver.replanning.replan import moves
 

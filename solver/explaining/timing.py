@@ -1,4 +1,4 @@
-"""What counts are to be chosen by, a sentence for each; and how long an iteration of the file's own ranks takes."""
+"""What counts are to be chosen by, a sentence for each."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from collections import Counter
 from typing import Iterator
 
 from ...models.component import Component
-from ...models.derivation import Derivation
 from ...models.findings.wording import plural
 from ...models.planning.measured import SECOND, TABLE, Measured
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
+from ...models.times.ordered import ordered
 from ..durations import exactly_in_seconds, figure, with_unit
 from ..wording import listed
 from .demands import Demanded
 
 MAX_ROWS = 4
 """So many measurements of a component are named."""
-ITERATION = "seconds an iteration"
 
 
 def timed_of(problem: Problem) -> tuple[Demanded, ...]:
@@ -27,25 +26,6 @@ def timed_of(problem: Problem) -> tuple[Demanded, ...]:
         return ()
     found = [each for component in problem.components for each in _times(component)]
     return (*found, *(Demanded((), text, workload.span) for text in (*_chosen_by(workload), *_rounds(problem, workload))))
-
-
-def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
-    """How long an iteration of the ranks takes that the file itself gives, by its cost model; nothing where that cannot be told."""
-    workload = problem.job.workload
-    if workload is None or not (problem.job.own or any(each.runs for each in problem.components)):
-        return ()
-    from ..planning.after.own.own_ranks import own_of
-    from ..planning.after.shares import shares
-    from ..planning.asking.asked import asked
-    from ..planning.costs import cost_model
-
-    question, model = asked(problem, workload), cost_model(workload.model)
-    own = own_of(problem, question, model)
-    priced, question = own.priced, own.question
-    if priced is None:
-        return ()
-    parts = [f"{question.tasks[task]} {_seconds(time)}" for task, time in shares(question, model, priced.design).items() if time]
-    return (Derivation("", ITERATION, _seconds(priced.nanoseconds), f"{' + '.join(parts)} (cost model {workload.model})"),)
 
 
 def _times(component: Component) -> Iterator[Demanded]:
@@ -69,7 +49,7 @@ def _times(component: Component) -> Iterator[Demanded]:
 def _row(measured: Measured) -> str:
     with_ = [measured.model] if measured.model else []
     with_ += [measured.degrees] if measured.degrees else []
-    return f"{with_unit(_seconds(measured.nanoseconds))} on {' '.join([str(measured.accelerators), *with_])}"
+    return f"{with_unit(in_seconds(measured.nanoseconds))} on {' '.join([str(measured.accelerators), *with_])}"
 
 
 def _chosen_by(workload: Workload) -> Iterator[str]:
@@ -88,13 +68,12 @@ def _rounds(problem: Problem, workload: Workload) -> Iterator[str]:
     """Which tasks wait for each other in a circle, and what is made of that."""
     if not (workload.after and workload.flows):
         return
-    from ..planning.asking.ordered import ordered
-
     tasks, _, rounds = ordered(problem.components, workload)
     for its in rounds:
         names = listed([str(tasks[task]) for task in sorted(its)])
         yield f"{names} wait for each other: a batch goes through them in this order, and what comes after waits for the last"
 
 
-def _seconds(nanoseconds: int) -> str:
+def in_seconds(nanoseconds: int) -> str:
+    """Seconds of so many nanoseconds, with six figures, without their unit."""
     return figure(nanoseconds / SECOND, 6)

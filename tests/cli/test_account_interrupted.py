@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from placewright.cli.showing.planned import account_of
-from placewright.solver.planning.after import accounting
-from placewright.solver.planning.after import sensitivity as searching_again
+from placewright.planner import accounting
+from placewright.planner import sensitivity as searching_again
 from placewright.solver.sandbox.interrupts import held
 from placewright.solving import question_of, searching
 

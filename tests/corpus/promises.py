@@ -12,7 +12,7 @@ from placewright.models.findings.span import Edit, apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.report import Report
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 Judge = Callable[[str], Report]
 MACHINES = ("x8", "x4", "1x8", "2x8")

@@ -27,9 +27,9 @@ from placewright.models.planning.kind import Kind
 from placewright.models.planning.measured import SECOND
 from placewright.models.planning.option import Option
 from placewright.models.planning.question import Edge, Question, Task
-from placewright.solver.planning.check import faults, price
-from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.searching.search import search
+from placewright.planner.check import faults, price
+from placewright.planner.costs import cost_model
+from placewright.planner.search.search import search
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "corpus" / "rlinf" / "golden"
 REPLAYED = [pytest.mark.skipif(not GOLDEN.is_dir(), reason="the corpus is not beside the repository"), pytest.mark.timeout(300)]

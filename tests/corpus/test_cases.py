@@ -14,7 +14,7 @@ from placewright.models.composition import Composer
 from placewright.models.dialects.load import load_all
 from placewright.models.findings.finding import Severity
 from placewright.models.report import Report
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
 pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason="the cases do not lie beside the checkout")

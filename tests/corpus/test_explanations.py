@@ -16,9 +16,9 @@ from placewright.models.composition import Composer
 from placewright.models.dialects import verl
 from placewright.models.dialects.load import load
 from placewright.models.machines.shorthand import AsDeclared
+from placewright.planner.explain import explain
 from placewright.report.explanation.data import render as to_json
 from placewright.report.explanation.text import render as to_text
-from placewright.solver.explaining.explain import explain
 from placewright.solver.explaining.explanation import Explanation
 from test_verl_golden import DELIBERATE, NOT_RECORDED, document_of
 from test_verl_golden import records as of_scripts

@@ -16,12 +16,12 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.planning.workload import SECONDS
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.planning.after.own.own_ranks import own
-from placewright.solver.planning.answering import answering
-from placewright.solver.planning.searching.sizes.settling import settle
-from placewright.solver.refusing import refusing
+from placewright.planner.answer import answering
+from placewright.planner.baseline import own
+from placewright.planner.refusing import refusing
+from placewright.planner.search.settle import settle
+from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
-from placewright.solver.verify import verify
 
 SAMPLE = int(os.environ.get("PLACEWRIGHT_PLANNED_SAMPLE", "24"))
 CLUSTERS = [(1, 4), (1, 6), (1, 8), (2, 3), (2, 4), (2, 6), (2, 8)]

@@ -9,7 +9,7 @@ from placewright.models.dialects.load import load
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.shorthand import AsDeclared
 from placewright.models.report import Report
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "rlinf"
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")

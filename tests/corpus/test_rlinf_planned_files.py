@@ -18,9 +18,9 @@ from placewright.models.machines.shorthand import AsDeclared
 from placewright.models.placements.assignment import seats
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.planning.plan import plan
+from placewright.planner.plan import plan
+from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
-from placewright.solver.verify import verify
 
 pytestmark = [
     pytest.mark.skipif(not FILES, reason="the corpus is not beside the repository"), pytest.mark.slow, pytest.mark.timeout(600)

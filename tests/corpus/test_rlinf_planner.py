@@ -25,9 +25,9 @@ from placewright.models.planning.workload import Workload
 from placewright.models.problem import Problem
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.solver.planning.asking.asked import asked
-from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.searching.search import search
+from placewright.planner.costs import cost_model
+from placewright.planner.problem import asked
+from placewright.planner.search.search import search
 
 CHECKOUT = os.environ.get("PLACEWRIGHT_RLINF", "")
 TOOL = Path(__file__).parents[2] / "benchmarks" / "auto" / "toolkit.py"

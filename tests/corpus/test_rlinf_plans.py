@@ -11,7 +11,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.planning.measured import SECOND
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.solver.planning.plan import plan
+from placewright.planner.plan import plan
 from placewright.solver.searching.search import solve
 from rlinf_records import ALL, ANSWERED, CRASHED, EXACT, GRAIN, NOT_BEST, REPLAYED, Record, is_embodied, seconds, tables
 

@@ -22,7 +22,7 @@ from placewright.models.placements.placement import placements
 from placewright.models.problem import Problem
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "roll"
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")

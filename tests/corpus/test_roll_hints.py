@@ -23,8 +23,8 @@ from placewright.models.problem import Problem
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
+from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
-from placewright.solver.verify import verify
 
 CASES, SIZE, MACHINES = 120, 4, "1x4"
 AMOUNTS = (1, 2, 3, 4, "1-4", "2-3")

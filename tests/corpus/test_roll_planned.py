@@ -18,9 +18,9 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import seats
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.planning.answering import answering
+from placewright.planner.answer import answering
+from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
-from placewright.solver.verify import verify
 
 SAMPLE, SEED = int(os.environ.get("PLACEWRIGHT_ROLL_SAMPLE", "100")), 2028
 PIPELINES = ("rlvr", "agentic", "dpo", "distill", "sft")

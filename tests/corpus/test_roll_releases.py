@@ -15,7 +15,7 @@ from placewright.models.dialects.roll.names import RELEASES
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.releases.release import read_releases
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 from placewright.tools.roll_profile import merged, profile
 
 CHECKOUTS = Path(os.environ.get("PLACEWRIGHT_ROLL_RELEASES", ""))

@@ -25,8 +25,8 @@ from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
+from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
-from placewright.solver.verify import verify
 
 CHECKOUT = os.environ.get("PLACEWRIGHT_ROLL", "")
 SAMPLE, SEED = int(os.environ.get("PLACEWRIGHT_ROLL_SAMPLE", "100")), 2027

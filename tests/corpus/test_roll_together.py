@@ -15,11 +15,11 @@ from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.planning.answering import answering
-from placewright.solver.planning.searching.sizes.settling import settle
-from placewright.solver.refusing import refusing
+from placewright.planner.answer import answering
+from placewright.planner.refusing import refusing
+from placewright.planner.search.settle import settle
+from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
-from placewright.solver.verify import verify
 
 SAMPLE = int(os.environ.get("PLACEWRIGHT_ROLL_SAMPLE", "24"))
 

@@ -8,7 +8,7 @@ import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus" / "verl"
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")

@@ -19,7 +19,7 @@ from placewright.models.releases.release import read_releases
 from placewright.models.text.document import Document
 from placewright.models.text.program import Program
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus" / "verl"
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")

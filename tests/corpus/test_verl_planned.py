@@ -17,9 +17,9 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import seats
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.planning.answering import answering
+from placewright.planner.answer import answering
+from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
-from placewright.solver.verify import verify
 
 SAMPLE, SEED = int(os.environ.get("PLACEWRIGHT_VERL_SAMPLE", "40")), 2029
 PROGRAMS = ("main_ppo", "one_step_off", "fully_async")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from against_verl.rules import rule_of
 from placewright.models.findings.finding import Severity
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 from test_verl_golden import CORPUS, read, records
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")

@@ -106,9 +106,9 @@ def _read(ask: Ask) -> Reading:
 
 def _of_case(ask: Ask) -> Record:
     """Answer a case of a benchmark or a record of RLinf's tool; the one place that asks the search itself."""
-    from placewright.solver.planning.check import faults
-    from placewright.solver.planning.costs import cost_model
-    from placewright.solver.planning.searching.search import search
+    from placewright.planner.check import faults
+    from placewright.planner.costs import cost_model
+    from placewright.planner.search.search import search
 
     question, model = case_of(ask)
     found = search(question, cost_model(model), limit=60.0)

@@ -18,12 +18,12 @@ from placewright.models.dialects.load import load
 from placewright.models.findings.codes import CODES, FAMILIES
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import Edit, apply_edits
+from placewright.planner.verify import verify
 from placewright.report.explain import WIDTH, render
 from placewright.report.page import Example, Page, parse_page
 from placewright.report.page import read_page as read_page_with
 from placewright.solver.advice import ADVICE
 from placewright.solver.rules import RULES
-from placewright.solver.verify import verify
 
 PAGES = Path(next(iter(placewright.__path__))) / "report" / "pages"
 LONGEST = 60

@@ -9,7 +9,7 @@ from placewright.models.findings.finding import Missing
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.report import Report
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 RLINF = "cluster:\n  num_nodes: {nodes}\n  component_placement: {{actor: 0-15}}\n"
 PPO = (

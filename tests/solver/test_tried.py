@@ -11,7 +11,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.report import Report
 from placewright.models.text.source import Source
 from placewright.models.text.tree import find
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 RLINF = """\
 runner: {task_type: reasoning}

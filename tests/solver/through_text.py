@@ -15,8 +15,8 @@ from placewright.models.placements.assignment import Assignment, seats
 from placewright.models.placements.plan_file import read_plan
 from placewright.models.problem import Problem
 from placewright.models.text.source import Source
+from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve as search
-from placewright.solver.verify import verify
 
 from .brute_force import refused
 from .whole_model import Disagreement

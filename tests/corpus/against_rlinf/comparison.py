@@ -16,7 +16,7 @@ from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster, Node
 from placewright.models.placements.placement import Placement, placements
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 from .configurations import Question
 

@@ -11,7 +11,7 @@ from placewright.models.composition import Composer
 from placewright.models.dialects.load import load
 from placewright.models.dialects.rlinf.modes.parts import MULTI_AGENT_DATA, Placer
 from placewright.models.machines.shorthand import AsDeclared
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 from .comparison import Child
 

@@ -11,8 +11,8 @@ from placewright.models.dialects.load import dialect_named, read
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source
+from placewright.planner.verify import verify
 from placewright.solver.convert import convert
-from placewright.solver.verify import verify
 
 MACHINES = read_shorthand("4x4xH100")
 CASES = 150

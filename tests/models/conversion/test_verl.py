@@ -10,8 +10,8 @@ from placewright.models.converted import REFUSED
 from placewright.models.dialects.load import dialect_named, read
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source
+from placewright.planner.verify import verify
 from placewright.solver.convert import convert
-from placewright.solver.verify import verify
 
 MACHINES = read_shorthand("4x8xH100")
 CASES = 150

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from placewright.models.reading import Reading
-from placewright.solver.planning.after.own.own_ranks import own_of
-from placewright.solver.planning.asking.asked import asked
-from placewright.solver.planning.costs import cost_model
-from placewright.solver.verify import verify
+from placewright.planner.baseline import own_of
+from placewright.planner.costs import cost_model
+from placewright.planner.problem import asked
+from placewright.planner.verify import verify
 
 
 def takes(reading: Reading) -> int | None:

@@ -11,8 +11,8 @@ from placewright.models.answer import UNDECIDED
 from placewright.models.dialects import following
 from placewright.models.dialects.all_refused import Chosen
 from placewright.models.job import Job
-from placewright.solver.planning.answering import answering
-from placewright.solver.planning.searching.sizes.settling import settle
+from placewright.planner.answer import answering
+from placewright.planner.search.settle import settle
 from placewright.solver.searching.search import solve
 
 

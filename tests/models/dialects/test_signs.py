@@ -8,7 +8,7 @@ from placewright.models.dialects.native.recognise import _OF_COMPONENTS, KEYS
 from placewright.models.hints.forms import ComponentForm
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 RLINF = "cluster: {num_nodes: 1, component_placement: {actor: 0-7}}\n"
 ROLL = "actor_train: {device_mapping: 'list(range(0,8))'}\n"

@@ -10,8 +10,8 @@ from placewright.models.findings.finding import Severity
 from placewright.models.model_cards import ModelCard
 from placewright.models.reading import Reading
 from placewright.models.resolving.resolve import with_models
+from placewright.planner.verify import verify
 from placewright.solver.unchecked import unchecked
-from placewright.solver.verify import verify
 
 NAMED = ModelCard("config.json", heads=20, kv_heads=20, layers=30, experts=60)
 

@@ -8,7 +8,7 @@ import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load_all
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 START = "python3 -m verl.trainer.main_ppo"
 MODES = (

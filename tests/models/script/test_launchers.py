@@ -15,7 +15,7 @@ from placewright.models.text.program import Program
 from placewright.models.text.source import Source
 from placewright.models.text.tree import Scalar, find
 from placewright.models.text.unresolved import UNRESOLVED
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 ROLL = """\
 rollout_batch_size: 64

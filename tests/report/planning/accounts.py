@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import placewright as pw
-from placewright.solver.planning.after.account import Account
+from placewright.models.account import Account
 
 BY_HAND = """
 cluster: 2x8xH100

@@ -7,9 +7,9 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.cli.main import run
+from placewright.models.account import Account
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
-from placewright.solver.planning.after.account import Account
 
 RISING = "cluster: 2x8xH100\ncomponents:\n  actor: {seconds: {8: 100, 16: 120}}\n"
 TWO = """

@@ -6,10 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from placewright.models.account import Account, Flip, Sensitivity
 from placewright.report.planning.flip_data import sensitivity_data
 from placewright.report.planning.flips import sensitivities
-from placewright.solver.planning.after.account import Account
-from placewright.solver.planning.after.flip import Flip, Sensitivity
 
 from .accounts import BY_HAND, account
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import placewright as pw
 import pytest
+from placewright.models.account import Account
 from placewright.models.planning.workload import ACCELERATORS
 from placewright.report.planning.alternatives import alternatives
 from placewright.report.planning.data import to_data
-from placewright.solver.planning.after.account import Account
 
 from .accounts import CROSSING, account
 

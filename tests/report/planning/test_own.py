@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from placewright.models.account import Account, Own
 from placewright.models.job import Job
 from placewright.models.machines.cluster import Cluster
 from placewright.models.planning.planned import Priced
@@ -13,8 +14,6 @@ from placewright.models.problem import Problem
 from placewright.report.planning.data import to_data
 from placewright.report.planning.own import own_placement
 from placewright.report.planning.text import render
-from placewright.solver.planning.after.account import Account
-from placewright.solver.planning.after.own.own import Own
 
 from .accounts import BY_HAND, account
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import placewright as pw
-from placewright.solver.explaining.timing import ITERATION
+from placewright.planner.explain import ITERATION
 
 FILE = """
 cluster: 2x8xH100

@@ -18,8 +18,8 @@ from placewright.models.placements.assignment import Assignment, Run, seats
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
+from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
-from placewright.solver.verify import verify
 
 
 def read(text: str, machines: Cluster | AsDeclared | None = None) -> Reading:

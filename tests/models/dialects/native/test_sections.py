@@ -10,8 +10,8 @@ from placewright.models.reading import Reading
 from placewright.models.share import Share
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
+from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
-from placewright.solver.verify import verify
 
 HEAD = "cluster: 2x4\ncomponents:\n  actor: {placement: 0-3}\n  rollout: {placement: 4-7}\n  env: {node_group: node, processes: 4}\n"
 

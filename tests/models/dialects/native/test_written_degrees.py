@@ -12,7 +12,7 @@ from placewright.models.dialects.native.writing.write import write
 from placewright.models.findings.span import apply_edits
 from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import Assignment, Run
-from placewright.solver.planning.after.given import given
+from placewright.planner.accounting import given
 
 NAMES = ("rollout", "actor", "judge")
 

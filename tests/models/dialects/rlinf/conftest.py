@@ -16,7 +16,7 @@ from placewright.models.releases.release import read_releases
 from placewright.models.report import Report
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 NEWEST = stated(read_releases(rlinf.RELEASES), read_releases(rlinf.RELEASES).newest)
 """Release of these tests; those of older ones state theirs (see test_releases.py)."""

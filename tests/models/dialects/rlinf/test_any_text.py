@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import apply_edits
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 SEEDS = (
     """cluster:

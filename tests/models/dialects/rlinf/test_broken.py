@@ -14,7 +14,7 @@ from placewright.models.findings.finding import Finding, Severity
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 FILES = sorted((Path(__file__).parent / "broken").glob("*.yaml"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.models.placements.assignment import seats
 from placewright.models.reading import Reading
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 GROUPS = """\
 cluster:

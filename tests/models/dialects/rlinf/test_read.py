@@ -8,7 +8,7 @@ from placewright.models.findings.finding import Severity
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 SEED = """cluster:
   num_nodes: 18

@@ -16,7 +16,7 @@ from placewright.models.machines.shorthand import AsDeclared
 from placewright.models.releases.release import read_releases
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 Judge = Callable[..., list[Finding]]
 GROUPS = [{"label": "a", "node_ranks": 0}, {"label": "b", "node_ranks": 1}]

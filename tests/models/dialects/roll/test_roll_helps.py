@@ -6,7 +6,7 @@ import json
 
 import pytest
 from placewright.models.findings.finding import Severity
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 from .pipelines import MEGATRON, RLVR, Config, changed, mended, of, said, the
 

@@ -10,7 +10,7 @@ from placewright.models.model_cards import ModelCard
 from placewright.models.reading import Reading
 from placewright.models.resolving.resolve import with_models
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 RLVR = """# start_rlvr_pipeline.py
 pretrain: models/policy

@@ -15,7 +15,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.document import Document
 from placewright.models.text.program import Program
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 VALUES = (
     "0",

@@ -9,7 +9,7 @@ from placewright.models.findings.finding import Severity
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 GOOD = {
     "algorithm.adv_estimator": "grpo",

@@ -14,7 +14,7 @@ from placewright.models.reading import Reading
 from placewright.models.report import Report
 from placewright.models.text.program import Machine
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 GOOD = {
     "algorithm.adv_estimator": "grpo",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from placewright.models.findings.finding import Severity, UnusableInput
 from placewright.models.findings.span import apply_edits
 from placewright.models.placements.assignment import Assignment, Run, seats
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 GROUPS = """  node_groups:
     - {label: low, node_ranks: 0}

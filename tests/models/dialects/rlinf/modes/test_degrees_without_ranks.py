@@ -7,7 +7,7 @@ from typing import Callable
 
 import pytest
 from placewright.models.reading import Reading
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 Read = Callable[..., Reading]
 FILE = """

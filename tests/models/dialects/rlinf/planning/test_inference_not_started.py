@@ -11,8 +11,8 @@ from placewright.models.planning.measured import SECOND
 from placewright.models.planning.planned import Planned
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.planning.after.accounting import account_of
-from placewright.solver.verify import verify
+from placewright.planner.accounting import account_of
+from placewright.planner.verify import verify
 from placewright.solving import solve
 
 FILE = """

@@ -10,8 +10,8 @@ from placewright.models.planning.measured import SECOND
 from placewright.models.planning.planned import Planned
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.planning.after.own.own_ranks import own
-from placewright.solver.verify import verify
+from placewright.planner.baseline import own
+from placewright.planner.verify import verify
 from placewright.solving import solve
 
 FILE = """

@@ -6,9 +6,9 @@ import pytest
 from placewright.models.findings.finding import Severity
 from placewright.models.parallel import Parallel
 from placewright.models.roles import role_of
-from placewright.solver.planning.asking.options import options
-from placewright.solver.planning.asking.room import room
-from placewright.solver.verify import verify
+from placewright.planner.profile import options
+from placewright.planner.room import room
+from placewright.planner.verify import verify
 
 from .opened import FILE, TOGETHER, Read, problem, said, text
 

@@ -14,7 +14,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.planning.planned import Planned
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 from placewright.solving import solve
 
 from ...accepted_ranks import takes

@@ -9,8 +9,8 @@ from placewright.models.findings.finding import Severity
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.planning.planned import Planned
 from placewright.models.text.source import Source
-from placewright.solver.planning.after.accounting import account_of
-from placewright.solver.verify import verify
+from placewright.planner.accounting import account_of
+from placewright.planner.verify import verify
 from placewright.solving import solve
 
 from .opened import Read, problem

@@ -9,7 +9,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.planning.measured import SECOND
 from placewright.models.planning.planned import Planned
 from placewright.models.text.source import Source
-from placewright.solver.planning.after.accounting import account_of
+from placewright.planner.accounting import account_of
 from placewright.solving import solve
 
 FILE = """

@@ -12,10 +12,10 @@ import pytest
 from placewright.cli.written import edits_of
 from placewright.models.findings.span import apply_edits
 from placewright.models.planning.design import Design
-from placewright.solver.planning.asking.asked import asked
-from placewright.solver.verify import verify
+from placewright.planner.problem import asked
+from placewright.planner.verify import verify
 
-from tests.solver.planning.tried import priced
+from tests.planner.tried import priced
 
 from .opened import Read
 

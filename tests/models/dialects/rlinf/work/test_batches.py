@@ -12,7 +12,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 Training = Callable[..., set[tuple[str, str]]]
 

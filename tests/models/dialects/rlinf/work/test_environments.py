@@ -8,7 +8,7 @@ import pytest
 import yaml
 from placewright.models.findings.finding import Severity
 from placewright.models.reading import Reading
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 Read = Callable[..., Reading]
 

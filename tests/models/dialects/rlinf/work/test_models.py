@@ -13,7 +13,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.model_cards import ModelUse
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 GRPO: dict[str, Any] = {
     "cluster.num_nodes": 1,

@@ -8,7 +8,7 @@ import placewright as pw
 import pytest
 from placewright.cli.written import edits_of
 from placewright.models.findings.span import apply_edits
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 
 FILE = """\
 cluster:

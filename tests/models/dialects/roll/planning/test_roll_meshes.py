@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.problem import Problem
-from placewright.solver.planning.asking.options import options
-from placewright.solver.planning.asking.room import room
-from placewright.solver.verify import verify
+from placewright.planner.profile import options
+from placewright.planner.room import room
+from placewright.planner.verify import verify
 from placewright.solving import solve
 
 from .opened import Config, config, of, problem_of

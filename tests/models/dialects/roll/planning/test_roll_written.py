@@ -8,7 +8,7 @@ from placewright.models.dialects import roll
 from placewright.models.findings.span import apply_edits
 from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import Assignment, compress, seats
-from placewright.solver.verify import verify
+from placewright.planner.verify import verify
 from placewright.solving import solve
 
 from .opened import Config, config, of

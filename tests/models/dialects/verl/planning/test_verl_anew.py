@@ -18,9 +18,9 @@ from placewright.models.planning.workload import STEADY, STREAM
 from placewright.models.problem import Problem
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.planning.after.own.own_ranks import own_of
-from placewright.solver.planning.costs import cost_model
-from placewright.solver.verify import verify
+from placewright.planner.baseline import own_of
+from placewright.planner.costs import cost_model
+from placewright.planner.verify import verify
 from placewright.solving import solve
 
 Of = Callable[..., Reading]

@@ -7,8 +7,8 @@ from itertools import product
 import placewright as pw
 import pytest
 from placewright.models.reading import Reading
-from placewright.solver.planning.after.own.own_ranks import own
-from placewright.solver.verify import verify
+from placewright.planner.baseline import own
+from placewright.planner.verify import verify
 
 from .test_verl_proved import BESIDE, MEGATRON, TEXT, Size, hints, of
 

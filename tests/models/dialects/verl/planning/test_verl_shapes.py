@@ -11,12 +11,12 @@ import pytest
 from placewright.models.findings.finding import error
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
-from placewright.solver.planning.after.own.own_ranks import own_of
-from placewright.solver.planning.asking.asked import asked
-from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.placing.laying import laid_out
-from placewright.solver.planning.placing.placing import placing
-from placewright.solver.planning.searching.search import search
+from placewright.planner.baseline import own_of
+from placewright.planner.costs import cost_model
+from placewright.planner.placing.laying import laid_out
+from placewright.planner.placing.placing import placing
+from placewright.planner.problem import asked
+from placewright.planner.search.search import search
 from placewright.solver.searching.search import solve
 
 SCRIPT = """\

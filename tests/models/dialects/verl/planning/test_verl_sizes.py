@@ -16,10 +16,10 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.models.text.tree import Mapping
-from placewright.solver.planning.answering import answering
-from placewright.solver.planning.searching.sizes.settling import settle
+from placewright.planner.answer import answering
+from placewright.planner.search.settle import settle
+from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve as place
-from placewright.solver.verify import verify
 from placewright.solving import solve
 
 NODES, EACH, ROLLOUT = "${trainer.nnodes}", "${trainer.n_gpus_per_node}", "${actor_rollout_ref.rollout.tensor_model_parallel_size}"

@@ -10,9 +10,9 @@ from placewright.models.dialects.load import read
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
 from placewright.models.text.source import Source
-from placewright.solver.planning.after.own.own_ranks import own_of
-from placewright.solver.planning.asking.asked import asked
-from placewright.solver.planning.costs import cost_model
+from placewright.planner.baseline import own_of
+from placewright.planner.costs import cost_model
+from placewright.planner.problem import asked
 from placewright.solving import solve
 
 FILE = """\

@@ -1,0 +1,199 @@
+"""What a plan takes for granted, and what its times rest on."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Iterator, Sequence
+
+from ..models.account import BETWEEN, BEYOND, FORMULA, MEASURED, Basis
+from ..models.component import Component
+from ..models.machines.node_group import ACCELERATOR
+from ..models.memory.bill import DECLARED, KEPT, WORKS, BlockBill
+from ..models.parallel import DEGREES, Parallel
+from ..models.planning.design import Design
+from ..models.planning.kind import NO_KIND, Kind
+from ..models.planning.measured import LINEAR, Measured
+from ..models.planning.question import Question
+from ..models.planning.workload import SECONDS, Timed
+from ..models.problem import Problem
+from ..models.quantity import write_memory
+from ..solver.wording import listed
+from .overlapping import overlapping
+from .policies import refused_degrees
+from .room import model_on
+from .times import evenly_on, model_of, points, slowest, times_on
+
+
+def assumed(problem: Problem, question: Question) -> Iterator[str]:
+    """One sentence each: what its dialect takes for granted, which degrees a model refuses, who never shares, who waits for nobody, and that time does not matter."""
+    workload = problem.job.workload
+    if workload is None:
+        return
+    yield from workload.assumed
+    yield from refused_degrees(problem)
+    yield from never_shared(problem, question)
+    yield from _left_alone(problem, question)
+    if any(overlapping(problem)):
+        yield "beside ranks that overlap in part it is not looked for what becomes of the plan where a hint is wrong"
+    if workload.flows:
+        yield from _beside(question)
+    if workload.aim != SECONDS and workload.budget.nanoseconds is None:
+        yield "the fewest accelerators however long an iteration takes: no `budget` of seconds is said"
+
+
+def _left_alone(problem: Problem, question: Question) -> Iterator[str]:
+    """Who keeps its ranks to itself, though its framework lets others use them: of a plan with others on them nobody knows what it takes."""
+    if not problem.job.capabilities.shares_accelerators:
+        return
+    given = [each for each in problem.components if each.runs is not None and each.timed is None and each.name not in question.options]
+    names = [each.name for each in given if problem.kind(each) == ACCELERATOR and each.name not in problem.job.overlaps]
+    if names:
+        have, them = ("has", "its ranks stay") if len(names) == 1 else ("have", "their ranks stay")
+        yield f"{listed(names)}: {them}, and nobody else is put onto them, since {'it' if len(names) == 1 else 'they'} {have} no `seconds`"
+
+
+def _beside(question: Question) -> Iterator[str]:
+    """Who works at any time, since no chain names it."""
+    named = {task for edge in question.edges for task in (edge.earlier, edge.later)}
+    unnamed = [task for task in range(len(question.tasks)) if task not in named]
+    if not unnamed or len(question.tasks) < 2:
+        return
+    whole = {name for name, its in question.tasks_of.items() if set(its) <= set(unnamed)}
+    names = dict.fromkeys(its.component if its.component in whole else str(its) for its in (question.tasks[task] for task in unnamed))
+    why = "no chain of `workflow` names " + ("it" if len(names) == 1 else "them") if named else "no `workflow` says what works on what"
+    yield f"{listed(list(names))}: {'waits' if len(names) == 1 else 'wait'} for nobody, since {why}"
+
+
+def bases(problem: Problem, question: Question, design: Design) -> tuple[Basis, ...]:
+    """What the time of each task rests on, in the order of the tasks."""
+    found = []
+    for number, task in enumerate(question.tasks):
+        timed = problem[task.component].timed
+        if timed is not None:
+            found.append(_basis(problem, question, design, timed, number))
+    return tuple(found)
+
+
+def _basis(problem: Problem, question: Question, design: Design, timed: Timed, number: int) -> Basis:
+    task, option = question.tasks[number], design.options[question.tasks[number].component]
+    on = question.kinds[option.kind] if option.kind != NO_KIND else None
+    open_on = question.on_models.get(task.component, ())
+    at_once = open_on if len(open_on) > 1 else evenly_on(problem, problem[task.component])
+    times = times_on(timed, at_once)
+    model, alike = slowest(times, task.phase, option.amount, option.parallel)
+    model = model or (open_on[0] if open_on else _model(problem, task.component, on))
+    timed = times.get(model, timed)
+    its = points(timed.measured, task.phase, option.parallel, model)
+    if all(each.accelerators != option.amount for each in its):
+        its = points(timed.measured, task.phase, option.parallel, model, on=option.amount) or its
+    kind, counts, scaling = _follows(timed, its, option.amount)
+    degrees = _unsaid(problem.job.choices.get(task.component, ()), timed, its, option.parallel)
+    bound = len(question.confined.get(task.component, ())) == 1
+    chosen = task.component in question.of_one_kind or (on is not None and bool(on.models) and not bound)
+    models = chosen and not at_once and any(not each.model for each in its)
+    time = design.nanoseconds(question, number)
+    as_written = task.component in problem.job.own and option.parallel == problem.own_degrees(problem[task.component])
+    on_model = model if at_once else ""
+    rising = _rising(its, counts)
+    return Basis(task, option.amount, time, kind, counts, scaling, degrees, models, on_model, at_once, as_written, alike, rising)
+
+
+def _model(problem: Problem, name: str, on: Kind | None) -> str:
+    """The model whose times a component has on a kind of accelerators."""
+    if on is None:
+        return ""
+    if on.mixed and len(on.models) > 1:
+        return model_of(problem, problem[name]) or on.model
+    return model_on(problem, problem[name]) if on.holders else on.model
+
+
+def _unsaid(choices: Sequence[Parallel], timed: Timed, its: Sequence[Measured], parallel: Parallel) -> str:
+    """Which degrees differ among the choices, and these measurements do not say with which they were made.
+
+    A time that names none of a degree was measured without it where others name it.
+    """
+    differ = [degree for degree in DEGREES if len({getattr(each, degree) for each in choices}) > 1]
+    others = timed.measured if all(each.parallel == parallel for each in its) else ()
+    unsaid = [degree for degree in differ if not (all(each.names(degree) for each in its) or any(each.names(degree) for each in others))]
+    return "degrees" if unsaid == differ and unsaid else listed(unsaid)
+
+
+def _follows(timed: Timed, its: Sequence[Measured], amount: int) -> tuple[str, tuple[int, ...], str]:
+    """(kind, counts, scaling) of the time on so many, as planner/times.py takes it from these measurements."""
+    exact = [point for point in its if point.accelerators == amount]
+    if exact:
+        assumed = exact[-1].assumed
+        return FORMULA if assumed else MEASURED, (amount,), assumed
+    counts = sorted({point.accelerators for point in its})
+    kind = BETWEEN if counts[0] < amount < counts[-1] else BEYOND
+    if timed.scaling == LINEAR or len(counts) == 1:
+        return kind, (min(counts, key=lambda count: max(count, amount) / min(count, amount)),), LINEAR
+    above = next((place for place, count in enumerate(counts) if count > amount), len(counts) - 1)
+    return kind, (counts[max(above, 1) - 1], counts[max(above, 1)]), timed.scaling
+
+
+def _rising(its: Sequence[Measured], counts: tuple[int, ...]) -> bool:
+    """Do the measurements on these counts take longer the more accelerators there are?"""
+    times = {point.accelerators: point.nanoseconds for point in its}
+    return len(counts) > 1 and times[counts[0]] < times[counts[-1]]
+
+
+def emptied(bills: Sequence[BlockBill]) -> Iterator[str]:
+    """A sentence, where all of their memory would have no room beside that of the others.
+
+    Nothing is said where nobody knows how much memory there is: no plan rests on it there.
+    """
+    names = dict.fromkeys(name for each in bills if each.capacity is not None for name in _emptied(each, each.capacity))
+    if names:
+        of = "its" if len(names) == 1 else "their"
+        yield f"{listed(list(names))}: nothing of {of} memory stays while others work there, as no `offloaded` says more; all of it would have no room"
+
+
+def _emptied(bill: BlockBill, capacity: int) -> Iterator[str]:
+    """Those of which one alone would have no room in some part; and the others, where these would have none together."""
+    works = [its for moment in bill.moments for its in moment.entries if its.state == WORKS]
+    needs = {its.component: its.mebibytes for its in sorted(works, key=lambda its: its.mebibytes)}
+    gone = set[str]()
+    for moment in bill.moments:
+        if any(its.state == WORKS for its in moment.entries):
+            left = capacity - moment.mebibytes
+            away = [its.component for its in moment.entries if its.state == KEPT and its.origin == DECLARED and not its.mebibytes]
+            large = {name for name in away if needs.get(name, 0) > left}
+            rest = {name for name in away if name not in large}
+            gone |= large | (rest if sum(needs.get(name, 0) for name in rest) > left else set())
+    return (name for name in bill.block.components if name in gone)
+
+
+def never_shared(problem: Problem, question: Question) -> Iterator[str]:
+    """One sentence on what is declared to need its memory all the time, for want of a `phase`, and has no room beside others for that alone."""
+    parted = {frozenset(pair) for pair in question.apart}
+    open_ = [its for name in question.options if (its := problem[name]).runs is None and its.timed is not None and its.memory]
+    pairs = [
+        pair for pair in combinations(open_, 2) if frozenset(each.name for each in pair) not in parted and _only_in_turns(question, *pair)
+    ]
+    if not pairs:
+        return
+    names = [its.name for its in open_ if any(its in pair for pair in pairs)]
+    phases = [each for each in names if each in question.resident]
+    if len(pairs) == 1:
+        (one, other) = pairs[0]
+        both = f"{write_memory(one.memory)} and {write_memory(other.memory)}"
+        said = f"never on the same accelerators: {both} at once are more than the {write_memory(_room(question, one, other))} of one"
+    else:
+        said = "not all on the same accelerators, where they would need more memory at once than there is"
+    yield f"{listed(names)}: {said}; a `phase` of {'each' if phases == names else listed(phases)} would say that they take turns"
+
+
+def _only_in_turns(question: Question, one: Component, other: Component) -> bool:
+    """Have two that need all of their memory all the time no room together on any accelerators, and would they if they took turns?"""
+    if question.resident.isdisjoint((one.name, other.name)) or question.idle.among((one.name, other.name)):
+        return False
+    in_turns = max(one.memory + other.offloaded, other.memory + one.offloaded)
+    return in_turns <= _room(question, one, other) < one.memory + other.memory
+
+
+def _room(question: Question, one: Component, other: Component) -> int:
+    """MiB of the largest accelerators that both may be on; 0 where that is not known of some, or there are none."""
+    kinds = {option.kind for option in question.options[one.name]} & {option.kind for option in question.options[other.name]} - {NO_KIND}
+    sizes = [question.kinds[kind].memory for kind in kinds]
+    return 0 if None in sizes else max((size for size in sizes if size is not None), default=0)

@@ -1,0 +1,230 @@
+"""The file's own ranks under the same cost model as the plan: their price, and why they are no plan where they are none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Iterator
+
+from ..models.account import Own, WithoutRanks
+from ..models.answer import Solve
+from ..models.component import UNBOUNDED, Component
+from ..models.findings.finding import Severity
+from ..models.memory.bill import DECLARED, BlockBill
+from ..models.placements.assignment import Assignment
+from ..models.planning.design import Design
+from ..models.planning.option import Option
+from ..models.planning.planned import Planned, Priced
+from ..models.planning.question import Question
+from ..models.planning.workload import Workload
+from ..models.problem import AMOUNT, Problem
+from ..models.quantity import write_estimate, write_memory
+from ..models.times.of_ties import as_chosen
+from ..models.times.of_ties import as_written as as_written_degrees
+from ..solver.wording import listed
+from .assumptions import bases
+from .benders import as_written
+from .check import forbidden
+from .costs import cost_model
+from .costs.cost_model import CostModel, iteration, segment_times
+from .memory import bills, without_estimates
+from .overlapping import RanksPutBack, overlapping, taking_turns
+from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
+from .placing.lying_over import all_held
+from .problem import asked
+from .related import related
+from .scope import counts_by_model
+from .traffic import Traffic
+
+
+def own(problem: Problem, planned: Planned) -> Own | None:
+    """What the file's own ranks come to, of those that were read anew; None where it has none."""
+    if not problem.job.own:
+        return None
+    turned = taking_turns(problem) if any(overlapping(problem)) else None
+    if turned is not None and (ranks := RanksPutBack.of(problem)) is not None:
+        its = as_written_degrees(turned)
+        found = own_of(its, asked(its, its.job.workload or Workload()), cost_model(planned.model))
+        return replace(found, priced=found.priced and ranks.priced(found.priced), problem=problem, question=ranks.question(found.question))
+    if planned.question.over_kinds:  # its ranks may be on other models, or on one
+        its = as_written_degrees(problem)
+        return own_of(its, asked(its, its.job.workload or Workload()), cost_model(planned.model))
+    its, question = (problem, planned.question) if not planned.in_part else _as_written(problem, planned)
+    return own_of(its, question, cost_model(planned.model))
+
+
+def _as_written(problem: Problem, planned: Planned) -> tuple[Problem, Question]:
+    """The problem with the degrees of the file, and its question, which heeds the estimates of memory if that of the plan does."""
+    for its in (problem, without_estimates(problem)):
+        workload = its.job.workload if its is not None else None
+        if (
+            its is not None
+            and workload is not None
+            and asked(as_chosen(its, planned), workload, planned.question.barred) == planned.question
+        ):
+            return as_written_degrees(its), asked(as_written_degrees(its), workload)
+    return problem, planned.question
+
+
+def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
+    """What the ranks come to that the file gives to the components of a question."""
+    question = given_over_nodes(problem, question)
+    try:
+        seats = seats_of(problem, question)
+        lies = as_it_lies(problem, question, seats)
+        design = design_of_ranks(lies, seats, model)
+    except NoPrice as reason:
+        return Own(None, problem, question, str(reason))
+    question = lies.question
+    times = tuple(segment_times(model, question, design))
+    placed = Assignment({name: runs_of(problem, question, name) for name in seats})
+    held = all_held(problem, Assignment({**problem.given().runs, **placed.runs})) if question.shared else None
+    priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question), held)
+    reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
+    known = replace(_demanded(problem, known), barred=())
+    reasons = [*reasons, *problem.job.own_faults, *_too_many(question, priced)]
+    refuses = (*reasons, *_forbidden(known, model, design))
+    broken = () if reasons else tuple(_broken(problem, question, design))
+    offered = _with_offered(problem, known, design)
+    unclear = bool(refuses) and not reasons and not broken and not any(_forbidden(offered, model, design))
+    counts = counts_by_model(problem, placed, seats) if lies.problem is not problem else {}
+    basis, large = bases(lies.problem, question, design), tuple(over_estimates(lies.problem, question, design))
+    return Own(
+        priced, lies.problem, question, forbidden=refuses or broken, unclear=unclear, bases=basis, counts=counts, over_estimates=large
+    )
+
+
+def _forbidden(question: Question, model: CostModel, design: Design) -> Iterator[str]:
+    """What is forbidden of ranks; estimates of memory are no demand."""
+    asked_for, its = as_declared(question, design)
+    return forbidden(asked_for, model, its)
+
+
+def _refusals(problem: Problem, question: Question, design: Design) -> tuple[list[str], Question]:
+    """Why counts of a design are not among the options, as far as that is known; the question that has them."""
+    options, reasons = dict(question.options), []
+    for name, mine in design.options.items():
+        if mine not in options[name] and (reason := refused(problem, problem[name], mine.amount, mine.parallel)):
+            reasons.append(reason)
+            options[name] = (*options[name], mine)
+    others = {name for name, mine in design.options.items() if mine.parallel not in problem.job.choices.get(name, (mine.parallel,))}
+    ways = tuple(  # pairs say of offered degrees alone what goes together
+        replace(way, paired=tuple(each for each in way.paired if others.isdisjoint((each.one, each.other)))) for way in question.ways
+    )
+    return reasons, replace(question, options=options, ways=ways)
+
+
+def _with_offered(problem: Problem, question: Question, design: Design) -> Question:
+    """The question with the options of a design whose degrees its hints offer, whatever speaks against these counts."""
+    mine = {name: its for name, its in design.options.items() if its.parallel in problem.job.choices.get(name, (problem[name].parallel,))}
+    return replace(question, options={name: (*its, *([mine[name]] if name in mine else [])) for name, its in question.options.items()})
+
+
+def _too_many(question: Question, priced: Priced) -> Iterator[str]:
+    """That more accelerators are held than may be, where what is shared lies so that the design does not say it."""
+    most = question.budget.accelerators
+    if most is not None and priced.accelerators(question) > most + question.held >= priced.design.held(question):
+        yield f"{priced.accelerators(question)} accelerators are used, {most + question.held} may be"
+
+
+def _demanded(problem: Problem, question: Question) -> Question:
+    """The question without what only tells a plan where to leave those that have no times, and what follows from that, unless it is demanded too.
+
+    What was to lie inside something else for that alone may lie there, or anywhere; so may what a plan has apart.
+    """
+    relations = tuple(each for each in problem.job.relations if not each.proposed)
+    if len(relations) == len(problem.job.relations):
+        return question
+    bare = replace(problem, job=replace(problem.job, relations=relations))
+    said = related(bare, [bare[name] for name in question.components])
+    same = {frozenset(pair) for pair in said.together}
+    together = frozenset(pair for pair in question.together if frozenset(pair) in same)
+    led = {name for each in problem.job.relations if each.proposed for name in each.components if problem[name].timed is None}
+    return replace(
+        question, together=together, within=question.within & said.within, inside=question.within - said.within, alone=question.alone - led
+    )
+
+
+def _broken(problem: Problem, question: Question, design: Design) -> Iterator[str]:
+    """The rules that the ranks break, where the design itself may be proposed."""
+    from ..solver.given import check_given
+
+    for finding in check_given(as_written(problem, question, design)):
+        if finding.severity is Severity.ERROR:
+            yield f"{finding.code}: {finding.message}"
+
+
+def _with_beaten(problem: Problem, question: Question, design: Design) -> Question:
+    """The question with the options of a design that its hints offer, and that it has not because others beat them."""
+    options = dict(question.options)
+    for name, mine in design.options.items():
+        offered = problem.job.choices.get(name, (problem[name].parallel,))
+        whole = not mine.amount % problem.divided(name, mine.parallel).replica
+        beaten = mine not in options[name] and mine.parallel in offered and whole
+        if beaten and any((its.kind, its.amount) == (mine.kind, mine.amount) for its in options[name]):
+            options[name] = (*options[name], mine)
+    return replace(question, options=options)
+
+
+def _traffic(problem: Problem, question: Question) -> int:
+    """Nanoseconds that what crosses the topology takes, where that counts."""
+    workload = problem.job.workload
+    if workload is None or not workload.bandwidth:
+        return 0
+    runs = {each.name: its for each in problem.components if (its := problem.job.own.get(each.name) or each.runs)}
+    return Traffic(problem, workload).nanoseconds(Assignment(runs))
+
+
+def without_ranks(problem: Problem, solve: Solve) -> WithoutRanks | None:
+    """What would be planned without the ranks that the file fixes; None where it fixes none of what has times, or nothing is found."""
+    names = tuple(each.name for each in problem.components if each.timed and each.runs is not None)
+    if not names:
+        return None
+    parts = tuple(left_open(each) if each.name in names else each for each in problem.components)
+    planned = solve(replace(problem, job=replace(problem.job, components=parts))).planned
+    return WithoutRanks(names, planned) if planned is not None else None
+
+
+def left_open(component: Component) -> Component:
+    """The component without its ranks; any count is possible where only these say how many."""
+    if AMOUNT in component.spans:
+        return replace(component, runs=None)
+    return replace(component, runs=None, least=1, most=UNBOUNDED, counts=())
+
+
+def as_declared(question: Question, design: Design) -> tuple[Question, Design]:
+    """Both with the memory that is declared alone."""
+    options = {name: tuple(map(_declared, its)) for name, its in question.options.items()}
+    return replace(question, options=options), replace(design, options={name: _declared(its) for name, its in design.options.items()})
+
+
+def _declared(option: Option) -> Option:
+    return replace(option, memory=0, kept=0, estimated=False) if option.estimated else option
+
+
+def over_estimates(problem: Problem, question: Question, design: Design) -> Iterator[str]:
+    """Of which accelerators the ranks need more than there is by estimates, with their slack; not of those that what is declared overfills."""
+    runs = {each.name: its for each in problem.components if (its := problem.job.own.get(each.name) or each.runs)}
+    for each in bills(problem, question, design, Assignment(runs)):
+        if each.tight and each.capacity is not None and not _is_overfilled(each, each.capacity):
+            need = max(moment.demanded for moment in each.moments)
+            names = listed(list(each.block.components))
+            verb = "need" if len(each.block.components) > 1 else "needs"
+            yield f"{names} {verb} {write_estimate(need)} of an accelerator, a tenth of which is to stay free, and it has {write_memory(each.capacity)}"
+
+
+def _is_overfilled(bill: BlockBill, capacity: int) -> bool:
+    return any(sum(entry.mebibytes for entry in moment.entries if entry.origin == DECLARED) > capacity for moment in bill.moments)
+
+
+def given_over_nodes(problem: Problem, question: Question) -> Question:
+    """The question with the counts that only groups over nodes allow; as it is where the framework refuses these."""
+    workload = problem.job.workload
+    if workload is None or not problem.job.capabilities.groups_may_cross:
+        return question
+    wide = asked(problem, workload, over_nodes=True)
+    options = {}
+    for name, its in question.options.items():
+        known = {(each.kind, each.amount, each.parallel) for each in its}
+        more = (each for each in wide.options[name] if (each.kind, each.amount, each.parallel) not in known)
+        options[name] = (*its, *more)
+    return replace(question, options=options, areas=wide.areas)

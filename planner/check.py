@@ -1,0 +1,264 @@
+"""Is a design an answer of its question? Plain arithmetic, apart from every search."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+from math import lcm
+from typing import Iterator, Mapping
+
+from ..models.findings.wording import plural
+from ..models.planning.barring import bars
+from ..models.planning.design import Block, Design
+from ..models.planning.limits import Area
+from ..models.planning.question import Question
+from ..models.planning.way import Way
+from ..models.planning.workload import SECONDS
+from ..models.quantity import write_estimate, write_memory
+from ..solver.durations import exactly_in_seconds, in_seconds, with_unit
+from ..solver.wording import listed
+from .costs.cost_model import CostModel, iteration
+
+
+def faults(question: Question, model: CostModel, design: Design) -> Iterator[str]:
+    """What is wrong with it, each in a sentence; nothing if it is an answer."""
+    yield from forbidden(question, model, design)
+    for one, other in design.overlapping:
+        yield f"`{one}` and `{other}` share some accelerators, and neither lies inside the other"
+
+
+def forbidden(question: Question, model: CostModel, design: Design) -> Iterator[str]:
+    """The same of designs of which some components overlap otherwise than one inside the other, which no search proposes, too."""
+    yield from _options(question, design)
+    yield from _kinds(question, design)
+    yield from _relations(question, design)
+    yield from _segments(question, model, design)
+    yield from limited(question, design)
+    limit = question.budget.accelerators
+    if limit is not None and design.used(question) > limit:
+        yield f"{design.held(question)} accelerators are used, {limit + question.held} may be"
+    most, takes = question.budget.nanoseconds, iteration(model, question, design)
+    if most is not None and takes > most:
+        yield f"an iteration takes {with_unit(in_seconds(takes))}, {exactly_in_seconds(most)} may be taken"
+
+
+def price(question: Question, model: CostModel, design: Design) -> tuple[int, int]:
+    """What is as small as possible, and what comes second: nanoseconds and accelerators, in the order of the question's aim."""
+    takes = iteration(model, question, design)
+    used = design.used(question)
+    return (takes, used) if question.aim == SECONDS else (used, takes)
+
+
+def memory(question: Question, design: Design, block: Block) -> int:
+    """MiB that the components of a block need on each of its accelerators at the worst moment.
+
+    Those that are resident need theirs all the time; of the others those of one phase at a time, and the rest keep what they keep.
+    What the framework does not start there needs none, and what does its work works in its turns too.
+    """
+    idle = question.idle.among(block.components)
+    its = [(name, design.options[name]) for name in block.components if name not in idle]
+    always = sum(option.memory for name, option in its if name in question.resident)
+    turns = [(name, option) for name, option in its if name not in question.resident]
+    rises: dict[tuple[str, str], int] = {}
+    for name, option in turns:
+        for turn in question.turns_beside(name, idle):
+            rises[turn] = rises.get(turn, 0) + option.memory - option.kept
+    return always + sum(option.kept for _, option in turns) + max(rises.values(), default=0)
+
+
+def _options(question: Question, design: Design) -> Iterator[str]:
+    for name, options in question.options.items():
+        option = design.options.get(name)
+        if option is None or option not in options:
+            amount = "it has no option" if option is None else f"not on {option.amount} with these degrees"
+            yield f"`{name}` may not run so, {amount}: its counts, degrees, batches or times do not allow it"
+            continue
+        blocks = [design.blocks[index] for index in design.blocks_of(name)]
+        if sum(block.accelerators for block in blocks) != option.accelerators:
+            yield f"the blocks of `{name}` have not {option.accelerators} accelerators"
+        if any(block.kind != option.kind for block in blocks):
+            yield f"a block of `{name}` is of another kind than its option"
+        if len(blocks) > 1 and not question.nested:
+            yield f"`{name}` shares only some of its accelerators, which `nested: true` in `plan` would allow"
+
+
+def _kinds(question: Question, design: Design) -> Iterator[str]:
+    for index, kind in enumerate(question.kinds):
+        used = sum(block.accelerators for block in design.blocks if block.kind == index)
+        if used > kind.accelerators:
+            yield f"{used} {kind.model or 'accelerators'} are used, there are {kind.accelerators}"
+    for block in design.blocks:
+        if block.accelerators < 1 or not block.components:
+            yield "a block is empty"
+            continue
+        limit, needed = question.kinds[block.kind].memory, memory(question, design, block)
+        if limit is not None and needed > limit:
+            started = [name for name in block.components if name not in question.idle.among(block.components)]
+            yield f"{_needs(design, started, needed)}, and it has {write_memory(limit)}"
+    if len({block.components for block in design.blocks}) < len(design.blocks):
+        yield "two blocks have the same components"
+
+
+def _needs(design: Design, names: list[str], mebibytes: int) -> str:
+    """What components need of each accelerator; estimates have their slack."""
+    told = f"{listed(names)} {'need' if len(names) > 1 else 'needs'}"
+    if not any(design.options[name].estimated for name in names):
+        return f"{told} {write_memory(mebibytes)} of an accelerator"
+    return f"by estimates {told} {write_estimate(mebibytes)} of an accelerator, a tenth of which is to stay free"
+
+
+def _relations(question: Question, design: Design) -> Iterator[str]:
+    uses = {name: set(design.blocks_of(name)) for name in question.components}
+    for one, other in sorted(question.together):
+        if uses[one] != uses[other]:
+            yield f"`{one}` and `{other}` are not on the same accelerators"
+    for one, other in sorted(question.apart):
+        if uses[one] & uses[other]:
+            yield f"`{one}` and `{other}` share accelerators"
+    for one, other in sorted(question.within):
+        if not uses[one] <= uses[other]:
+            yield f"`{one}` is not within `{other}`"
+    if question.only_within:
+        yield from _not_demanded(question, uses)
+    if question.ways and not any(_is_arranged(way, uses) for way in question.ways):
+        names = [f"`{way.name}`" for way in question.ways]
+        yield (
+            f"it is not {names[0]}, the only arrangement that is looked at"
+            if len(names) == 1
+            else f"it is none of the arrangements {', '.join(names)}"
+        )
+    related = {frozenset(pair) for pair in (*question.together, *question.within, *question.inside)}
+    for one, other in combinations(question.components, 2):
+        if uses[one] & uses[other] and not question.alone.isdisjoint((one, other)) and frozenset((one, other)) not in related:
+            yield f"`{one}` and `{other}` share accelerators, and nothing says that they may"
+
+
+def _not_demanded(question: Question, uses: Mapping[str, set[int]]) -> Iterator[str]:
+    """Components inside others that nothing demands or lets be there, neither of themselves nor of those on the same accelerators.
+
+    Where the file does not forbid it, what lies inside others is only what goes along with them, unless the file says otherwise.
+    """
+    why = "which `nested: false` in `plan` forbids" if question.forbids_nesting else "which `nested: true` in `plan` would allow"
+    may = sorted(question.within | question.inside)
+    for inner, outer in permutations(question.components, 2):
+        if not uses[inner] < uses[outer] or not uses[inner]:
+            continue
+        reached = [uses[inner]]
+        for its in reached:
+            reached += [uses[other] for one, other in may if uses[one] == its and uses[other] not in reached]
+        if uses[outer] not in reached:
+            yield f"`{inner}` uses only some of the accelerators of `{outer}`, {why}"
+
+
+def _is_arranged(way: Way, uses: Mapping[str, set[int]]) -> bool:
+    """Do the components, each of which uses these blocks, lie as this way has them?"""
+    apart = all(uses[one].isdisjoint(uses[other]) for one, other in way.apart)
+    return apart and all(uses[one] == uses[other] for one, other in way.together)
+
+
+def _segments(question: Question, model: CostModel, design: Design) -> Iterator[str]:
+    segments, used = design.segments, set(design.segments)
+    if len(segments) != len(question.tasks) or (used != set(range(len(used))) and not model.by_phase):
+        yield "the segments are not numbered 0, 1, ... of every task"
+        return
+    for edge in question.edges:
+        if model.by_phase:
+            break
+        early, late = segments[edge.earlier], segments[edge.later]
+        if early > late or (edge.whole and early == late):
+            yield f"{question.tasks[edge.later]} runs before {question.tasks[edge.earlier]} has ended"
+    for index, task in enumerate(question.tasks):
+        if model.by_phase and model.segment(question, index) != segments[index]:
+            yield f"{task} runs in another phase than its own"
+    if not model.turns:
+        for one, other in combinations(range(len(segments)), 2):
+            first, second = question.tasks[one].component, question.tasks[other].component
+            if segments[one] == segments[other] and takes_turns(question, design, first, second):
+                yield f"{question.tasks[one]} and {question.tasks[other]} run at the same time on the same accelerators"
+        yield from in_rounds(question, design)
+    if fault := model.refuses(question, [block.components for block in design.blocks], segments):
+        yield fault
+
+
+def limited(question: Question, design: Design) -> Iterator[str]:
+    """What is wrong with it, each in a sentence."""
+    uses = {name: frozenset(design.blocks_of(name)) for name in question.components}
+    for area in question.areas:
+        yield from _in_area(design, uses, area)
+    for one, other in sorted(question.whole):
+        if uses[one] & uses[other] and uses[one] != uses[other]:
+            yield f"`{one}` and `{other}` share some accelerators and not all"
+    for one, other in sorted(question.not_fewer):
+        few, many = design.options[one].processes, design.options[other].processes
+        if few < many:
+            yield f"`{one}` has {few} {plural('process', few)} and `{other}` {many}"
+    for one, other in sorted(question.in_step):
+        has, met = design.options[one].amount, design.options[other]
+        if uses[one] & uses[other] and has * met.processes % met.amount:
+            size = met.amount // met.processes
+            yield f"`{one}` shares accelerators with `{other}`, but {has} are no whole groups for processes of {size}"
+    for multiple in dict.fromkeys(each for way in question.ways for each in way.multiples):
+        mine, its = design.options[multiple.one].amount, design.options[multiple.other].amount
+        if any(degrees not in (None, design.options[name].parallel) for name, degrees in multiple.meant):
+            continue
+        if not multiple.holds(mine, its):
+            step = f"a multiple of {multiple.step}, and " if multiple.step > 1 else ""
+            yield f"`{multiple.one}` has {mine} accelerators beside {its} of `{multiple.other}`: it may have {step}no more than these or a multiple of them"
+    for names in question.filling:
+        used = sum(block.accelerators for block in design.blocks if not names.isdisjoint(block.components))
+        if used != sum(kind.accelerators for kind in question.kinds):
+            yield f"{', '.join(sorted(names))} leave accelerators over"
+    if any(bars(each, design) for each in question.barred):
+        yield "it is barred"
+    if (way := design.way(question)) is not None:
+        yield from _amiss(question, design, way)
+
+
+def _amiss(question: Question, design: Design, way: Way) -> Iterator[str]:
+    """What is not as the way has it in which the components lie."""
+    for name, least in way.least.items():
+        if name in design.options and design.options[name].amount < least:
+            yield f"`{name}` has {design.options[name].amount}, fewer than the {least} that it needs where the job is {way.name}"
+    for pair in way.paired:
+        if {pair.one, pair.other} <= design.options.keys():
+            mine, its = (design.options[name].parallel for name in (pair.one, pair.other))
+            if pair.of(mine, its) is None:
+                yield f"`{pair.one}` has {mine} beside {its} of `{pair.other}`, which do not go together where the job is {way.name}"
+    for name, shape in way.shapes.items():
+        known = name in design.options and all(name in each.shapes for each in question.ways)
+        if known and design.options[name].parallel != shape.parallel:
+            yield f"`{name}` has {design.options[name].parallel}, and {shape.parallel} where the job is {way.name}"
+
+
+def _in_area(design: Design, uses: dict[str, frozenset[int]], area: Area) -> Iterator[str]:
+    """Blocks of components inside no others: they come in groups that are whole for all of these."""
+    outermost = {its for its in uses.values() if its and not any(its < other for other in uses.values())}
+    for size, most in area.rooms.items():
+        used = 0
+        for blocks in outermost:
+            members = [name for name, its in uses.items() if its == blocks]
+            groups = lcm(*(design.options[name].group for name in members))
+            if groups % size == 0 and not area.components.isdisjoint(members):
+                used += sum(design.blocks[index].accelerators for index in blocks if design.blocks[index].kind == area.kind)
+        if used > most:
+            yield f"{used} accelerators in groups of {size} are used where {most} are"
+
+
+def in_rounds(question: Question, design: Design) -> Iterator[str]:
+    """What is wrong with it, of a cost model in which tasks that share accelerators do not run at the same time."""
+    wholes = {(edge.earlier, edge.later) for edge in question.edges if edge.whole}
+    for its in question.rounds:
+        names, in_turn = ", ".join(str(question.tasks[task]) for task in sorted(its)), False
+        for one, other in combinations(sorted(its), 2):
+            first, second = question.tasks[one].component, question.tasks[other].component
+            in_turn |= takes_turns(question, design, first, second) or (one, other) in wholes
+        parts = len({design.segments[task] for task in its})
+        if in_turn and parts < len(its):
+            yield f"{names} wait for each other and some share accelerators, so that no two of them run at the same time"
+        if not in_turn and parts > 1:
+            yield f"{names} wait for each other, so that they run at the same time"
+
+
+def takes_turns(question: Question, design: Design, one: str, other: str) -> bool:
+    """Does all that these components do run one after the other, in a cost model in which that holds for those that share accelerators?"""
+    shared = set(design.blocks_of(one)) & set(design.blocks_of(other))
+    return one == other or bool(shared) or not question.one_at_a_time.isdisjoint(((one, other), (other, one)))

@@ -1,0 +1,167 @@
+"""A design that no placement has, and all others of which the same proof shows it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Iterable, Mapping
+
+from ..models.answer import IMPOSSIBLE, Solve
+from ..models.component import UNBOUNDED, Component
+from ..models.on_size import OnSize
+from ..models.part import among
+from ..models.planning.barring import inside_of
+from ..models.planning.design import Design
+from ..models.planning.kind import NO_KIND
+from ..models.planning.limits import Barred, Use
+from ..models.planning.question import Question
+from ..models.problem import Problem
+from ..models.record import dataclass
+from .memory import need_on
+from .placing.placing import placing
+
+PROBES = 12
+"""Further placements that are tried for one design at most, so that others are ruled out with it."""
+
+
+def this_alone(design: Design) -> Barred:
+    """The design by itself, whatever part of the iteration its tasks run in."""
+    return _barred(design, design.options, {})
+
+
+def ruled_out(problem: Problem, question: Question, design: Design, solve: Solve, probes: int = PROBES) -> Barred:
+    """Designs that no placement has, this one among them; its parts of the iteration count where memory may be the reason.
+
+    Fewer components, without their traffic, and without memory where a kind has the same everywhere, are placed by themselves: what is
+    impossible for them is impossible for every design that has them so. Then the same with so many accelerators or more, and with the
+    fewest that are already too many.
+    """
+    probing = _Probing(problem, question, design, solve, min(probes, PROBES))
+    every = {name: design.options[name].amount for name in question.components}
+    if not probing.is_impossible(every, False):
+        return replace(this_alone(design), segments=design.segments)
+    if problem.job.laying is not None:  # the dialect lays out all that it is told of, and as much of it as it is told
+        has_room = any(True for _ in problem.job.laying.laid(every, problem.cluster))
+        return this_alone(design) if has_room else _with_any_degrees(design)
+    names = dict(every)
+    # Which way a design keeps to, and what its terms come to, all components say together.
+    for name in every if not (question.ways or problem.caps or problem.unlike) else ():
+        fewer = {each: amount for each, amount in names.items() if each != name}
+        if fewer and probing.is_impossible(fewer, False):
+            names = fewer
+    if not probing.is_impossible(names, True):
+        return _barred(design, names, {})
+    return _barred(design, names, probing.fewest(names))
+
+
+def _barred(design: Design, names: Iterable[str], least: Mapping[str, int]) -> Barred:
+    """`least`: from how many accelerators on; where it names none, exactly as many as the design has."""
+    uses = {}
+    for name in names:
+        option = design.options[name]
+        uses[name] = Use(option.kind, least.get(name, option.amount), option.parallel, name in least)
+    return Barred(uses, inside_of(design, frozenset(uses)))
+
+
+def _with_any_degrees(design: Design) -> Barred:
+    """All designs of these sizes: what the framework has no room for it has none for whatever its degrees are."""
+    alone = this_alone(design)
+    return replace(alone, uses={name: replace(use, parallel=None) for name, use in alone.uses.items()})
+
+
+@dataclass
+class _Probing:
+    """Placements of parts of a design."""
+
+    problem: Problem
+    question: Question
+    design: Design
+    solve: Solve
+    probes: int
+
+    def is_impossible(self, amounts: Mapping[str, int], or_more: bool) -> bool:
+        """Is it proved that these components have no placement with so many accelerators, or also with more? False if nobody knows."""
+        if self.probes <= 0:
+            return False
+        self.probes -= 1
+        return self.solve(self._part(amounts, or_more)).verdict == IMPOSSIBLE
+
+    def fewest(self, amounts: Mapping[str, int]) -> dict[str, int]:
+        """From how many accelerators on nothing is possible; of components on the same ones it is the same number."""
+        found = dict(amounts)
+        for members in self._together(amounts):
+            its = self._amounts(members, found[members[0]])
+            low, high = -1, len(its) - 1  # nothing is possible from the amount at `high` on; up to that at `low` something may be
+            while high - low > 1 and self.probes > 0:
+                middle = 0 if low < 0 else (low + high) // 2  # mostly not even the fewest are possible
+                if self.is_impossible({**found, **dict.fromkeys(members, its[middle])}, True):
+                    high = middle
+                else:
+                    low = middle
+            found.update(dict.fromkeys(members, its[high]))
+        return found
+
+    def _amounts(self, members: Iterable[str], most: int) -> list[int]:
+        """The amounts up to `most` that all of them can have with the degrees that they have here."""
+        each = []
+        for name in members:
+            mine = self.design.options[name]
+            alike = (its for its in self.question.options[name] if (its.kind, its.parallel) == (mine.kind, mine.parallel))
+            each.append({its.amount for its in alike if its.amount <= most} | {most})
+        return sorted(set.intersection(*each))
+
+    def _together(self, names: Iterable[str]) -> list[tuple[str, ...]]:
+        """The components by the accelerators that they use; each that uses none alone."""
+        its: dict[object, list[str]] = {}
+        for name in names:
+            blocks = self.design.blocks_of(name)
+            its.setdefault(blocks or name, []).append(name)
+        return [tuple(members) for members in its.values()]
+
+    def _part(self, amounts: Mapping[str, int], or_more: bool) -> Problem:
+        placed = replace(placing(self.problem, self.question, self.design), explained=False)
+        left_out = set(self.question.components).difference(amounts)
+        placed = among(placed, {each.name for each in placed.components} - left_out)
+        components = tuple(self._bare(each, amounts, or_more) for each in placed.components)
+        job = replace(placed.job, components=components, shares=())
+        if placed.caps:
+            return replace(placed, job=job)
+        return replace(placed, job=replace(job, links=()), previous=None)
+
+    def _with_least_estimated(self, component: Component, amount: int) -> Component:
+        """It with the least that it needs by an estimate on so many accelerators or more, with the degrees that it has here.
+
+        Of these counts some may be no option of this question, and one of another in which that much is barred.
+        """
+        mine, its = self.design.options[component.name], self.problem[component.name]
+        sizes: set[int | None] = {each.capacity for each in mine.on_sizes} or {self.question.kinds[mine.kind].memory}
+        most = max(amount, self.question.kinds[mine.kind].accelerators)
+        every = [need_on(self.problem, its, mine.parallel, count, sizes) for count in range(amount, most + 1, mine.parallel.replica)]
+        each_size = zip(*(each.on_sizes for each in every))
+        on_sizes = tuple(OnSize(one[0].capacity, min(its.memory for its in one), min(its.kept for its in one)) for one in each_size)
+        needs = [(each.memory, each.kept) for each in on_sizes or every]
+        return replace(component, memory=min(memory for memory, _ in needs), offloaded=min(kept for _, kept in needs), on_sizes=on_sizes)
+
+    def _is_started(self, name: str) -> bool:
+        return name not in self.design.not_started(self.question.idle)
+
+    def _bare(self, component: Component, amounts: Mapping[str, int], or_more: bool) -> Component:
+        """Only what matters for where it can be: a demand less never makes anything impossible.
+
+        Memory that all accelerators of a kind have is no matter of that. Where a kind is mixed, what is declared is the same with all counts,
+        and of what is estimated counts the least of any.
+        """
+        bare = replace(component, host_memory=0)
+        if not any(kind.mixed for kind in self.question.kinds):
+            bare = replace(bare, memory=0, offloaded=0, phases=(), on_sizes=())
+        elif or_more and component.name in amounts and self.design.options[component.name].estimated and self._is_started(component.name):
+            bare = self._with_least_estimated(bare, amounts[component.name])
+        bare = bare if self.problem.caps else replace(bare, traffic=0)
+        if component.name not in amounts or component.runs is not None:
+            return bare
+        amount, none = amounts[component.name], self.design.options[component.name].kind == NO_KIND
+        return replace(
+            bare,
+            counts=(),
+            least=amount,
+            most=UNBOUNDED if or_more and not none else self.design.options[component.name].amount if none else amount,
+        )

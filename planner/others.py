@@ -1,0 +1,324 @@
+"""The best plans of other structures than the answer's, on fewer accelerators, and with other degrees, each placed before it is named."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from functools import partial
+from itertools import chain, zip_longest
+from typing import Callable, Iterable, Iterator, Sequence
+
+from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
+from ..models.planning.design import Design
+from ..models.planning.planned import Further, Planned, Priced
+from ..models.planning.question import Question
+from ..models.planning.workload import ACCELERATORS, SECONDS, Workload
+from ..models.problem import Problem
+from ..models.record import dataclass
+from ..models.times.of_ties import as_asked, as_chosen
+from ..solver.model.permission import SearchNeeded, no_search
+from ..solver.sandbox.interrupts import was_heard
+from .benders import ALTERNATIVES, Placed, Refused, Rounds, at_stake, fitting, trial
+from .costs import cost_model
+from .placing.placing import placing
+from .scope import as_it_spans
+from .search.found import Found, Price
+from .search.search import search
+from .search.settle import Settled, Unsettled
+from .unplaced import over_budget, refusal
+
+GIVEN = "given"
+"""How it is answered that something is not searched: at once."""
+TRIES = 8
+"""Designs that are placed for this at most."""
+AGAIN = 3
+"""Further searches at most, without what no placement has."""
+
+
+SEARCHED = 0.1
+"""Deterministic seconds that a placement counts for that is searched."""
+SHARE = 0.05
+"""Of the time of a search: all that these may take, with what their placements take."""
+ROUNDS, PROBES = 2, 2
+"""Of each, so many searches of designs that are placed, and so many further placements by which one that has none rules out others."""
+TRIED = 6
+"""Questions that are asked at most."""
+Ask = Callable[[Problem, Workload, Solve, float], Rounds]
+
+
+@dataclass
+class Beside:
+    """The best of other structures than that of the best design.
+
+    Attributes
+    ----------
+    sure : has a design a placement, as a sum shows? Then it is not placed.
+    place : places a design, in any way that holds; None where no time is left for that.
+    priced : what a design costs, with its placement where it has one.
+    rule_out : is told of a design that no placement has, and why.
+    again : what is found without what was ruled out; nothing where no time is left.
+    """
+
+    best: Design
+    sure: Callable[[Found], bool]
+    place: Callable[[Found], Answer | None]
+    priced: Callable[[Found, Answer | None], tuple[Price, Priced]]
+    rule_out: Callable[[Found, Answer], None]
+    again: Callable[[], Sequence[Found]]
+    tries: int = TRIES
+    unsure: list[Priced] = field(default_factory=list)
+    """Those of which nobody knows whether they have a placement."""
+    _known: list[tuple[Price, Priced]] = field(default_factory=list)
+
+    def look(self, placed: Iterable[tuple[Price, Priced]], found: Sequence[Found]) -> tuple[Priced, ...]:
+        """The best of them, the best first: of what has a placement already, and of what was found, in the order of their price."""
+        for price, priced in sorted(placed, key=lambda its: its[0]):
+            if not self._is_seen(priced.design):
+                self._known.append((price, priced))
+        left = AGAIN
+        while self._try(found) and left:
+            left, found = left - 1, self.again()
+        return tuple(priced for _, priced in self._best())
+
+    def _try(self, found: Sequence[Found]) -> bool:
+        """Places what can be among the best; was any of it ruled out? After one that was searched for in vain no other is placed."""
+        ruled_out = False
+        for each in found:
+            best = self._best()
+            if self._is_seen(each.design) or (len(best) == ALTERNATIVES and each.price >= best[-1][0]):
+                continue
+            if self.sure(each):
+                self._known.append(self.priced(each, None))
+                continue
+            answer = self.place(each) if self.tries > 0 else None  # of what is not placed any more nobody knows whether it can be
+            self.tries -= 1
+            if answer is not None and answer.verdict == IMPOSSIBLE:
+                self.rule_out(each, answer)
+                ruled_out = True
+                continue
+            price, priced = self.priced(each, answer)
+            self._known.append((price, priced))
+            if answer is None or answer.plan is None:
+                self.unsure.append(priced)
+                if answer is not None and answer.how != GIVEN:
+                    self.tries = 0
+        return ruled_out and self.tries > 0
+
+    def _is_seen(self, design: Design) -> bool:
+        return design.structure() in {self.best.structure(), *(each.design.structure() for _, each in self._known)}
+
+    def _best(self) -> list[tuple[Price, Priced]]:
+        return sorted(self._known, key=lambda its: its[0])[:ALTERNATIVES]
+
+
+@dataclass
+class _Time:
+    """What is left for placing alternatives: as much as a search for a plan may take.
+
+    Attributes
+    ----------
+    left : deterministic seconds.
+    """
+
+    rounds: Rounds
+    left: float
+
+    def place(self, found: Found) -> Answer | None:
+        """See `_fits`; None where no time is left."""
+        if self.left <= 0:
+            return None
+        answer = _fits(self.rounds, found)
+        self.left -= SEARCHED if answer.how == "search" else 0.0
+        return answer
+
+    def rule_out(self, found: Found, answer: Answer) -> None:
+        """Rules out a design, and with it as many others as there is time for."""
+        probes = self.rounds.probes
+        self.rounds.probes = allowed = max(0, min(probes, int(self.left / SEARCHED)))
+        self.rounds.bar(found, answer)
+        self.left -= SEARCHED * (allowed - self.rounds.probes)
+
+
+def others(rounds: Rounds, best: Placed) -> tuple[tuple[Priced, ...], Sequence[Priced]]:
+    """These designs, the best first, and those of them of which nobody knows whether they have a placement."""
+    time = _Time(rounds, rounds.limit)
+    beside = Beside(
+        best.priced.design,
+        partial(_is_sure, rounds),
+        time.place,
+        partial(_priced, rounds),
+        time.rule_out,
+        partial(_again, rounds),
+    )
+    found = beside.look(((each.price, each.priced) for each in rounds.placed), rounds.searched.found)
+    return found, beside.unsure
+
+
+def _is_sure(rounds: Rounds, found: Found) -> bool:
+    """Has a design a placement, whatever that is like, as a sum shows?"""
+    return not rounds.traffic.costs and not at_stake(rounds.problem, rounds.question, found.design)
+
+
+def _fits(rounds: Rounds, found: Found) -> Answer:
+    """A placement of a design, as good as can be where traffic counts as time; else any that holds. None after a Ctrl-C."""
+    design = found.design
+    if was_heard():
+        return Answer(UNDECIDED, how="search")
+    if not rounds.traffic.costs:
+        return _unless_refused(rounds, found, rounds.solve(fitting(rounds.problem, rounds.question, design)))
+    answer = rounds.solve(rounds.traffic.asked(placing(rounds.problem, rounds.question, design)))
+    if answer.plan is None:
+        return answer
+    placed, most = rounds.as_placed(rounds.priced(design), answer, answer.plan), rounds.workload.budget.nanoseconds
+    takes = placed.priced.nanoseconds + placed.priced.traffic
+    if most is not None and takes > most:
+        return Answer(IMPOSSIBLE, findings=(over_budget(takes, placed.priced.traffic, most),), how="search")
+    return _unless_refused(rounds, found, answer)
+
+
+def _unless_refused(rounds: Rounds, found: Found, answer: Answer) -> Answer:
+    """Of a design whose placement is refused it is not known whether another one is taken."""
+    why = rounds.refused(answer.plan, found.design) if answer.plan is not None else ()
+    return Answer(UNDECIDED, findings=tuple(map(refusal, why)), how=GIVEN) if why else answer
+
+
+def _priced(rounds: Rounds, found: Found, answer: Answer | None) -> tuple[Price, Priced]:
+    """What a design costs, with its placement if it has one."""
+    priced = rounds.priced(found.design)
+    if answer is not None and answer.plan is not None:
+        traffic = rounds.traffic.nanoseconds(answer.plan.assignment) if rounds.traffic.costs else 0
+        priced = replace(priced, traffic=traffic, held=rounds.held(answer.plan))
+    return rounds.price(priced), priced
+
+
+def _again(rounds: Rounds) -> tuple[Found, ...]:
+    """What is found without what was ruled out; nothing where no time is left, or after a Ctrl-C."""
+    if rounds.spent >= rounds.limit or was_heard():
+        return ()
+    rounds.search()
+    return rounds.searched.found
+
+
+def with_further(
+    plan: Solve, place: Callable[[Workload], Solve], refused: Refused, limit: float, seed: int, answer_interrupted: bool
+) -> Solve:  # fmt: skip
+    """How a problem is planned, with these beside the plan, given how one is without them.
+
+    They are asked for where the plan and what was found beside it took little, and until there are as many alternatives as are told; what
+    costs just as much as the plan is no other plan. `place` places designs; the other options are those of loop/trial.py.
+    """
+
+    def asks(problem: Problem, workload: Workload, solve: Solve, left: float) -> Rounds:
+        its = replace(problem, job=replace(problem.job, workload=workload))
+        return trial(its, workload, solve, left, seed, _none_is_settled, answer_interrupted, refused, ROUNDS, PROBES)
+
+    def answer(problem: Problem) -> Answer:
+        found = plan(problem)
+        planned, workload = found.planned, problem.job.workload
+        if planned is None or workload is None or was_heard() or len(planned.others) >= ALTERNATIVES:
+            return found
+        looking = _Looking(problem, planned, workload, asks, place, seed, found.how == "search", SHARE * limit)
+        return replace(found, planned=replace(planned, further=looking.look())) if looking.left > planned.spent else found
+
+    return answer
+
+
+@dataclass
+class _Looking:
+    """What is found of one plan.
+
+    `left`: deterministic seconds that may be spent still. `searches`: may placements be searched? To load a solver, or to start a process
+    that does, takes longer than most plans: only where the plan itself was searched it is there already.
+    """
+
+    problem: Problem
+    planned: Planned
+    workload: Workload
+    ask: Ask
+    place: Callable[[Workload], Solve]
+    seed: int
+    searches: bool
+    left: float
+    found: list[Further] = field(default_factory=list)
+
+    def look(self) -> tuple[Further, ...]:
+        """As many as are told beside the other arrangements, the best first."""
+        base = as_it_spans(as_chosen(self.problem, self.planned), self.planned.question)
+        workload = base.job.workload or self.workload
+        fewer = ((base, each) for each in _on_fewer(self.planned, workload))
+        others = chain(_with_other_degrees(base, self.planned), self._with_other_leading_degrees())
+        degrees = ((each, each.job.workload or workload) for each in others)
+        for number, asked in enumerate(filter(None, chain.from_iterable(zip_longest(fewer, degrees)))):
+            full = len(self.planned.others) + len(self.found) >= ALTERNATIVES
+            if full or number >= TRIED or self.left <= 0 or was_heard():
+                break
+            self._ask(*asked)
+        return tuple(sorted(self.found, key=lambda each: each.priced.price(self.planned.question)))
+
+    def _ask(self, problem: Problem, workload: Workload) -> None:
+        place = self.place(workload)
+
+        def counted(part: Problem) -> Answer:
+            answer = place(part) if self.searches else _without_search(place, part)
+            self.left -= SEARCHED if answer.how == "search" else 0.0
+            return answer
+
+        run = self.ask(problem, workload, counted, self.left)
+        self.left -= run.spent
+        if run.best is None or run.question.kinds != self.planned.question.kinds:  # designs of other kinds are told beside no plan
+            return
+        best, price, job = run.best.priced, run.best.price, self.problem.job
+        best = replace(best, models=best.models or run.question.on_models)
+        if self._is_another(best):
+            proved = run.closed and not any(each < price for each in run.unsure)
+            open_ = job.not_read or job.sizes_not_read or self.planned.in_part or self.planned.others_open
+            self.found.append(Further(best, proved and not open_))
+
+    def _with_other_leading_degrees(self) -> Iterator[Problem]:
+        """The problem with each other choice of the degrees that others follow, that first whose best design costs least."""
+        planned, chosen = self.planned, as_chosen(self.problem, self.planned)
+        known = dict[Price, Question]()
+        for question in planned.parts:
+            if self.left > 0 and as_asked(self.problem, question).job != chosen.job:
+                found = search(question, cost_model(planned.model), self.left, self.seed, settle=_none_is_settled)
+                self.left -= found.spent
+                if found.best is not None:
+                    known.setdefault(found.best.price, question)
+        for _, question in sorted(known.items(), key=lambda its: its[0]):
+            yield as_it_spans(as_asked(self.problem, question), question)
+
+    def _is_another(self, priced: Priced) -> bool:
+        known = [self.planned.compared, *(each.design for each in self.planned.others), *(each.priced.design for each in self.found)]
+        return priced.design not in known and priced.price(self.planned.question) != self.planned.price
+
+
+def _without_search(place: Solve, part: Problem) -> Answer:
+    """How a design is placed where that needs no search; else nobody knows."""
+    try:
+        with no_search():
+            return place(part)
+    except SearchNeeded:
+        return Answer(UNDECIDED, how=GIVEN)
+
+
+def _none_is_settled(asked: Unsettled) -> Iterator[Settled]:
+    """No solver is started for what dividing does not decide: then the best that was found is told."""
+    return iter(())
+
+
+def _on_fewer(planned: Planned, workload: Workload) -> Iterator[Workload]:
+    """What is asked for the quickest on fewer accelerators than the plan has, on half and on a quarter of them; on any, where it has the fewest."""
+    if workload.aim == ACCELERATORS:
+        yield replace(workload, aim=SECONDS)
+        return
+    for most in dict.fromkeys((planned.held - 1, planned.held // 2, planned.held // 4)):
+        if most > 0:
+            yield replace(workload, budget=replace(workload.budget, accelerators=most))
+
+
+def _with_other_degrees(base: Problem, planned: Planned) -> Iterator[Problem]:
+    """The problem with other degrees of one component than the plan has."""
+    options = planned.compared.options
+    for name, choices in base.job.choices.items():
+        left = tuple(each for each in choices if name in options and each != options[name].parallel)
+        if left:
+            yield replace(base, job=replace(base.job, choices={**base.job.choices, name: left}))

@@ -1,0 +1,289 @@
+"""The design that given ranks come to: their accelerators, blocks and options, and the best way to cut an iteration of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Collection, Iterator, Mapping, NamedTuple, Sequence
+
+from ..models.component import Component
+from ..models.findings.wording import are, with_noun
+from ..models.machines.node_group import ACCELERATOR
+from ..models.memory.shards import not_whole, whole_groups
+from ..models.parallel import Parallel
+from ..models.placements.assignment import Assignment
+from ..models.placements.run import Run
+from ..models.planning.design import Block, Design
+from ..models.planning.kind import NO_KIND
+from ..models.planning.option import Option
+from ..models.planning.question import Question
+from ..models.problem import Problem
+from ..solver.rules.amounts.all_placed import asked_for
+from ..solver.rules.amounts.even_shares import EvenShares
+from ..solver.wording import listed
+from .costs.cost_model import CostModel, iteration
+from .problem import counted, in_order
+from .profile import options
+from .room import OwnKind, Room, model_on, own_kind
+from .search.segmentations import segmentations
+from .times import model_of, on_the_slowest, time_of, untimed_on
+
+Seat = tuple[int, int]
+"""(node rank, local index) of an accelerator."""
+
+Seats = Mapping[str, frozenset[Seat]]
+
+
+class NoPrice(Exception):
+    """Why a placement has no price: a sentence."""
+
+
+def seats_of(problem: Problem, question: Question) -> Seats:
+    """The accelerators of each component that has some. Raises NoPrice where the file gives no ranks."""
+    return {name: its for name in question.components if (its := _seats(problem, question, name))}
+
+
+def runs_of(problem: Problem, question: Question, name: str) -> Sequence[Run]:
+    """The runs of a component in the file, or of who does its work. Raises NoPrice."""
+    runs = problem.job.own.get(name) or problem[name].runs
+    if runs is None:
+        runs = next((problem.job.own[other] for other in _stand_ins(question, name) if other in problem.job.own), None)
+    if runs is None:
+        raise NoPrice(f"the file gives no ranks of `{name}` on these nodes")
+    return runs
+
+
+def kind_of_seat(problem: Problem, question: Question, seat: Seat) -> int:
+    """The kind of an accelerator, whoever holds it. Raises NoPrice for one that no component may be planned on."""
+    node = problem.cluster.nodes[seat[0]]
+    kind = question.kind_of(node.accelerator_model, node.accelerator_memory)
+    if kind is None:
+        raise NoPrice(f"`{node.name}` has no accelerator that is free")
+    return kind
+
+
+def _seats(problem: Problem, question: Question, name: str) -> frozenset[Seat]:
+    """The accelerators of one component; none for one on other resources."""
+    if problem.kind(problem[name]) != ACCELERATOR:
+        return frozenset()
+    masks = Assignment({name: runs_of(problem, question, name)}).masks(name)
+    return frozenset(
+        (node, index)
+        for (node, kind), mask in masks.items()
+        if kind == ACCELERATOR
+        for index in range(mask.bit_length())
+        if mask >> index & 1
+    )
+
+
+def _stand_ins(question: Question, name: str) -> list[str]:
+    """Who does the work of a component that the framework does not start, in a way that it allows."""
+    pairs = [pair for way in question.ways if name in way.without for pair in sorted(way.together) if name in pair]
+    return [other for pair in pairs for other in pair if other != name]
+
+
+def design_of_ranks(lies: Lies, seats: Seats, model: CostModel) -> Design:
+    """The design of the ranks of the file, by which components hold these accelerators. Raises NoPrice."""
+    problem, question, kinds = lies
+    ways = _ways(question, seats)
+    options = {
+        name: _option(lies, problem[name], seats.get(name, frozenset()), ways.get(name, problem.own_degrees(problem[name])))
+        for name in question.components
+    }
+    users: dict[tuple[int, tuple[str, ...]], int] = {}
+    for seat in sorted(set().union(*seats.values())):
+        key = (kinds[seat], tuple(name for name, its in seats.items() if seat in its))
+        users[key] = users.get(key, 0) + 1
+    blocks = tuple(Block(kind, count, names) for (kind, names), count in users.items())
+    best: Design | None = None
+    for segments in segmentations(question, model, tuple(block.components for block in blocks)):
+        design = Design(blocks, options, segments)
+        if best is None or iteration(model, question, design) < iteration(model, question, best):
+            best = design
+    if best is None:
+        raise NoPrice("its components cannot take turns in the order of the workflow")
+    return best
+
+
+def _ways(question: Question, seats: Seats) -> dict[str, Parallel]:
+    """The degrees of components that have others than their own in the way in which the seats lie."""
+    for way in question.ways:
+        together = all(seats.get(one) == seats.get(other) for one, other in way.together)
+        if together and not any(seats.get(one, frozenset()) & seats.get(other, frozenset()) for one, other in way.apart):
+            return {name: its.parallel for name, its in way.shapes.items() if all(name in each.shapes for each in question.ways)}
+    return {}
+
+
+def _option(lies: Lies, component: Component, seats: frozenset[Seat], parallel: Parallel) -> Option:
+    """The option that a component has by its ranks, among those of the question or beside them. Raises NoPrice."""
+    problem, question, kinds = lies
+    options = question.options[component.name]
+    if not seats:
+        return min(options, key=lambda each: each.nanoseconds) if component.runs is None else _bare(problem, question, component)
+    kind, amount = kinds[min(seats)], len(seats)
+    found = [each for each in options if (each.kind, each.amount, each.parallel) == (kind, amount, parallel)]
+    return found[0] if found else _beside(problem, question, component, kind, amount, parallel)
+
+
+def _beside(problem: Problem, question: Question, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:
+    """An option that the question has not: of a count or of degrees that the hints do not offer. Raises NoPrice."""
+    if component.runs is not None and (missing := untimed_on(problem, component)):
+        raise NoPrice(f"nothing says how long {missing}")
+    model, component = _model(problem, question, component, kind), on_the_slowest(problem, component)
+    times = []
+    for task in question.tasks_of[component.name]:
+        time = time_of(component.timed, question.tasks[task].phase, amount, parallel, model) if component.timed else None
+        if time is None:
+            raise NoPrice(untimed(problem, component, question.tasks[task].phase, amount, parallel, model))
+        times.append(time)
+    rounded = tuple(-(-time.nanoseconds // question.batches) * question.batches for time in times)
+    outside = any(time.extrapolated for time in times)
+    undivided = problem.divided(component.name, parallel) != parallel
+    return Option(kind, amount, parallel, rounded, component.memory, component.offloaded, outside, undivided=undivided)
+
+
+def _model(problem: Problem, question: Question, component: Component, kind: int) -> str:
+    """The model whose times a component has on a kind; "" where that may be several."""
+    its = question.kinds[kind] if kind != NO_KIND else None
+    if its is None:
+        return ""
+    if component.name in its.holders:
+        return model_on(problem, component)
+    return model_of(problem, component) or its.model if its.mixed and len(its.models) > 1 else its.model
+
+
+def _bare(problem: Problem, question: Question, component: Component) -> Option:
+    """The option of a component on other resources than accelerators, whose processes are given."""
+    amount = Assignment({component.name: component.runs or ()}).world_size(component.name)
+    its = [each for each in question.options[component.name] if each.amount == amount]
+    return its[0] if its else _beside(problem, question, component, NO_KIND, amount, component.parallel)
+
+
+class Lies(NamedTuple):
+    """A problem and its question for the ranks of a file, and the kind of each accelerator that these hold."""
+
+    problem: Problem
+    question: Question
+    kinds: Mapping[Seat, int]
+
+
+def as_it_lies(problem: Problem, question: Question, seats: Seats) -> Lies:
+    """Where components lie on several kinds: all that shares accelerators with these has a kind of its own, one of the last.
+
+    There its ranks are given, and its options are those that its hints allow. Who is on several models takes as long as on the slowest of
+    them, see planner/times.py. Raises NoPrice for an accelerator that no component may be planned on.
+    """
+    kinds = _kinds(problem, question, seats)
+    groups = [names for names in _groups(seats) if _strays(problem, question, names, {kinds[seat] for seat in _held(seats, names)})]
+    if not groups:
+        return Lies(problem, question, kinds)
+    placed = _given(problem, question, frozenset[str]().union(*groups))
+    used = Counter(kinds[seat] for names in groups for seat in _held(seats, names))
+    left = [replace(kind, accelerators=kind.accelerators - used[number]) for number, kind in enumerate(question.kinds)]
+    every = dict(question.options)
+    for number, names in enumerate(groups, len(left)):
+        own = own_kind(placed, names, {name: _masks(seats[name]) for name in names})
+        left.append(own.kind)
+        kinds.update(dict.fromkeys(_held(seats, names), number))
+        for name in names:
+            every[name] = (*every[name], *(replace(each, kind=number) for each in _options(problem, placed, question, name, own)))
+    return Lies(placed, replace(question, kinds=tuple(left), options=every), kinds)
+
+
+def _kinds(problem: Problem, question: Question, seats: Seats) -> dict[Seat, int]:
+    """The kind of each accelerator; of those that are a kind of given ranks, this one."""
+    found: dict[Seat, int] = {}
+    for number, kind in enumerate(question.kinds):
+        given = (name for name in kind.holders if problem[name].runs is not None)
+        found.update((seat, number) for name in given for seat in seats.get(name, ()))
+    others = (seat for its in seats.values() for seat in its)
+    return found | {seat: kind_of_seat(problem, question, seat) for seat in others if seat not in found}
+
+
+def _strays(problem: Problem, question: Question, names: Collection[str], kinds: Collection[int]) -> bool:
+    """Are these components on several kinds, or ranks that a plan need not keep to on the kind of given ones?"""
+    held = any(question.kinds[number].holders for number in kinds)
+    return len(kinds) > 1 or (held and any(problem[name].runs is None for name in names))
+
+
+def _groups(seats: Seats) -> Iterator[tuple[str, ...]]:
+    """The components that share accelerators with each other, directly or through others."""
+    left = list(seats)
+    while left:
+        names, before = {left[0]}, set[str]()
+        while names != before:
+            before = set(names)
+            names |= {name for name in left if not seats[name].isdisjoint(_held(seats, before))}
+        yield tuple(name for name in left if name in names)
+        left = [name for name in left if name not in names]
+
+
+def _held(seats: Seats, names: Collection[str]) -> frozenset[Seat]:
+    """All that these components hold."""
+    return frozenset[Seat]().union(*(seats[name] for name in names))
+
+
+def _given(problem: Problem, question: Question, names: Collection[str]) -> Problem:
+    """The problem in which these components have the ranks of the file."""
+    parts = tuple(
+        replace(each, runs=tuple(runs_of(problem, question, each.name))) if each.name in names else each for each in problem.components
+    )
+    return replace(problem, job=replace(problem.job, components=parts))
+
+
+def _masks(seats: Collection[Seat]) -> dict[int, int]:
+    """Node rank -> bit mask of the accelerators."""
+    found: dict[int, int] = {}
+    for node, index in seats:
+        found[node] = found.get(node, 0) | 1 << index
+    return found
+
+
+def _options(problem: Problem, placed: Problem, question: Question, name: str, own: OwnKind) -> tuple[Option, ...]:
+    """What a component may have on its own kind: with its own count, where its hints allow that, any degrees that they offer."""
+    component = counted(placed, placed[name])
+    amount = component.least
+    if problem[name].runs is None and not problem[name].may_have(amount):
+        return ()
+    timed = in_order(component.timed, name, question.tasks)
+    return options(placed, component, timed, Room((own.kind,), (own.nodes,), {}, owned=(own,)), question.batches)
+
+
+def refused(problem: Problem, component: Component, amount: int, parallel: Parallel) -> str:
+    """The first of what speaks against so many accelerators of a component with these degrees, as a sentence; "" if that is not known."""
+    for share in problem.shares:
+        if share.component == component.name and not share.divides(amount // component.per_process):
+            own = Assignment({component.name: problem.job.own.get(component.name) or component.runs or ()})
+            for finding in EvenShares().check(problem, share, own):
+                return finding.message
+    if not component.may_have(amount):
+        return f"`{component.name}` is to have {asked_for(component, 'accelerator')}, not {amount}"
+    choices = problem.job.choices.get(component.name, (parallel,))
+    if parallel not in choices:
+        return f"`{component.name}` is to have {' or '.join(map(str, choices))}, not {parallel}"
+    taken = problem.job.accepted.get(component.name)
+    if taken is not None and (amount, parallel) not in taken:
+        runs = f"the framework does not run `{component.name}` on {amount} with {parallel}"
+        return f"{runs}: pools, batches or replicas do not divide so, as `verify --level training` tells"
+    divided = problem.divided(component.name, parallel)
+    if left := amount % divided.replica:
+        whole = f"plans are of whole replicas, and {with_noun(left, 'accelerator')} {are(left)} left"
+        return f"the {with_noun(amount, 'accelerator')} of `{component.name}` {are(amount)} no multiple of {divided}: {whole}"
+    if not whole_groups(component.divided_among, amount, divided):
+        return not_whole(component.name, amount // (divided.tp * divided.pp), component.divided_among)
+    timed = component.timed
+    replicas = amount // divided.replica
+    if timed and timed.samples and (not replicas or timed.samples % replicas):
+        return f"{timed.samples} samples do not divide among the {replicas} replicas of `{component.name}`"
+    return ""
+
+
+def untimed(problem: Problem, component: Component, phase: str, amount: int, parallel: Parallel, model: str) -> str:
+    """What is not known, as a sentence: the time on so many, or that with these degrees where it is known with others."""
+    what = f"nothing says how long `{component.name}` takes on {amount}"
+    if reason := refused(problem, component, amount, parallel):
+        return f"{what}: {reason}"
+    timed = component.timed
+    every = dict.fromkeys(each.parallel for each in timed.measured if each.parallel is not None) if timed else {}
+    others = [str(each) for each in every if timed and each != parallel and time_of(timed, phase, amount, each, model) is not None]
+    return f"{what} with {parallel}: its times there are of {listed(others)}" if others else what

@@ -1,0 +1,145 @@
+"""Where the dialect itself lays out what was chosen: the answer is what it makes of the sizes, not what a search would."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Iterable, Mapping, Sequence
+
+from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
+from ...models.component import Component
+from ...models.findings.finding import Finding, error
+from ...models.placements.assignment import Assignment, Run, Runs
+from ...models.placements.plan import OPTIMAL, VERIFIED, Plan
+from ...models.preference import WEIGHTED
+from ...models.problem import Problem
+from ...solver.objectives import OBJECTIVES
+from ...solver.objectives.traffic.bytes_across import BytesAcross
+from ..refusing import Refuses, nobody
+
+MOST_REFUSED = 32
+"""Ways that hold and are refused, at most; of further ones nobody knows."""
+
+
+Laid = Mapping[str, Runs]
+
+
+def laid_out(place: Solve, refused: Refuses = nobody) -> Solve:
+    """How a problem with sizes is placed, given how any problem is: where pools are laid out, one way after the other until one holds.
+
+    One that is `refused` is none: the same size in other parts may be taken. Where it is said what traffic costs, that with the least
+    of it comes first, and is proved the best if all ways are known.
+    """
+
+    def answer(problem: Problem) -> Answer:
+        laying = problem.job.laying
+        if laying is None:
+            return place(problem)
+        sizes = {component.name: component.least for component in problem.components}
+        last: Answer | None = None
+        refusals = list[Finding]()
+        names = ", ".join(f"`{pool.name}`" for pool in laying.pools)
+        ways: Iterable[Laid | None] = laying.laid(sizes, problem.cluster)
+        ways = least_first(problem, ways) if weighs(problem) else ways
+        for runs in ways:
+            if runs is None:
+                message = f"undecided: of the ways to divide {names} into equal parts not all were tried, and none of the others holds"
+                return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer sizes open"),), how="given")
+            found = place(_at(problem, runs, True))
+            if found.verdict == IMPOSSIBLE and any(_is_over_nodes(problem, each, runs) for each in problem.components):
+                # Parts that are small enough tear no server: reading the file tells, and where nobody reads it nobody knows.
+                other = place(_at(problem, runs, False))
+                found = other if refused is not nobody or other.plan is None else _unread(names)
+            last = found if last is None or last.verdict == IMPOSSIBLE else last  # what is undecided of one way is so of all
+            if found.plan is None:
+                continue
+            why = refused(problem, found.plan)
+            if not why:
+                return _the_best(found, found.plan) if isinstance(ways, list) and ways[-1] is not None else found
+            refusals += why
+            last = _refused(names, refusals[0]) if last is found else last
+            if len(refusals) >= MOST_REFUSED:
+                return replace(last, verdict=UNDECIDED)
+        if last is not None:
+            return last
+        message = f"the parts of {names} have no room where the framework puts them"
+        if laying.may_have_room(sizes, problem.cluster):
+            message += "; they would have some only if it happened to put them onto other nodes, which nothing tells it to"
+        said = ", ".join(f"`{pool.name}`" for pool in laying.pools if pool.parts)
+        help_text = f"leave the size of {said} open" if said else ""
+        return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text),), how="given")
+
+    return answer
+
+
+def _refused(names: str, first: Finding) -> Answer:
+    """The answer where ways hold, and the framework takes none of them."""
+    message = f"the framework refuses {names} of this size, in whatever parts, where it puts them by itself: {first.message} ({first.code})"
+    return Answer(IMPOSSIBLE, findings=(error("PW601", first.subject, message, help="give other counts"),), how="given")
+
+
+def _at(problem: Problem, runs: Laid, whole: bool) -> Problem:
+    """The problem with components at these ranks.
+
+    `whole`: where its nodes give one different amounts, no replica of it lies over several, as servers of whole replicas take it. Else
+    no server is torn, as where each takes one accelerator.
+    """
+    job = problem.job
+
+    def server(component: Component) -> int:
+        if not whole:
+            return 1 if _is_over_nodes(problem, component, runs) else component.server
+        return component.parallel.replica if _is_torn(problem, component, runs) else component.server
+
+    components = tuple(
+        replace(each, runs=runs[each.name], server=server(each)) if each.name in runs else each for each in problem.components
+    )
+    return replace(problem, job=replace(job, components=components, laying=None, accepted={}, choices={}))
+
+
+def _is_torn(problem: Problem, component: Component, runs: Laid) -> bool:
+    """Do its nodes give a component with replicas different amounts?"""
+    return len(set(_amounts(component, runs))) > 1 and problem.whole_replica(component) > 1
+
+
+def _is_over_nodes(problem: Problem, component: Component, runs: Laid) -> bool:
+    """Does a replica of a component lie on several nodes?"""
+    return any(amount % problem.whole_replica(component) for amount in _amounts(component, runs))
+
+
+def _amounts(component: Component, runs: Laid) -> list[int]:
+    """How many accelerators its nodes give a component."""
+    masks = Assignment({component.name: runs.get(component.name, ())}).masks(component.name)
+    return [mask.bit_count() for mask in masks.values()]
+
+
+def _unread(names: str) -> Answer:
+    """The answer where a placement holds if the parts are small, and nobody knows how large they are written."""
+    message = f"undecided: replicas would lie over nodes, which depends on the parts that {names} are written in"
+    return Answer(UNDECIDED, findings=(error("PW602", "", message, help="give the file itself"),), how="given")
+
+
+def _the_best(answer: Answer, plan: Plan) -> Answer:
+    """The answer for ranks that hold, and of which no others are better."""
+    return replace(answer, verdict=OPTIMAL, plan=replace(plan, status=OPTIMAL)) if plan.status == VERIFIED else answer
+
+
+def weighs(problem: Problem) -> bool:
+    """Is it said what it costs that something crosses, as where traffic counts as time?"""
+    return problem.job.preference.order == WEIGHTED
+
+
+def least_first(problem: Problem, ways: Iterable[Laid | None]) -> list[Laid | None]:
+    """All ways in the order of what crosses in them, of as much the one that came first; None, for those that are not known, at the end."""
+    every = list(ways)
+    known = [each for each in every if each is not None]
+    return [*sorted(known, key=lambda each: crosses(problem, each)), *([None] if len(known) < len(every) else [])]
+
+
+def crosses(problem: Problem, laid: Mapping[str, Sequence[Run]]) -> int:
+    """What it costs that something crosses between what is laid out and what is given: no less of it does with all else beside."""
+    weights = problem.job.preference.weights
+    placed = Assignment({each.name: runs for each in problem.components if (runs := laid.get(each.name) or each.runs)})
+    parts = tuple(each for each in problem.components if placed.of(each.name))
+    there = replace(problem, job=replace(problem.job, components=parts))
+    terms = (term for term in OBJECTIVES if isinstance(term, BytesAcross) and weights.get(term.level, 1))
+    return sum(weights.get(term.level, 1) * term.value(there, placed) for term in terms)

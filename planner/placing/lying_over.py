@@ -1,0 +1,282 @@
+"""Given components that planned ones may lie over: these are placed on as many of their accelerators as can be found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import Callable, Collection, Iterator, Sequence
+
+from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
+from ...models.component import DISJOINT, SUBSET, TOGETHER, Component, Relation
+from ...models.findings.finding import error
+from ...models.machines.node_group import ACCELERATOR
+from ...models.part import among
+from ...models.placements.assignment import Assignment, Run, Seat, compress
+from ...models.planning.workload import SECONDS, Workload
+from ...models.problem import Problem
+from ...solver.layout.parts import Parts
+from ...solver.refuting.certificate import counting_row
+from ...solver.refuting.rows.row import Row
+from ...solver.wording import listed
+
+REASON = "as few accelerators as can be"
+MOST = 32
+"""Placements that are tried at most."""
+
+
+GROUND = "what may be used"
+"""Stands for all accelerators that are free, or held by what lets others use them; no name of a component has spaces."""
+
+
+def lying_over(place: Solve, workload: Workload) -> Solve:
+    """How a problem is placed on few accelerators, those of given components among them, given how any is.
+
+    The counts of a design say how many all components hold at least, where planned ones lie over given ones that may be shared
+    (`Job.overlaps`). A placement beside these that holds more is the answer only where no other is found that holds fewer. The fewest of
+    all placements are not looked for. Where traffic counts as time, which comes first, and the budget is kept, it is left as it is; what
+    keeps to no budget of accelerators is none.
+    """
+    most, by_time = workload.budget.accelerators, workload.aim == SECONDS and bool(workload.bandwidth)
+
+    def answer(problem: Problem) -> Answer:
+        found = overlaid(place)(problem)
+        if found.plan is None or not problem.job.overlaps or not problem.hinted:
+            return found
+        used, least = all_held(problem, found.plan.assignment), _least(problem, found.plan.assignment)
+        enough = max(least, most or 0) if by_time else least
+        if used > enough and not (by_time and most is None):
+            for way in islice(_ways(place, problem, found.plan.assignment, least, used), MOST):
+                over = way()
+                if over.plan is None or any(met(problem, over.plan.assignment)):
+                    continue
+                if (now := all_held(problem, over.plan.assignment)) < used:
+                    found, used = over, now
+                    if used <= enough:
+                        break
+        return found if most is None or used <= most else _undecided(problem, used, most)
+
+    return answer
+
+
+def all_held(problem: Problem, placed: Assignment) -> int:
+    """How many accelerators all components hold."""
+    return len(frozenset[Seat]().union(*(placed.accelerators(each.name) for each in problem.components)))
+
+
+def _least(problem: Problem, placed: Assignment) -> int:
+    """How many they hold at least in any placement with these counts, as far as that is soon known."""
+    given, overlaps = problem.given(), problem.job.overlaps
+    fixed = {each.name: given.accelerators(each.name) for each in problem.components if each.runs is not None}
+    every = frozenset[Seat]().union(*fixed.values())
+    open_ = {each.name: placed.accelerators(each.name) for each in problem.components if each.runs is None}
+    beside = [
+        len(its) + len(frozenset[Seat]().union(*(seats for g, seats in fixed.items() if g in overlaps and name not in overlaps[g])))
+        for name, its in open_.items()
+    ]
+    held = frozenset[Seat]().union(*(seats for name, seats in fixed.items() if name not in overlaps))
+    return max([len(every), len(held | frozenset[Seat]().union(*open_.values())), *beside])
+
+
+def _ways(place: Solve, problem: Problem, placed: Assignment, least: int, used: int) -> Iterator[Callable[[], Answer]]:
+    """Ways to place it on fewer than are used, the fewest first: around what is given, within that, within it and what may lie nearest."""
+    given = problem.given()
+    every = frozenset[Seat]().union(*(given.accelerators(each.name) for each in problem.components if each.runs is not None))
+    if len(every) < least:
+        yield from (partial(overlaid(place), each) for each in _over(problem))
+    open_ = frozenset[Seat]().union(*(placed.accelerators(each.name) for each in problem.components if each.runs is None))
+    nodes = [(node.rank, node.free(ACCELERATOR), len(node.accelerators)) for node in problem.cluster.nodes]
+    free = [(rank, index) for rank, mask, count in nodes for index in range(count) if mask >> index & 1 and (rank, index) not in every]
+    there = {node for node, _ in every}
+    orders = [sorted(free, key=lambda seat: (seat not in open_, seat)), sorted(free, key=lambda seat: (seat[0] not in there, seat)), free]
+    for count in range(least - len(every), used - len(every)):
+        for seats in dict.fromkeys(tuple(order[:count]) for order in orders):
+            yield partial(within, place, problem, sorted((*every, *seats)))
+
+
+def _over(problem: Problem) -> Iterator[Problem]:
+    """The problem in which what may be shared lies within what is planned: in each range of that around it, where it is a range."""
+    job, chosen = problem.job, dict[str, list[str]]()
+    for name, sharing in job.overlaps.items():
+        held = problem.given().held(name)
+        parts = [each for each in problem.components if each.name in sharing and each.runs is None and each.most >= held]
+        hosts = [each for each in parts if problem.kind(each) == ACCELERATOR and each.least == each.most]
+        if hosts:
+            chosen.setdefault(max(hosts, key=lambda each: each.most).name, []).append(name)
+    if not any(problem[host].contiguous for host in chosen):
+        relations = [Relation(SUBSET, (name, host), reason=REASON) for host, names in chosen.items() for name in names]
+        yield replace(problem, job=replace(job, relations=(*job.relations, *relations)))
+        return
+    for host, names in chosen.items():
+        for runs in _around(problem, problem[host], names):
+            components = tuple(replace(each, runs=runs) if each.name == host else each for each in problem.components)
+            yield replace(problem, job=replace(job, components=components))
+
+
+def _around(problem: Problem, host: Component, names: Sequence[str]) -> Iterator[tuple[Run, ...]]:
+    """The ranges of a component that hold all accelerators of these given ones, the lowest first."""
+    numbering = problem.cluster.numbering(problem.range_in(host))
+    held = [
+        numbering.first[node] + index for name in names for node, index in problem.given().accelerators(name) if node in numbering.first
+    ]
+    size, count = host.per_process, host.most
+    for first in range(max(max(held, default=0) - count + 1, 0), min(min(held, default=0), numbering.size - count) + 1):
+        seats = [(numbering.locate(rank)[0].node_rank, numbering.locate(rank)[1]) for rank in range(first, first + count)]
+        yield compress((rank, seats[rank * size : (rank + 1) * size]) for rank in range(count // size))
+
+
+def _undecided(problem: Problem, used: int, most: int) -> Answer:
+    """The answer where each placement that was found holds more than may be."""
+    names = listed([f"`{name}`" for name in problem.job.overlaps])
+    message = f"undecided: {used} accelerators are used beside {names}, {most} may be; over {names} no placement was found"
+    return Answer(UNDECIDED, findings=(error("PW602", "", message, help=f"say `seconds` of {names}, or allow more"),), how="given")
+
+
+def overlaid(place: Solve) -> Solve:
+    """How a problem is placed whose given components others may use too (`Job.overlaps`), given how any problem is.
+
+    First as if such components were not there: where that leaves no placement there is none. Where one that it finds does not hold,
+    since what must not use theirs does or memory lacks, all is placed within what may be used, with them where they are.
+    """
+
+    def answer(problem: Problem) -> Answer:
+        problem = _unrelated(problem)
+        overlaps = problem.job.overlaps
+        if not overlaps or not problem.hinted:
+            return place(problem)
+        found = place(_without(problem, overlaps))
+        if found.plan is None:
+            return found
+        if not any(met(problem, found.plan.assignment)):
+            checked = place(_given(problem, found.plan.assignment))
+            if checked.plan is not None:
+                return checked
+        asked = _on_ground(problem, _free(problem))
+        rows = [counting_row(each) for each in asked.alternatives()]
+        if all(rows):
+            return _impossible(sorted(overlaps), rows[0])
+        found = place(asked)
+        if found.verdict == IMPOSSIBLE:
+            return _impossible(sorted(overlaps))
+        checked = found if found.plan is None else place(_given(problem, found.plan.assignment))
+        return checked if checked.plan is not None else _not_decided(sorted(overlaps), checked)
+
+    return answer
+
+
+def within(place: Solve, problem: Problem, seats: Sequence[Seat]) -> Answer:
+    """How the problem is placed on these accelerators alone, which given components hold among others."""
+    its = _unrelated(problem)
+    free = frozenset(_free(its)).intersection(seats)
+    found = place(_on_ground(its, sorted(free))) if free else Answer(UNDECIDED)
+    return found if found.plan is None else place(_given(its, found.plan.assignment))
+
+
+def _unrelated(problem: Problem) -> Problem:
+    """The problem without those of which something else says who is on their accelerators."""
+    overlaps = {name: its for name, its in problem.job.overlaps.items() if not _is_related(problem, name)}
+    return replace(problem, job=replace(problem.job, overlaps=overlaps))
+
+
+def _is_related(problem: Problem, name: str) -> bool:
+    """Is it demanded that others are on its accelerators, or within them? Then that says where these are."""
+    return any(name in each.components for kind in (*TOGETHER, SUBSET) for each in problem.related(kind))
+
+
+def _without(problem: Problem, names: Collection[str]) -> Problem:
+    """The problem without these components, and what is said of them and others."""
+    left = {each.name for each in problem.components if each.name not in names}
+    links = tuple(each for each in problem.job.links if left.issuperset((each.source, each.target)))
+    part = among(problem, left)
+    return replace(part, job=replace(part.job, links=links, overlaps={}))
+
+
+def met(problem: Problem, placed: Assignment) -> Iterator[str]:
+    """The given components that share an accelerator with a component that must not use what they hold."""
+    given = problem.given()
+    for each in problem.components:
+        mine = given.accelerators(each.name) if each.runs is not None and not _is_related(problem, each.name) else ()
+        beside = problem.job.overlaps.get(each.name, ())
+        if any(not placed.accelerators(other.name).isdisjoint(mine) for other in problem.hinted if other.name not in beside):
+            yield each.name
+
+
+def _given(problem: Problem, placed: Assignment) -> Problem:
+    """The problem of checking a placement: all ranks are given."""
+
+    def at(component: Component) -> Component:
+        return component if component.runs is not None else replace(component, runs=placed.of(component.name))
+
+    return replace(problem, job=replace(problem.job, components=tuple(map(at, problem.components)), overlaps={}))
+
+
+def _on_ground(problem: Problem, seats: Sequence[Seat]) -> Problem:
+    """The problem of placing all within what may be used, each disjoint from the given ones that do not let it.
+
+    Of a given one only what it has there is heeded.
+    """
+    job, ground, there = problem.job, _holding(seats), frozenset(seats)
+    held = {name: problem.given().accelerators(name) for name in job.overlaps}
+    components = tuple(
+        _on(each, its & there) if (its := held.get(each.name, there)) & there != its else each for each in problem.components
+    )
+    parts = Parts(problem)
+    open_ = [its for its in parts.searched if its.kind == ACCELERATOR and not any(host.fixed for host in parts.hosts[its])]
+    within = [Relation(SUBSET, (its.components[0].name, GROUND)) for its in open_ if not parts.hosts[its]]
+    within += [Relation(SUBSET, (name, GROUND)) for name, its in held.items() if its & there]
+    apart = [
+        Relation(DISJOINT, (each.name, name))
+        for its in open_
+        for each in its.components
+        for name, beside in job.overlaps.items()
+        if each.name not in beside
+    ]
+    relations = (*job.relations, *within, *apart)
+    return replace(problem, job=replace(job, components=(*components, ground), relations=relations, overlaps={}))
+
+
+def _on(given: Component, seats: frozenset[Seat]) -> Component:
+    """What a given component needs of some of its accelerators, each by itself; where it has none of them, as it is."""
+    runs = compress(((rank, [seat]) for rank, seat in enumerate(sorted(seats))), ACCELERATOR)
+    bare = Component(given.name, least=len(seats), most=len(seats), runs=runs, phases=given.phases)
+    return replace(bare, memory=given.memory, offloaded=given.offloaded, on_sizes=given.on_sizes) if seats else given
+
+
+def _free(problem: Problem) -> list[Seat]:
+    """All accelerators that what is searched may use."""
+    given, held = problem.given(), dict[tuple[int, str], int]()
+    for component in problem.components:
+        if component.runs is not None and component.name not in problem.job.overlaps:
+            for place, mask in given.masks(component.name).items():
+                held[place] = held.get(place, 0) | mask
+    return [
+        (node.rank, index)
+        for node in problem.cluster.nodes
+        for index in range(len(node.accelerators))
+        if node.free(ACCELERATOR) & ~held.get((node.rank, ACCELERATOR), 0) >> index & 1
+    ]
+
+
+def _holding(seats: Sequence[Seat]) -> Component:
+    """The component that holds these accelerators."""
+    runs = compress(enumerate([seat] for seat in seats), ACCELERATOR)
+    return Component(GROUND, least=len(seats), most=len(seats), runs=runs)
+
+
+def _impossible(names: list[str], row: Row | None = None) -> Answer:
+    """The answer where nothing holds over given components or beside them; `row` shows it by a sum."""
+    told = ", ".join(f"`{name}`" for name in names)
+    why = row.sentence if row is not None and GROUND not in row.sentence else "what may not use theirs has no room, or memory is short"
+    message = f"impossible beside {told} and over it, whose ranks are given: {why}"
+    return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=_advice(told)),), how="given")
+
+
+def _not_decided(names: list[str], found: Answer) -> Answer:
+    """The answer where no placement was found over given components or beside them, and not all ways are searched."""
+    told = ", ".join(f"`{name}`" for name in names)
+    message = f"undecided: no placement was found over {told}, whose ranks are given, or beside: not all ways are searched"
+    return Answer(UNDECIDED, findings=(error("PW602", "", message, help=_advice(told)), *found.findings), how="given")
+
+
+def _advice(told: str) -> str:
+    return f"say `seconds` of {told}, or move it"

@@ -1,0 +1,181 @@
+"""From a design to the problem of placing it: counts, degrees and who shares with whom are decided, where it all lies is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations, permutations
+from typing import Collection, Iterator, Mapping
+
+from ...models.answer import Answer
+from ...models.component import COLOCATED, SUBSET, Component, Relation
+from ...models.planning.design import Design
+from ...models.planning.kind import NO_KIND
+from ...models.planning.option import Option
+from ...models.planning.question import Question
+from ...models.planning.way import Shape, Way
+from ...models.planning.workload import Workload
+from ...models.problem import Problem
+from ...solver.in_turn import as_dealt
+from ..times import model_of
+
+REASON = "the plan"
+
+
+def placing(problem: Problem, question: Question, design: Design, open_: Mapping[str, int] | None = None) -> Problem:
+    """The problem with all that the design decides; components that are not planned are as they were.
+
+    The counts of the components of `open_` stay open, up to so many each.
+    """
+    open_ = open_ or {}
+    way = design.way(question)
+    shapes = {**_shapes(problem, design), **(way.shapes if way else {}), **_paired(way, design)}
+    idle = design.not_started(question.idle)
+    components = tuple(
+        _on_kind(_decided(each, question, design, shapes.get(each.name), idle), problem, question, design)
+        if each.name in design.options
+        else each
+        for each in problem.components
+    )
+    components = tuple(
+        replace(each, least=problem[each.name].least, most=open_[each.name]) if each.name in open_ else each for each in components
+    )
+    choices = {name: its for name, its in problem.job.choices.items() if name not in design.options}
+    asked_for = tuple(each for each in problem.job.relations if not each.proposed or _is_followed(each, design))
+    problem = replace(problem, job=replace(problem.job, relations=asked_for))
+    relations = (*asked_for, *_sharing(problem, question, design, open_))
+    job = replace(
+        problem.job, components=components, choices=choices, relations=relations, workload=None, ways=(), own={}, not_started=idle
+    )
+    return replace(problem, job=job)
+
+
+def _is_followed(relation: Relation, design: Design) -> bool:
+    """Does a design go along with what is only proposed, of components that are in it?"""
+    its = [set(design.blocks_of(name)) for name in relation.components]
+    if not all(name in design.options for name in relation.components) or relation.implies not in (COLOCATED, SUBSET):
+        return True
+    return its[0] == its[-1] if relation.implies == COLOCATED else its[0] <= its[-1]
+
+
+def _shapes(problem: Problem, design: Design) -> dict[str, Shape]:
+    """What the dialect makes of components with the degrees that were chosen, where that is not as they are."""
+    known = ((name, its.get(design.options[name].parallel)) for name, its in problem.job.shapes.items() if name in design.options)
+    return {name: shape for name, shape in known if shape is not None}
+
+
+def _paired(way: Way | None, design: Design) -> dict[str, Shape]:
+    """What the way makes of components with the degrees that were chosen for them and for others."""
+    pairs = [each for each in way.paired if {each.one, each.other} <= design.options.keys()] if way else []
+    known = ((each.one, each.of(design.options[each.one].parallel, design.options[each.other].parallel)) for each in pairs)
+    return {name: shape for name, shape in known if shape is not None}
+
+
+def _decided(component: Component, question: Question, design: Design, shape: Shape | None, idle: frozenset[str]) -> Component:
+    """The component as its option has it; one that is idle, which the framework does not start, takes nothing of its nodes."""
+    option = design.options[component.name]
+    if component.name in idle:
+        component = replace(component, memory=0, offloaded=0, estimate=None, cpus=0, host_memory=0)
+    own = component.phases or (() if component.name in question.resident else (f"turn of {component.name}",))
+    if own:
+        own = tuple(dict.fromkeys((*own, *(phase for phase, _ in question.turns_beside(component.name, idle) if phase))))
+    if shape is not None:
+        component = replace(component, per_process=shape.per_process, stride=shape.stride)
+    # Of a kind whose accelerators have not all as much memory a placement alone knows on which of them it fits by an estimate.
+    is_open = component.name in idle or (option.estimated and not question.kinds[option.kind].mixed)
+    memory, kept = (component.memory, component.offloaded) if is_open else least_of(option)
+    return replace(
+        component, least=option.amount, most=option.amount, parallel=shape.parallel if shape else option.parallel, memory=memory, offloaded=kept,
+        phases=own, timed=None, on_sizes=() if is_open else option.on_sizes,
+    )  # fmt: skip
+
+
+def least_of(option: Option) -> tuple[int, int]:
+    """MiB that it needs of an accelerator, whichever it is, while it works; and while others do."""
+    return min((its.memory for its in option.on_sizes), default=option.memory), min(
+        (its.kept for its in option.on_sizes), default=option.kept
+    )
+
+
+def _on_kind(component: Component, problem: Problem, question: Question, design: Design) -> Component:
+    """The component on accelerators of the kind that its option names, and on no others."""
+    option = design.options[component.name]
+    if option.kind == NO_KIND or component.runs is not None:
+        return component
+    kind = question.kinds[option.kind]
+    if kind.mixed and len(kind.models) > 1:
+        component = replace(component, accelerator_model=model_of(problem, problem[component.name]) or "")
+    if len(question.kinds) == 1:
+        return component
+    if kind.holders:  # it lies within what is given
+        return component
+    if not kind.models:
+        component = replace(component, accelerator_model=kind.model or component.accelerator_model)
+    if kind.model and not kind.models and sum(kind.model in each.named for each in question.kinds) == 1:
+        return component
+    others = (node.rank for node in problem.cluster.nodes if not kind.covers(node.accelerator_model, node.accelerator_memory))
+    return replace(component, excluded=tuple(sorted({*component.excluded, *others})))
+
+
+def _sharing(problem: Problem, question: Question, design: Design, open_: Collection[str]) -> Iterator[Relation]:
+    """Who is on the same accelerators, and who inside whose, where neither the problem says so already nor others that are said."""
+    uses = {name: frozenset(its) for name in question.components if name not in open_ and (its := design.blocks_of(name))}
+    for one, other in combinations(uses, 2):
+        if uses[one] == uses[other] and not _is_said(problem, one, other, COLOCATED):
+            yield Relation(COLOCATED, (one, other), reason=REASON)
+    firsts = [name for place, name in enumerate(uses) if uses[name] not in list(uses.values())[:place]]
+    for one, other in permutations(firsts, 2):
+        between = any(uses[one] < uses[third] < uses[other] for third in firsts)
+        if uses[one] < uses[other] and not between and not _is_said(problem, one, other, COLOCATED, SUBSET):
+            yield Relation(SUBSET, (one, other), reason=REASON)
+
+
+def _is_said(problem: Problem, one: str, other: str, *kinds: str) -> bool:
+    """Does the problem itself relate these two so?"""
+    return any(relation.implies in kinds and {one, other} == set(relation.components) for relation in problem.job.relations)
+
+
+def decided(problem: Problem, answer: Answer) -> Problem:
+    """What is asked of where things are, with what was chosen before that; the problem itself where nothing was chosen by time.
+
+    So whatever asks about a placement (why there, what moved, what else) asks about this design alone. Where the dialect lays out what
+    was chosen, or it may lie over what is given or around it, there is nothing to search: its ranks are given.
+    """
+    placed, plan = chosen(problem, answer), answer.plan
+    if plan is None or not (_is_over_given(placed, answer) or _lies_around(placed)):
+        return placed
+    components = tuple(
+        replace(
+            each,
+            parallel=problem.divided(each.name, plan.degrees.get(each.name, each.parallel)),
+            runs=plan.assignment.of(each.name),
+        )
+        for each in placed.components
+    )
+    return replace(placed, job=replace(placed.job, components=components, laying=None, accepted={}, choices={}, overlaps={}))
+
+
+def _lies_around(problem: Problem) -> bool:
+    if not problem.related(SUBSET):
+        return False
+    from .around import lies_around
+
+    return lies_around(problem)
+
+
+def _is_over_given(placed: Problem, answer: Answer) -> bool:
+    """Was it laid out by the dialect, or may what was chosen lie over what is given?"""
+    return answer.planned is not None and (placed.job.laying is not None or bool(placed.job.overlaps))
+
+
+def chosen(problem: Problem, answer: Answer) -> Problem:
+    """The problem with what was chosen by time decided, whoever lays that out: where it lies is open, as it was before."""
+    planned, plan = answer.planned, answer.plan
+    problem = as_dealt(problem, plan) if plan is not None else problem
+    if planned is None or plan is None:
+        return problem
+
+    placed = placing(problem, planned.question, planned.best.design)
+    workload = problem.job.workload
+    if workload is not None and workload.bandwidth:  # by which placements are still weighed (see answering.py)
+        placed = replace(placed, job=replace(placed.job, workload=Workload(bandwidth=workload.bandwidth)))
+    return placed

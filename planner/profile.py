@@ -1,0 +1,332 @@
+"""The ways to run each component: every count, with every choice of degrees, its time and its memory, that nothing rules out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
+
+from ..models.component import UNBOUNDED, Component
+from ..models.machines.node_group import ACCELERATOR
+from ..models.memory.shards import whole_groups
+from ..models.model_cards.card import ModelCard
+from ..models.model_cards.use import Split
+from ..models.parallel import Parallel
+from ..models.planning.barring import meets
+from ..models.planning.kind import NO_KIND, Kind
+from ..models.planning.limits import Barred
+from ..models.planning.option import Option
+from ..models.planning.way import Shape
+from ..models.planning.workload import Timed
+from ..models.problem import Problem
+from ..solver.rules.amounts.model_divides import is_open
+from .memory import Need, least, need_on, unheeded
+from .recent import for_options, recent
+from .room import Room
+from .times import Time, times_of
+
+if TYPE_CHECKING:
+    from ..models.planning.planned import Planned
+
+
+Figures = tuple[int, ...]
+
+
+Turn = tuple[str, str]
+
+
+def options(problem: Problem, component: Component, timed: Timed | None, room: Room, batches: int) -> tuple[Option, ...]:
+    """Every way to run a component, with the file's own degrees first.
+
+    `timed` is None for a component whose time nobody says: it takes accelerators and no time. Times are rounded up to whole
+    multiples of `batches`.
+    """
+    key = (batches, component, timed, *for_options(problem), room)
+    return recent("options", key, lambda: _options(problem, component, timed, room, batches))
+
+
+def _options(problem: Problem, component: Component, timed: Timed | None, room: Room, batches: int) -> tuple[Option, ...]:
+    own, shapes = _in_ways(problem, component), problem.job.shapes.get(component.name, {})
+    mine = problem.own_degrees(component)
+    choices = sorted(problem.job.choices.get(component.name, tuple(own)), key=lambda each: each != mine)
+    found: list[Option] = []
+    if problem.kind(component) != ACCELERATOR:
+        most = len(problem.cluster.numbering(component.node_groups).stretches) if component.most >= UNBOUNDED else component.most
+        times, takes = _times(timed, component.parallel, ""), Need(component.memory, component.offloaded)
+        for amount in range(component.least, max(component.least, most) + 1):
+            if component.may_have(amount):
+                found += _timed(times, NO_KIND, amount, component.parallel, batches, takes, 1, component.per_process)
+        return tuple(found)
+    for parallel in choices:
+        if not _divides(problem, component, parallel):
+            continue
+        one = _shaped(component, parallel, shapes.get(parallel) or own.get(parallel))
+        size = room.group(problem, one)
+        for kind in range(len(room.kinds)):
+            most, sizes = min(one.most, room.most(problem, one, kind)), room.sizes(kind)
+            amounts = [count for count in range(-(-one.least // one.step) * one.step, most + 1, one.step) if one.may_have(count)]
+            times = _times(timed, parallel, room.model(problem, one, kind)) if amounts else []
+            for amount in amounts:
+                if _shares(problem, one, amount, parallel) and not (
+                    timed and timed.samples and timed.samples % (amount // one.parallel.replica)
+                ):
+                    takes = need_on(problem, one, parallel, amount, sizes)
+                    whole = problem.divided(component.name, parallel) != parallel
+                    found += _timed(times, kind, amount, parallel, batches, takes, size, one.per_process, whole)
+    if len(choices) > 1 and unheeded(problem, component):  # of degrees that are as good otherwise, those that need least are the first
+        found.sort(
+            key=lambda each: (each.kind, each.amount, *least(problem, component, each.parallel, each.amount, room.kinds[each.kind].memory))
+        )
+    return tuple(found)
+
+
+def undominated(
+    name: str,
+    found: Sequence[Option],
+    room: Room,
+    ample: Ample,
+    barred: Sequence[Barred] = (),
+    met: bool = False,
+    bound: Sequence[Parallel] = (),
+) -> tuple[Option, ...]:
+    """The options of a component that no other beats at the same count; where others are as good, the first, and the file's own before it.
+
+    Memory that is there for it whatever the others do is as good as less. One that is barred is no better than one that is not; what would
+    be kept if nothing were barred is kept too, since it may come first elsewhere. `met`: others keep in step with its processes, so that it
+    matters how large these are. `bound`: degrees with which some counts of others do not go together.
+    """
+    uses = [each.uses[name] for each in barred if name in each.uses]
+    sizes = room.splitting(option.group for option in found if option.kind != NO_KIND)
+    processes = sorted({option.each for option in found}) if met else []
+
+    def shape(option: Option) -> Figures:
+        """In which of the sizes its groups come that leave something over on a node, and its processes."""
+        return (*(int(option.group % size == 0) for size in sizes), *(int(option.each == size) for size in processes))
+
+    def on_sizes(option: Option) -> Figures:
+        """The memory by that of an accelerator, where it depends on that."""
+        return tuple(mebibytes for each in option.on_sizes for mebibytes in (each.memory, each.kept))
+
+    def alike(option: Option) -> Figures:
+        return (*option.nanoseconds, option.memory, option.kept, *on_sizes(option), *shape(option))
+
+    def figures(option: Option) -> Figures:
+        """The times, the memory, its shape."""
+        return (*option.nanoseconds, *ample.needs(name, option), *on_sizes(option), *shape(option))
+
+    def all_figures(option: Option) -> Figures:
+        """These, and its degrees that bind others, and what it is barred as."""
+        return (
+            *figures(option),
+            *(int(option.parallel == degrees) for degrees in bound),
+            *(int(meets(use, option)) for use in uses),
+        )
+
+    if bound or any(use.parallel is not None for use in uses):
+        return tuple(_undominated(found, None, figures, all_figures))
+    return tuple(_undominated(found, alike, figures, all_figures) if uses else _undominated(found, alike, figures))
+
+
+def _in_ways(problem: Problem, component: Component) -> Mapping[Parallel, Shape | None]:
+    """Degrees that a component has by itself and in the ways of its framework -> its shape with them, None for its own."""
+    found: dict[Parallel, Shape | None] = {component.parallel: None}
+    shapes = [way.shapes[component.name] for way in problem.job.ways if component.name in way.shapes]
+    for shape in shapes if len(shapes) == len(problem.job.ways) else ():  # else they are its own, whatever becomes of them in a way
+        found.setdefault(shape.parallel, shape)
+    return found
+
+
+def _shaped(component: Component, parallel: Parallel, shape: Shape | None) -> Component:
+    """The component with these degrees, in the processes that are made of it then."""
+    if shape is None:
+        return replace(component, parallel=parallel)
+    its = replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel)
+    return replace(its, least=max(its.least, shape.least))
+
+
+def _times(timed: Timed | None, parallel: Parallel, model: str) -> Sequence[Callable[[int], Time | None]]:
+    """For each phase, the time on any number of accelerators."""
+    return [times_of(timed, phase, parallel, model) for phase in timed.phases] if timed else []
+
+
+def _timed(
+    times: Sequence[Callable[[int], Time | None]], kind: int, amount: int, parallel: Parallel, batches: int, takes: Need, group: int, each: int,
+    undivided: bool = False,
+) -> Iterator[Option]:  # fmt: skip
+    """The option with so many accelerators, if all of its times are known. `each`: accelerators of a process."""
+    known = [time for its in times if (time := its(amount)) is not None]
+    if len(known) == len(times):
+        rounded = tuple([-(-time.nanoseconds // batches) * batches for time in known])
+        outside = any(time.extrapolated for time in known)
+        yield Option(
+            kind,
+            amount,
+            parallel,
+            rounded,
+            takes.memory,
+            takes.kept,
+            outside,
+            takes.estimated,
+            group=group,
+            processes=amount // each,
+            on_sizes=takes.on_sizes,
+            undivided=undivided,
+        )
+
+
+def _shares(problem: Problem, component: Component, amount: int, parallel: Parallel) -> bool:
+    """Does all work that is dealt out, and what is sharded, divide among as many, and does the dialect take such a count with such degrees?"""
+    processes, known = amount // component.per_process, problem.job.accepted.get(component.name)
+    if known is not None and (amount, parallel) not in known:
+        return False
+    if not whole_groups(component.divided_among, amount, problem.divided(component.name, parallel)):
+        return False
+    return all(share.divides(processes) for share in problem.shares if share.component == component.name)
+
+
+def _divides(problem: Problem, component: Component, parallel: Parallel) -> bool:
+    """Does its model divide by these degrees, as far as it is known and nothing else is proved to run?"""
+    use = problem.job.models.get(component.name)
+    if use is None or use.card is None or use.card.assumed:
+        return True
+    proved = (split for split in use.splits if split.proved)
+    return all(not (amount := getattr(use.card, split.what)) or split.fits(amount, split.of(parallel)) for split in proved)
+
+
+def _undominated(
+    found: Sequence[Option], alike: Callable[[Option], Figures] | None, *figures: Callable[[Option], Figures]
+) -> Iterator[Option]:
+    """Of those with the same kind and count, those that no other equals in everything and beats or precedes in something: by any of these figures.
+
+    Where `alike` is the same of two, so are all figures.
+    """
+    groups: dict[tuple[int, int], list[Option]] = {}
+    for option in found:
+        groups.setdefault((option.kind, option.amount), []).append(option)
+    for its in groups.values():
+        if len(its) == 1 or (alike is not None and all(alike(its[0]) == alike(option) for option in its[1:])):
+            yield its[0]
+            continue
+        tables = [[each(option) for option in its] for each in figures]
+        for place, option in enumerate(its):
+            if any(_is_undominated(every, place) for every in tables):
+                yield option
+
+
+def _is_undominated(every: Sequence[Figures], place: int) -> bool:
+    """Does no other equal the one at a place in all figures, and beat or precede it?"""
+    mine = every[place]
+    others = ((theirs, number) for number, theirs in enumerate(every) if number != place)
+    return not any(all(a <= b for a, b in zip(theirs, mine)) and (theirs != mine or number < place) for theirs, number in others)
+
+
+def evenly(problem: Problem) -> Problem | None:
+    """The problem without the open degrees among which something of a model does not divide; None where that changes nothing.
+
+    Components of which no degrees would be left keep theirs, and those that run now the degrees that they run with.
+    """
+    found = {}
+    for component in problem.components:
+        its = problem.job.choices.get(component.name, ())
+        runs = component.name in problem.job.own
+        kept = tuple(each for each in its if (runs and each == problem.own_degrees(component)) or not any(uneven(problem, component, each)))
+        if kept and len(kept) < len(its):
+            found[component.name] = kept
+    return replace(problem, job=replace(problem.job, choices={**problem.job.choices, **found})) if found else None
+
+
+def as_planned(problem: Problem, planned: Planned) -> Problem:
+    """The problem with the degrees that a plan of it was chosen from."""
+    even = evenly(problem)
+    options = planned.question.options
+    if even is None or any(each.parallel not in its for name, its in even.job.choices.items() for each in options.get(name, ())):
+        return problem
+    return even
+
+
+def card_of(problem: Problem, name: str) -> ModelCard | None:
+    """What is known of the model of a component."""
+    use = problem.job.models.get(name)
+    return use.card if use else None
+
+
+def uneven(problem: Problem, component: Component, parallel: Parallel) -> Iterator[Split]:
+    """What of its model does not divide by those of its degrees that were open."""
+    card = card_of(problem, component.name)
+    for split in problem.job.models[component.name].splits if card is not None else ():
+        amount = getattr(card, split.what)
+        if amount and is_open(problem, component, split) and not split.fits(amount, split.of(parallel)):
+            yield split
+
+
+class Ample:
+    """The room that the others leave a component on accelerators of a kind, whatever their options are.
+
+    Parameters
+    ----------
+    options : every option of each component.
+    resident : components that hold their memory all the time.
+    turns : the phases in which each of the others needs all of its memory; one that is not named has a turn of its own.
+    packed : may components share accelerators that have not the same number of them?
+    """
+
+    def __init__(
+        self, kinds: Sequence[Kind], options: Mapping[str, Sequence[Option]], resident: frozenset[str], turns: Mapping[str, tuple[str, ...]],
+        packed: bool,
+    ) -> None:  # fmt: skip
+        self._kinds, self._resident, self._packed = kinds, resident, packed
+        self._turns = {name: _turns(name, turns) for name in options if name not in resident}
+        self._rooms: dict[tuple[str, int, int], tuple[int, int]] = {}
+        self._options = options
+
+    @cached_property
+    def _most(self) -> dict[tuple[str, int, int], tuple[int, int]]:
+        """(component, kind, amount) -> the most MiB that it needs there, and the most that it keeps."""
+        found: dict[tuple[str, int, int], tuple[int, int]] = {}
+        for name, options in self._options.items():
+            for option in options:
+                limit, full, kept = self._limit(option.kind), max(option.memory, option.kept), option.kept
+                if limit is None or full <= limit:  # what does not fit alone is in nobody's way
+                    key = (name, *self._place(option))
+                    for its in option.on_sizes:
+                        full, kept = max(full, its.memory, its.kept), max(kept, its.kept)
+                    most = found.get(key, (0, 0))
+                    found[key] = max(most[0], full), max(most[1], kept)
+        return found
+
+    def needs(self, name: str, option: Option) -> tuple[int, int]:
+        """(MiB while it works, MiB while others do) of an option; what is there for it anyhow, where that is more."""
+        limit = self._kinds[option.kind].floor if option.kind >= 0 else None
+        if limit is None:
+            return 0, 0
+        key = (name, *self._place(option))
+        if key not in self._rooms:
+            self._rooms[key] = self._room(name, limit, *key[1:])
+        working, resting = self._rooms[key]
+        return max(option.memory, working), max(option.kept, resting)
+
+    def _room(self, name: str, limit: int, kind: int, amount: int) -> tuple[int, int]:
+        """MiB that are left to it while it works, and while others do."""
+        beside = dict.fromkeys((turn for its in self._turns.values() for turn in its), 0)
+        always = 0
+        for other in self._options:
+            full, kept = self._most.get((other, kind, amount), (0, 0)) if other != name else (0, 0)
+            always += full if other in self._resident else kept
+            for turn in self._turns.get(other, ()):
+                beside[turn] += full - kept
+        mine = self._turns.get(name, tuple(beside))
+        working = max((taken for turn, taken in beside.items() if turn in mine), default=0)
+        resting = max((taken for turn, taken in beside.items() if turn not in mine), default=0)
+        return limit - always - working, limit - always - resting
+
+    def _place(self, option: Option) -> tuple[int, int]:
+        """What others must have in common with it, to share its accelerators."""
+        return option.kind, 0 if self._packed else option.amount
+
+    def _limit(self, kind: int) -> int | None:
+        return self._kinds[kind].memory if kind >= 0 else None
+
+
+def _turns(name: str, turns: Mapping[str, tuple[str, ...]]) -> tuple[Turn, ...]:
+    phases = turns.get(name, ())
+    return tuple((phase, "") for phase in phases) if phases else (("", name),)

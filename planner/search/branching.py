@@ -1,0 +1,158 @@
+"""The best choices of one structure: what is open is divided until every part of it is decided or cannot be better."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import Callable, Sequence
+
+from ...models.planning.workload import SECONDS
+from .choices import Choice
+from .domains import Domains, Narrowing, Split, raised
+from .found import Price
+from .sizing import Sizing
+
+COUNTED = 50
+"""Amounts of two sets between which it is counted what crosses, in the time of one part."""
+AGAIN = 3
+"""Times that the maxima of one part are raised and all sets narrowed once more."""
+
+
+Best = tuple[Price, tuple[Choice, ...]]
+
+
+class Branching:
+    """A structure whose choices are searched for.
+
+    Attributes
+    ----------
+    best : the best choices that were found until now, and what they cost; None if there are none.
+    floor : no choices cost less; None if there are none at all, or none that cost less than what was asked for.
+    parts : how many parts of the structure were looked at.
+    crossing : parts that take as long as counting what crosses between its sets took, where it was not known yet.
+    """
+
+    def __init__(self, sizing: Sizing, refused: Callable[[Sequence[Choice]], bool] = lambda chosen: False) -> None:
+        """`refused`: choices that are not to be found."""
+        self.sizing, self._narrowing, self._refused = sizing, Narrowing(sizing), refused
+        self.best: Best | None = None
+        self.parts = 0
+        self._below: Price | None = None
+        self._waiting: list[tuple[Price, int, Domains, Split | None]] = []
+        self.crossing = 0
+        if all(sizing.choices):
+            before = sizing.ways.counted
+            self._add(self._narrowing.start())
+            self.crossing = (sizing.ways.counted - before) // COUNTED
+
+    @property
+    def floor(self) -> Price | None:
+        """See the attributes."""
+        known = [price for price, *_ in self._waiting[:1]] + ([self.best[0]] if self.best else [])
+        return min(known, default=None)
+
+    @property
+    def decided(self) -> bool:
+        """Is nothing left to be looked at?"""
+        return not self._waiting
+
+    def search(self, below: Price | None, parts: int) -> None:
+        """Looks for choices that cost less than `below` and than the best so far, in so many parts.
+
+        What costs no less than `below` is never looked at again.
+        """
+        if below is not None and (self._below is None or below < self._below):
+            self._below = below
+        most = self.parts + parts
+        while self._waiting and self.parts < most:
+            price, _, domains, split = heappop(self._waiting)
+            if self._below is None or price < self._below:
+                for part in self._divided(domains, split):
+                    self._add(part)
+            else:
+                self._waiting.clear()
+
+    def _add(self, domains: Domains) -> None:
+        """Narrows a part, and keeps it if it can hold anything better."""
+        self.parts += 1
+        split: Split | None = None
+        for _ in range(AGAIN):
+            if not self._narrowing.narrow(domains, self._below):
+                return
+            self._try(tuple(its[0] for its in domains.left))
+            rises, split = self._raise(domains)
+            if rises is None:
+                return
+            if not rises:
+                break
+        price = self._narrowing.price(domains)
+        if self._below is None or price < self._below:
+            heappush(self._waiting, (price, -self.parts, domains, split))
+
+    def _raise(self, domains: Domains) -> tuple[bool | None, Split | None]:
+        """Raises the maxima, and tries what comes out; whether any rose (None: nothing fits), and where the widest is best divided."""
+        price = self._narrowing.price(domains)
+        time, used = price if self.sizing.question.aim == SECONDS else (price[1], price[0])
+        most = self._narrowing.allowed(time, used, self._below)
+        if most is None:
+            return None, None
+        rises, widest, split = False, -1, None
+        for index, each in enumerate(self.sizing.greatest):
+            if each.sums[0][0] in self.sizing.crossing:
+                continue  # it is no more with fewer accelerators, which all can have at once
+            found = raised(self._narrowing, domains, each, most[1])
+            if found is None:
+                return None, None
+            self._try(tuple(found.places.get(number, its[0]) for number, its in enumerate(domains.left)))
+            if found.value > domains.floors[index]:
+                rises = True
+                domains.floors[index] = found.value
+            width = (domains.caps[index] - domains.floors[index]) * each.weight
+            if found.split is not None and width > widest:
+                widest, split = width, found.split
+        return rises, split
+
+    def _try(self, places: Sequence[int]) -> None:
+        """Takes choices as the best so far, if they are."""
+        sizing = self.sizing
+        chosen = tuple(its[place] for its, place in zip(sizing.choices, places))
+        if not sizing.allows(chosen):
+            return
+        price = sizing.price(chosen)
+        if (self._below is None or price < self._below) and not self._refused(chosen):
+            self.best, self._below = (price, chosen), price
+
+    def _divided(self, domains: Domains, split: Split | None) -> Sequence[Domains]:
+        """Two parts that are all of it together; none if its only answer was tried."""
+        if all(len(its) == 1 for its in domains.left):
+            return ()
+        low, high = domains.copy(), domains
+        if (value := self._value(domains)) is not None:
+            index, middle = value
+            low.caps[index], high.floors[index] = middle, middle + 1
+            return low, high
+        if split is not None:
+            number = split.number
+            last = max(place for place in domains.left[number] if self._narrowing.accelerators[number][place] <= split.accelerators)
+        else:
+            number = max(range(len(domains.left)), key=lambda each: len(domains.left[each]))
+            last = domains.left[number][(len(domains.left[number]) - 1) // 2]
+        its = domains.left[number]
+        low.left[number], high.left[number] = [place for place in its if place <= last], [place for place in its if place > last]
+        return low, high
+
+    def _value(self, domains: Domains) -> tuple[int, int] | None:
+        """The maximum over single sets that is open widest, and the middle of the values that it can have; None if there is none."""
+        found, widest = None, 0
+        for index, each in enumerate(self.sizing.greatest):
+            low, high = domains.floors[index], domains.caps[index]
+            if (high - low) * each.weight <= widest or any(len(its) > 1 for its in each.sums):
+                continue
+            loads = (
+                (self._narrowing.loads[number][part], domains.left[number])
+                for its in each.sums
+                for number, part in its
+            )  # fmt: skip
+            values = sorted({load for its, left in loads for place in left if low <= (load := its[place]) <= high})
+            if len(values) > 1:
+                found, widest = (index, values[(len(values) - 1) // 2]), (high - low) * each.weight
+        return found

@@ -1,0 +1,97 @@
+"""What a search for designs found and proved, and its budget."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from time import monotonic
+from typing import Callable
+
+from ...models.planning.design import Design
+from ...models.planning.question import Question
+from ...models.planning.workload import SECONDS
+from ...models.record import dataclass
+from ...solver.sandbox.stopped import Stopped
+from ..counting import NOW_AND_THEN, Counting, OnCounting
+from .structures import Structure
+
+Price = tuple[int, int]
+"""What is as small as possible, and what comes second: ns and accelerators, in the order of the aim."""
+ENDLESS = 1 << 62
+"""More ns, and more MiB, than anything takes."""
+
+
+PART, OPTION, MOST = 0.0001, 0.000001, 0.001
+"""Deterministic seconds of a subproblem, more for each option of a component, and at most."""
+
+
+@dataclass(frozen=True, order=True)
+class Found:
+    """The best design of one structure: what is as small as possible and what comes second (times in ns), and the structure's number."""
+
+    price: Price
+    number: int
+    design: Design = field(compare=False)
+    structure: Structure = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What a search found.
+
+    Attributes
+    ----------
+    found : the best design of each of the best structures, the best first.
+    bound : no design has a smaller first part of its price; None if there is no design at all, which is proved.
+    proved : is what was found proved to be the best, and in this order?
+    structures : how many structures can have a design at all, and of how many the counts were searched.
+    spent : deterministic seconds.
+    first_proved : is the first of it proved to be the best, whatever the order of the others? Without any: is there no design at all?
+    stopped : why the search ended before it was decided; None if it came to its end or to its limit.
+    seen : the best known designs of the structures that were looked at, the best first.
+    """
+
+    found: tuple[Found, ...]
+    bound: int | None
+    proved: bool
+    structures: tuple[int, int] = (0, 0)
+    spent: float = 0.0
+    stopped: Stopped | None = None
+    first_proved: bool = False
+    seen: tuple[Design, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def best(self) -> Found | None:
+        """The best design."""
+        return self.found[0] if self.found else None
+
+
+class Progress:
+    """Deterministic seconds spent, Ctrl-C and progress reports.
+
+    Attributes
+    ----------
+    limit, spent : deterministic seconds.
+    interrupt : raises KeyboardInterrupt after a Ctrl-C.
+    part : deterministic seconds of one subproblem of a structure.
+    """
+
+    def __init__(self, question: Question, limit: float, interrupt: Callable[[], None], counting: OnCounting) -> None:
+        self.limit, self.spent = limit, 0.0
+        self.part = min(MOST, PART + OPTION * sum(map(len, question.options.values())))
+        self._question, self.interrupt, self._counting = question, interrupt, counting
+        self._began = self._told = monotonic()
+
+    @property
+    def left(self) -> float:
+        """Deterministic seconds left."""
+        return self.limit - self.spent
+
+    def heed(self, best: Price | None, bound: Callable[[], Price]) -> None:
+        """Raise KeyboardInterrupt after a Ctrl-C, and report the incumbent and the bound now and then."""
+        self.interrupt()
+        now = monotonic()
+        if now - self._told >= NOW_AND_THEN:
+            self._told = now
+            by_time = self._question.aim == SECONDS
+            held = 0 if by_time else self._question.held
+            self._counting(Counting(by_time, best[0] + held if best else None, bound()[0] + held, now - self._began))

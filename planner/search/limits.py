@@ -1,0 +1,221 @@
+"""What placing leaves of the designs of a question, as sums: every row is at most so much, over the choices of some sets."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import lcm
+from typing import Callable, Iterator, Mapping, Sequence
+
+from ...models.planning.barring import meets
+from ...models.planning.limits import Area, Barred
+from ...models.planning.option import Option
+from ...models.planning.question import Question
+from ...models.planning.shared import Shared
+from ...models.planning.way import Multiple
+from ...models.record import dataclass
+from .structures import OUTSIDE, Structure
+
+Weigh = Callable[[int, Sequence[Option]], int]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the options of these sets weigh together is at most `most`; `weigh` is given the number of a set and its options in order."""
+
+    sets: tuple[int, ...]
+    most: int
+    weigh: Weigh
+
+
+def rows(question: Question, structure: Structure) -> tuple[Row, ...]:
+    """Every row of a structure. What fills the cluster is bounded from below, as a sum of what is less than nothing."""
+    of = {name: number for number, its in enumerate(structure.sets) for name in its}
+    found = [row for area in question.areas for row in _in_area(structure, area)]
+    most = question.budget.accelerators
+    found += [Row(each.sets, most - each.base, each.weigh) for each in tallies(question, structure)] if most is not None else []
+    for one, other in sorted(question.not_fewer):
+        found.append(Row(tuple(sorted({of[one], of[other]})), 0, _fewer(structure, one, other)))
+    for names in question.filling:
+        sets = tuple(sorted({of[name] for name in names}))
+        found.append(Row(sets, -sum(kind.accelerators for kind in question.kinds), _taken_off))
+    for multiple in multiples(question):
+        sets = tuple(sorted({of[multiple.one], of[multiple.other]}))
+        amounts = (each for each in _amounts(question, multiple.other) if len(sets) > 1 or not multiple.holds(each, each))
+        found += [Row(sets, 1, _beside(structure, multiple, amount)) for amount in amounts]
+    for one, other in sorted(question.in_step):
+        if pattern(structure, frozenset((one, other))):
+            sets = tuple(sorted({of[one], of[other]}))
+            found += [Row(sets, 1, _in_step(structure, one, other, size)) for size in _sizes(question, other)]
+    found += [row for each in _barred(question) if (row := _barring(structure, of, each)) is not None]
+    return tuple(found)
+
+
+def is_limited(question: Question) -> bool:
+    """Are there any rows? Then fewer accelerators are not always as good."""
+    return bool(question.areas or question.not_fewer or question.in_step or question.filling or _barred(question) or multiples(question))
+
+
+def figures(question: Question, name: str, option: Option) -> tuple[int, ...]:
+    """What an option weighs in the rows. One that weighs no more than another in any figure can take its place in every row."""
+    sizes = sorted({power for area in question.areas if area.kind == option.kind for size in area.rooms for power in _powers(size)})
+    found = [int(option.group % size == 0) for size in sizes]
+    for one, other in sorted(question.not_fewer):
+        found += [-option.processes] if name == one else [option.processes] if name == other else []
+    for multiple in multiples(question):
+        if name in (multiple.one, multiple.other):
+            found += [_against(multiple, amount, name, option) for amount in _amounts(question, multiple.other)]
+    for one, other in sorted(question.in_step):
+        if name in (one, other):
+            found += [_out_of_step(option, size, name == other) for size in _sizes(question, other)]
+    found += [int(meets(each.uses[name], option)) for each in _barred(question) if name in each.uses]
+    return tuple(found)
+
+
+def _barred(question: Question) -> tuple[Barred, ...]:
+    return (*question.barred, *question.misshapen)
+
+
+def multiples(question: Question) -> tuple[Multiple, ...]:
+    """The numbers of accelerators that go together, whatever the way."""
+    return tuple(dict.fromkeys(each for way in question.ways for each in way.multiples))
+
+
+def _amounts(question: Question, name: str) -> list[int]:
+    return sorted({option.amount for option in question.options[name]})
+
+
+def _against(multiple: Multiple, amount: int, name: str, option: Option) -> int:
+    """1 for the other component with this amount, and for the one with an amount that does not go with it; with the degrees that are meant."""
+    if name == multiple.other:
+        return int(option.amount == amount and multiple.with_other in (None, option.parallel))
+    return int(name == multiple.one and multiple.with_one in (None, option.parallel) and not multiple.holds(option.amount, amount))
+
+
+def _beside(structure: Structure, multiple: Multiple, amount: int) -> Weigh:
+    """One row for each amount of the other: it does not have it, or the one goes with it."""
+
+    def weigh(number: int, options: Sequence[Option]) -> int:
+        return sum(_against(multiple, amount, name, option) for name, option in zip(structure.sets[number], options))
+
+    return weigh
+
+
+def _sizes(question: Question, name: str) -> list[int]:
+    """How many accelerators a process of it may have."""
+    return sorted({option.each for option in question.options[name]})
+
+
+def _out_of_step(option: Option, size: int, is_met: bool) -> int:
+    """1 for the component whose processes have this size, and for the one that has no whole groups of it."""
+    return int(option.each == size if is_met else option.amount % size != 0)
+
+
+def _in_step(structure: Structure, one: str, other: str, size: int) -> Weigh:
+    """One row for each size of the other's processes: they have not this size, or the one has whole groups of it."""
+
+    def weigh(number: int, options: Sequence[Option]) -> int:
+        its = zip(structure.sets[number], options)
+        return sum(_out_of_step(option, size, name == other) for name, option in its if name in (one, other))
+
+    return weigh
+
+
+def _powers(number: int) -> Iterator[int]:
+    """The powers of primes that it is made of: a least common multiple is one of it if each of them divides some of its numbers."""
+    prime = 2
+    while number > 1:
+        power = 1
+        while number % prime == 0:
+            number, power = number // prime, power * prime
+        if power > 1:
+            yield power
+        prime += 1
+
+
+def pattern(structure: Structure, names: frozenset[str]) -> frozenset[tuple[str, str]]:
+    """The pairs of these components of which the first lies on accelerators of the second."""
+    of = {name: number for number, its in enumerate(structure.sets) for name in its if name in names}
+    return frozenset((one, other) for one in of for other in of if one != other and of[other] in structure.around[of[one]])
+
+
+def _in_area(structure: Structure, area: Area) -> Iterator[Row]:
+    sets = tuple(number for number in _roots(structure) if not area.components.isdisjoint(structure.sets[number]))
+    for size, most in area.rooms.items() if sets else ():
+        yield Row(sets, most, _in_groups(area.kind, size))
+
+
+def _roots(structure: Structure) -> tuple[int, ...]:
+    """The sets that lie inside no other."""
+    return tuple(number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
+
+
+def _in_groups(kind: int, size: int) -> Weigh:
+    def weigh(number: int, options: Sequence[Option]) -> int:
+        whole = options[0].kind == kind and lcm(*(option.group for option in options)) % size == 0
+        return options[0].accelerators if whole else 0
+
+    return weigh
+
+
+def _fewer(structure: Structure, one: str, other: str) -> Weigh:
+    def weigh(number: int, options: Sequence[Option]) -> int:
+        its = zip(structure.sets[number], options)
+        return sum(option.processes * ((name == other) - (name == one)) for name, option in its)
+
+    return weigh
+
+
+def _taken_off(number: int, options: Sequence[Option]) -> int:
+    return -options[0].accelerators
+
+
+def _barring(structure: Structure, of: dict[str, int], barred: Barred) -> Row | None:
+    """Not every one of its components takes what it says; None where the structure is another one anyway."""
+    if barred.segments not in (None, structure.segments) or pattern(structure, frozenset(barred.uses)) != barred.inside:
+        return None
+    sets = tuple(sorted({of[name] for name in barred.uses}))
+
+    def weigh(number: int, options: Sequence[Option]) -> int:
+        its = zip(structure.sets[number], options)
+        return int(all(meets(barred.uses[name], option) for name, option in its if name in barred.uses))
+
+    return Row(sets, len(sets) - 1, weigh)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """So many accelerators are used at least.
+
+    Attributes
+    ----------
+    base : those that given components hold.
+    counted : kind -> the sets of it that come beside these with all that lies inside them.
+    """
+
+    base: int
+    counted: Mapping[int, frozenset[int]]
+
+    @cached_property
+    def sets(self) -> tuple[int, ...]:
+        """The sets that count on accelerators of some kind."""
+        return tuple(sorted(frozenset[int]().union(*self.counted.values())))
+
+    def weigh(self, number: int, options: Sequence[Option]) -> int:
+        """The accelerators of a set that come beside the others, with these options of its components."""
+        return options[0].accelerators if number in self.counted.get(options[0].kind, ()) else 0
+
+
+def tallies(question: Question, structure: Structure) -> tuple[Tally, ...]:
+    """Everything that is used at least; what is used is the largest of these, or all that the sets use."""
+    kinds = range(len(question.kinds))
+    return tuple(
+        Tally(sum(each.accelerators for each in its), {kind: _used_beside(structure, kind, its) for kind in kinds})
+        for its in question.together_shared
+        if its
+    )
+
+
+def _used_beside(structure: Structure, kind: int, its: Sequence[Shared]) -> frozenset[int]:
+    """The outermost sets that can have none of these accelerators on this kind: what lies inside them cannot either."""
+    beside = {number for number, users in enumerate(structure.users) if not any(each.lets(kind, users) for each in its)}
+    return frozenset(number for number in beside if structure.inside[number] == OUTSIDE or structure.inside[number] not in beside)

@@ -1,0 +1,264 @@
+"""How far a plan holds where the times of one component are wrong, and which plan is better then."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from typing import NamedTuple, Sequence
+
+from ..models.account import HUNDRED, QUICKER, SLOWER, Flip, Sensitivity, models_of
+from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
+from ..models.placements.plan import FEASIBLE
+from ..models.planning.design import Design
+from ..models.planning.limits import Barred
+from ..models.planning.option import Option
+from ..models.planning.planned import Planned, Priced
+from ..models.planning.question import Question
+from ..models.planning.workload import SECONDS, Budget
+from ..models.problem import Problem
+from ..models.record import dataclass
+from ..solver.sandbox.interrupts import unless_heard
+from .benders import at_stake, fitting
+from .costs import cost_model
+from .costs.cost_model import iteration, segment_times
+from .memory import without_estimates
+from .no_goods import ruled_out
+from .problem import asked
+from .search.search import Price, search
+
+SEARCHES = 200
+"""Searches at most, of all components together."""
+SPENT = 10.0
+"""Deterministic seconds of all searches together, unless the caller limits them."""
+
+
+WORTH = 5
+"""Percent by which another plan must be better to replace the plan."""
+PLACED = 48
+"""Designs and parts of designs that are placed at most."""
+
+
+def sensitivity(
+    planned: Planned, seed: int = 1, most: int = SEARCHES, limit: float = SPENT,
+    placeables: Sequence[Placeable] = (), traffic: bool = False,
+) -> Sensitivity:  # fmt: skip
+    """Judge the plan at every factor of every component, within `most` searches and `limit`.
+
+    A deterministic second that one search leaves is there for the next one. After Ctrl-C, what is
+    not decided is `left`. A plan that is not proved within `WORTH` percent is not judged at all:
+    another one may be better with the times as they are.
+
+    Parameters
+    ----------
+    limit : deterministic seconds of all searches together.
+    placeables : one for each of `planned.parts`; a design without a placement replaces nothing.
+    traffic : True if traffic takes time. Other plans have the least that any placement needs.
+    """
+    run = _Run(planned, seed, most, limit, placeables, traffic)
+    names = [name for name, tasks in planned.question.tasks_of.items() if tasks]
+    ways = [_Way(name, list(its), planned.bound) for name in names for its in (SLOWER, QUICKER)]
+    if run.is_best():
+        unless_heard(lambda: run.judge_all(ways), lambda: None)
+    flips = tuple(way.flip for way in ways if way.flip is not None)
+    left = tuple((way.component, way.open[0]) for way in ways if way.open and way.flip is None)
+    return Sensitivity(flips, left, run.searches)
+
+
+def scaled(option: Option, percent: int, batches: int) -> Option:
+    """The option with `percent` of its times, rounded up to multiples of `batches`."""
+    times = (-(-time * percent // (HUNDRED * batches)) * batches for time in option.nanoseconds)
+    return replace(option, nanoseconds=tuple(times))
+
+
+@dataclass
+class _Way:
+    """One component, slower or quicker.
+
+    Attributes
+    ----------
+    open : the factors that are not decided, in percent, the nearest first.
+    bound : ns that no design takes less of: at each open factor above 1, or, where the component is
+        quicker, with the original times.
+    """
+
+    component: str
+    open: list[int]
+    bound: int
+    holds: int = HUNDRED
+    flip: Flip | None = None
+
+
+class _There(NamedTuple):
+    """One factor of one component: the plan, and the budget of a design that is better."""
+
+    component: str
+    percent: int
+    plan: Design
+    takes: int
+    is_broken: bool
+    budget: Budget
+
+
+class _Run:
+    """All searches of one plan."""
+
+    def __init__(
+        self, planned: Planned, seed: int, most: int, limit: float,
+        placeables: Sequence[Placeable], traffic: bool,
+    ) -> None:  # fmt: skip
+        self.planned, self.model, self.seed = planned, cost_model(planned.model), seed
+        self.most, self.limit, self.traffic = most, limit, traffic
+        self.placeables, self.questions = placeables, list(planned.parts or (planned.question,))
+        self.by_time = planned.question.aim == SECONDS
+        self.searches, self.spent = 0, 0.0
+
+    def is_best(self) -> bool:
+        """True if no other plan is better by `WORTH` percent with the original times."""
+        if not self.by_time:
+            return self.planned.proved
+        return self.planned.price[0] * HUNDRED <= self.planned.bound * (HUNDRED + WORTH)
+
+    def judge_all(self, ways: Sequence[_Way]) -> None:
+        """Judge the nearest factor of each way, then the next one of those that hold."""
+        while ways:
+            holding = []
+            for number, way in enumerate(ways):
+                share = (self.limit - self.spent) / (len(ways) - number)
+                if self._holds(way, self.spent + share) and way.open:
+                    holding.append(way)
+            ways = holding
+
+    def _holds(self, way: _Way, until: float) -> bool:
+        """Judge the nearest open factor; True if the plan holds there."""
+        there, better, decided = self._there(way.component, way.open[0]), None, True
+        if not self._is_proved(way, there):
+            better, decided = self._search(there, until)
+        if better is not None or there.is_broken:
+            flip = better or Flip(way.component, HUNDRED, there.percent, there.takes)
+            way.flip = replace(flip, holds=way.holds)
+            return False
+        if decided:
+            if self.by_time:
+                way.bound = max(way.bound, (there.budget.nanoseconds or 0) + 1)
+            way.holds = way.open.pop(0)
+        return decided
+
+    def _there(self, component: str, percent: int) -> _There:
+        planned, question = self.planned, self.planned.question
+        options, budget = planned.compared.options, question.budget
+        option = scaled(options[component], percent, question.batches)
+        plan = replace(planned.compared, options={**options, component: option})
+        takes = iteration(self.model, question, plan) + planned.best.traffic
+        is_broken = budget.nanoseconds is not None and takes > budget.nanoseconds
+        if not is_broken and self.by_time:
+            most = (takes * HUNDRED - 1) // (HUNDRED + WORTH)
+            budget = replace(budget, nanoseconds=most)
+        elif not is_broken:
+            budget = replace(budget, accelerators=planned.held - question.held - 1)
+        return _There(component, percent, plan, takes, is_broken, budget)
+
+    def _is_proved(self, way: _Way, there: _There) -> bool:
+        """True if it is proved without a search that no design is better there.
+
+        Every cost model adds maxima of sums of times: with longer times of a component no design
+        takes less, and with `percent` of them none takes less than `percent` of an iteration.
+        """
+        most = there.budget.nanoseconds
+        if there.budget.accelerators == 0:
+            return True
+        if not self.by_time:  # fewer that keep to the budget there keep to it with less time too
+            return there.percent > HUNDRED and not there.is_broken
+        return most is not None and most * HUNDRED < way.bound * min(there.percent, HUNDRED)
+
+    def _search(self, there: _There, until: float) -> tuple[Flip | None, bool]:
+        """The flip to the best design found that is better there; True if none is missed."""
+        found: dict[Price, Flip] = {}
+        decided, count = True, len(self.questions)
+        for number in range(count):
+            share = (until - self.spent) / (count - number)
+            decided = self._search_one(number, there, self.spent + share, found) and decided
+        return (found[min(found)] if found else None), decided
+
+    def _search_one(
+        self, number: int, there: _There, until: float, found: dict[Price, Flip],
+    ) -> bool:  # fmt: skip
+        """Search one question, without designs that have no placement; True if it was decided."""
+        name, placeable = there.component, self.placeables[number] if self.placeables else None
+        excluded = (there.plan,) if self.planned.best.traffic else ()  # priced without its traffic
+        while self.searches < self.most and self.spent < until:
+            plain = self.questions[number]
+            options = [scaled(each, there.percent, plain.batches) for each in plain.options[name]]
+            every = {**plain.options, name: tuple(options)}
+            asked = replace(plain, options=every, budget=there.budget)
+            searched = search(asked, self.model, until - self.spent, self.seed, excluded=excluded)
+            self.searches, self.spent = self.searches + 1, self.spent + searched.spent
+            if searched.best is None:
+                return searched.proved
+            best, price = searched.best.design, searched.best.price
+            option = plain.options[name][options.index(best.options[name])]
+            design = replace(best, options={**best.options, name: option})
+            if placeable is None or placeable.fits(design):
+                times = tuple(segment_times(self.model, asked, best))
+                traffic = price[0 if self.by_time else 1] - sum(times)
+                models = models_of(self.questions, design)
+                to = Priced(best, sum(times), times, traffic, models=models)
+                placed = not self.traffic and (placeable is None or placeable.is_placed(design))
+                flip = Flip(name, HUNDRED, there.percent, there.takes, to, placed, plain)
+                found.setdefault(price, flip)
+                return searched.proved
+            if placeable.used_up:
+                return False
+            self.questions[number] = placeable.without(design)
+        return False
+
+
+@dataclass
+class Placeable:
+    """What is known of the placements of designs of one question.
+
+    `solve` places a problem whose counts are decided.
+    """
+
+    problem: Problem
+    question: Question
+    solve: Solve
+    left: int = PLACED
+    out: list[Barred] = field(default_factory=list)
+    _verdicts: dict[object, str] = field(default_factory=dict)
+
+    @property
+    def used_up(self) -> bool:
+        """Is nothing placed any more? Then nobody knows of the next design."""
+        return self.left <= 0
+
+    def fits(self, design: Design) -> bool:
+        """Has a design a placement, as far as is known? False only where it is proved that it has none."""
+        return self._verdict(design) != IMPOSSIBLE
+
+    def is_placed(self, design: Design) -> bool:
+        """Is it known that it has one? Times make no difference for that."""
+        return self._verdict(design) not in (IMPOSSIBLE, UNDECIDED)
+
+    def _verdict(self, design: Design) -> str:
+        options = tuple((name, replace(option, nanoseconds=())) for name, option in sorted(design.options.items(), key=lambda its: its[0]))
+        key = frozenset(design.blocks), options, design.segments
+        if key not in self._verdicts:
+            at = at_stake(self.problem, self.question, design)
+            self._verdicts[key] = self._solved(fitting(self.problem, self.question, design)).verdict if at else FEASIBLE
+        return self._verdicts[key]
+
+    def without(self, design: Design) -> Question:
+        """The question without a design that has none, and without all others of which the same proof shows it."""
+        self.out.append(ruled_out(self.problem, self.question, design, self._solved, self.left))
+        return self._asked()
+
+    def _solved(self, part: Problem) -> Answer:
+        self.left -= 1
+        return self.solve(part)
+
+    def _asked(self) -> Question:
+        """The question as it was asked, by the estimates or without them, without what is ruled out."""
+        for problem in (self.problem, without_estimates(self.problem)):
+            workload = problem.job.workload if problem is not None else None
+            if problem is not None and workload is not None and asked(problem, workload, self.question.barred) == self.question:
+                return asked(problem, workload, (*self.question.barred, *self.out))
+        return replace(self.question, barred=(*self.question.barred, *self.out))

@@ -1,0 +1,230 @@
+"""Each choice of degrees that others follow, and of models in a heterogeneous plan, is planned by itself: the best of all is the answer."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from typing import Iterator, Sequence
+
+from ..models.answer import IMPOSSIBLE, Answer, Solve
+from ..models.findings.finding import Finding, error
+from ..models.planning.planned import Planned, Priced, Unplaceable
+from ..models.planning.question import Question
+from ..models.planning.workload import SECONDS, Workload
+from ..models.problem import Problem
+from ..models.record import dataclass
+from ..models.times.of_ties import each_choice
+from ..solver.sandbox.interrupts import was_heard
+from ..solver.wording import listed
+from .benders import ALTERNATIVES
+from .costs import cost_model
+from .costs.cost_model import CostModel
+from .problem import asked
+from .scope import choices_of_models
+from .search.found import ENDLESS
+from .search.search import search
+from .search.settle import Settled, Unsettled
+from .unplaced import not_all_read
+
+SHARE = 0.1
+"""Of the time of a search: so much is spent on bounds."""
+MOST_BESIDE = 8
+"""Choices at most that are planned only since something with them may be told beside the best plan."""
+MOST_TOLD = 4
+"""Reasons that are told, and choices that one of them is told of."""
+
+
+def tied(plan: Solve, limit: float = 10.0, seed: int = 1, answer_interrupted: bool = True) -> Solve:
+    """How a problem is planned, given how one is in which nobody's degrees follow from a choice, and who is on which models is chosen.
+
+    Choices of which no plan can be better than one with another choice are not planned; what they take at least is known in a share of
+    the `limit`.
+    """
+
+    def answer(problem: Problem) -> Answer:
+        if problem.job.not_read and not problem.job.followed:
+            return not_all_read(problem.job.not_read)
+        leaders = {leader: problem.job.choices.get(leader, ()) for leader in problem.job.leaders}
+        is_open = any(choices and choices != (problem.own_degrees(problem[name]),) for name, choices in leaders.items())
+        of_models = [choices_of_models(each) for each in (each_choice(problem) if is_open else [problem])]
+        every = [each for its, _ in of_models for each in its]
+        if len(every) == 1 and not is_open:
+            return plan(every[0])
+        some, left, least = cheapest_first(plan, every, limit, seed, answer_interrupted)
+        answers = [its for _, its in sorted(some.items())]
+        unread = problem.job.not_read + sum(count for _, count in of_models)
+        open_ = left or unread > 0
+        if all(its.verdict == IMPOSSIBLE for its in answers):
+            if open_:
+                return not_all_read(unread + len(every) - len(answers))
+            return none_of_choices([_named(each, [name for name, its in leaders.items() if its]) for each in every], answers)
+        questions = tuple(
+            replace(question, leading={leader: each[leader].parallel for leader, choices in leaders.items() if choices})
+            for number, each in enumerate(every)
+            for question in _questions(each, some[number].planned if number in some else None)
+        )
+        return _best(answers, open_, questions, least)
+
+    return answer
+
+
+def _named(choice: Problem, leaders: Sequence[str]) -> str:
+    """A choice in words: its degrees of leaders, and its models of components."""
+    models = choice.job.workload.on_models if choice.job.workload else {}
+    degrees = [f"{choice[name].parallel} of `{name}`" for name in leaders]
+    return listed([*degrees, *(f"`{name}` on {listed(its)}" for name, its in models.items())])
+
+
+def _questions(problem: Problem, planned: Planned | None) -> tuple[Question, ...]:
+    """The questions of one choice, as they were answered in the end."""
+    if planned is None:
+        return (asked(problem, problem.job.workload or Workload()),)
+    return planned.parts or (planned.question,)
+
+
+def _best(
+    answers: list[Answer],
+    left: bool,
+    questions: tuple[Question, ...],
+    least: int | None,
+) -> Answer:
+    """The best of them, with what all of them prove; `left`: some were not planned. `questions`: of all choices.
+
+    `least`: what those that need not be planned cost at least.
+    """
+    known = [(each.planned, each) for each in answers if each.planned is not None]
+    if not known:
+        return next(each for each in answers if each.verdict != IMPOSSIBLE)
+    planned, best = min(known, key=lambda its: (its[0].price, not its[0].is_own))
+
+    open_ = left or any(each.planned is None and each.verdict != IMPOSSIBLE for each in answers)
+    bound = 0 if open_ else min(each.bound for each, _ in known)
+    others = dict[object, Priced]()
+    each_beside = [_beside(each, planned.question) for each, _ in known]
+    beside = [other for every, _ in each_beside for other in every]
+    for other in sorted(beside, key=lambda its: its.price(planned.question)):
+        if other.design.structure() != planned.best.design.structure():
+            others.setdefault(other.design.structure(), other)
+    kept = tuple(others.values())[:ALTERNATIVES]
+    left_out = any(not every for every, _ in each_beside) or any(each.others_open for each, _ in known)
+    others_open = left_out or (least is not None and (len(kept) < ALTERNATIVES or kept[-1].price(planned.question)[0] >= least))
+    unsure = {id(priced) for _, not_placed in each_beside for priced in not_placed}
+    proved = bound == planned.price[0]
+    ties_open = proved and any(each.ties_open or not each.proved for each, _ in known if each.bound <= bound)
+    merged = replace(
+        planned, bound=bound, proved=proved, ties_open=ties_open, others=kept, others_open=others_open, parts=questions,
+        unplaceable=tuple(_of_its_question(out, each, planned) for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
+        spent=sum(each.spent for each, _ in known), seen=tuple(design for each, _ in known for design in each.seen),
+    )  # fmt: skip
+    return replace(best, planned=not_all_known(merged) if open_ else merged)
+
+
+def _of_its_question(out: Unplaceable, its: Planned, planned: Planned) -> Unplaceable:
+    """What one choice found to have no placement, with the question of that one where it is another than that of the best."""
+    return out if its is planned else replace(out, question=out.question or its.question)
+
+
+def _beside(planned: Planned, question: Question) -> tuple[Sequence[Priced], Sequence[Priced]]:
+    """What one choice found, by the kinds of a question, and what of that is not placed; nothing where they are other kinds."""
+    if planned.question.kinds != question.kinds:
+        return (), ()
+    unsure = {id(each) for each in planned.not_placed}
+    every = [planned.best, *planned.others]
+    found = [replace(each, models=each.models or planned.question.on_models) for each in every]
+    return found, [its for its, each in zip(found, every) if id(each) in unsure]
+
+
+def cheapest_first(
+    plan: Solve, every: Sequence[Problem], limit: float, seed: int, answer_interrupted: bool
+) -> tuple[dict[int, Answer], bool, int | None]:
+    """The answers of those that may have the best plan, or one to be told beside it, by their numbers.
+
+    With them, whether others were left after a Ctrl-C; and what the others cost at least, more than the
+    best plan. None where there are none that are possible.
+    """
+    bounds, found, beside = Bounds(SHARE * limit, seed, answer_interrupted).of(every), dict[int, Answer](), 0
+    for number in sorted(range(len(every)), key=lambda each: bounds[each]):
+        if found and was_heard():
+            return found, True, None
+        planned, least = [its.planned for its in found.values() if its.planned is not None], bounds[number]
+        if planned and least > min(its.price[0] for its in planned):
+            beside += 1
+            if least >= ENDLESS:
+                break
+            if beside > MOST_BESIDE or _are_known(planned, least):
+                return found, False, least
+        found[number] = plan(every[number])
+    return found, False, None
+
+
+def _are_known(planned: Sequence[Planned], least: int) -> bool:
+    """Are the best designs of other structures known, where all others cost so much at least?"""
+    best = min(planned, key=lambda its: its.price)
+    by_time = best.question.aim == SECONDS
+    beside = (each for its in planned for each in (its.best, *its.others))
+    less = (each for each in beside if (each.nanoseconds + each.traffic if by_time else each.accelerators(best.question)) < least)
+    return len({each.design.structure() for each in less} - {best.best.design.structure()}) >= ALTERNATIVES
+
+
+@dataclass
+class Bounds:
+    """What choices take at least, all of them together in so many deterministic seconds: later ones are not known to take anything."""
+
+    limit: float
+    seed: int
+    answer_interrupted: bool
+    spent: float = field(default=0.0, init=False)
+
+    def of(self, every: Sequence[Problem]) -> list[int]:
+        """ns, or accelerators of all components, that no plan of each problem costs less than."""
+        return [self._least(each) for each in every]
+
+    def _least(self, problem: Problem) -> int:
+        """0 where nothing is known: of the file's own ranks, which may be no design."""
+        workload = problem.job.workload or Workload()
+        question = asked(problem, workload)
+        if problem.job.own or self.spent >= self.limit or was_heard():
+            return 0
+        if not all(question.options.values()):
+            return ENDLESS
+        return self._searched(question, cost_model(workload.model))
+
+    def _searched(self, question: Question, model: CostModel) -> int:
+        """By a search for counts, of which nothing is settled."""
+        found = search(question, model, self.limit - self.spent, self.seed, settle=_nothing, answer_interrupted=self.answer_interrupted)
+        self.spent += found.spent
+        if found.bound is None or (found.best is None and not found.proved):
+            return ENDLESS if found.proved else 0
+        return found.bound + (0 if question.aim == SECONDS else question.held)
+
+
+def _nothing(asked: Unsettled) -> Iterator[Settled]:
+    return iter(())
+
+
+def not_all_known(planned: Planned) -> Planned:
+    """A plan where not every choice of degrees or not every size was read, or planned: of what no plan takes less nothing is known."""
+    return replace(planned, bound=0, proved=False, ties_open=False, others_open=True)
+
+
+def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
+    """The answer where nothing is possible with any choice: the reason of each, with what helps there, unless all have the same.
+
+    What one choice needs at least says nothing of another.
+    """
+    why = dict[str, tuple[Finding, list[str]]]()
+    for name, its in zip(chosen, answers):
+        for finding in its.findings[:1]:
+            why.setdefault(finding.message, (finding, []))[1].append(name)
+    if len(why) < 2:
+        return answers[0]
+    told = [(_any_of(names), finding) for finding, names in why.values()][:MOST_TOLD]
+    more = f"; and so on, {len(chosen)} choices in all" if len(why) > MOST_TOLD else ""
+    message = "; ".join(f"with {names}, {finding.message.removeprefix('impossible: ')}" for names, finding in told)
+    helps = "; ".join(f"with {names}, {finding.help}" for names, finding in told if finding.help)
+    span = next((finding.span for _, finding in told if finding.span is not None), None)
+    return Answer(IMPOSSIBLE, findings=(error("PW601", "", f"impossible: {message}{more}", span, help=helps),), how="search")
+
+
+def _any_of(names: Sequence[str]) -> str:
+    more = len(names) - MOST_TOLD
+    return " or ".join(names[:MOST_TOLD]) + (f" or {more} more" if more > 0 else "")

@@ -1,0 +1,307 @@
+"""Components without times: beside one that has some, or on what the others leave."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice, product
+from typing import Callable, Collection, Iterator, Mapping, Sequence
+
+from ..models.answer import IMPOSSIBLE, Answer, Solve
+from ..models.component import COLOCATED, SUBSET, UNBOUNDED, Component
+from ..models.machines.node_group import ACCELERATOR
+from ..models.placements.assignment import Assignment
+from ..models.placements.plan import OPTIMAL
+from ..models.planning.design import Block, Design
+from ..models.planning.kind import NO_KIND
+from ..models.planning.option import Option
+from ..models.planning.planned import Planned
+from ..models.planning.question import Question
+from ..models.planning.workload import SECONDS, Workload
+from ..models.problem import Problem
+from ..models.record import dataclass
+from ..models.times.of_ties import each_choice
+from ..solver.sandbox.interrupts import was_heard
+from .placing.placing import placing
+from .problem import asked
+from .scope import led_inside
+
+Plan = Callable[[Problem], Answer]
+
+
+KINDS = 8
+"""Ways to be on other kinds of accelerators that are tried at most."""
+
+
+def going_along(plan: Plan) -> Plan:
+    """How problems are planned, given how one is in which such a component is on all accelerators of the one that it goes along with.
+
+    So it is planned where nothing takes less otherwise: what it takes itself nobody says, and on more accelerators it takes no longer.
+    """
+
+    def planned(problem: Problem) -> Answer:
+        found = plan(problem)
+        for other in (may_lie_inside(problem), may_be_apart(problem)):
+            undecided = found.planned is None and found.verdict != IMPOSSIBLE
+            if other is not None and not undecided and not was_heard():
+                found = _better(plan, found, other)
+        return found
+
+    return planned
+
+
+def _better(plan: Plan, found: Answer, problem: Problem) -> Answer:
+    """The answer, or that of the problem where it may be otherwise, if an iteration takes less so; with what both prove."""
+    other = plan(problem)
+    if other.planned is None:
+        return found if other.verdict == IMPOSSIBLE else other if found.planned is None else _unproved(found)
+    if found.planned is None:
+        return _not_all_compared(_on_more(plan, problem, other))
+    better, worse = found, other.planned
+    if other.planned.price[0] < found.planned.price[0]:
+        better, worse = _on_more(plan, problem, other), found.planned
+    return _not_all_compared(_proved_beside(better, worse))
+
+
+def _proved_beside(found: Answer, other: Planned) -> Answer:
+    """The answer with what is proved of both: the other plan, of which it is no part, may have a bound below it."""
+    planned = found.planned
+    if planned is None:
+        return found
+    bound = min(planned.bound, other.bound)
+    return replace(found, planned=replace(planned, bound=bound, proved=planned.proved and bound == planned.price[0]))
+
+
+def _on_more(plan: Plan, problem: Problem, found: Answer) -> Answer:
+    """The plan with what goes along on as many accelerators as it can be there, where an iteration takes no longer so."""
+    if found.planned is None or was_heard():
+        return found
+    its, most = found.planned.best.design.options, dict[str, int]()
+    for inner, outer in led_inside(problem):
+        counts = [each.amount for each in found.planned.question.options[inner] if each.amount <= its[outer].amount]
+        most |= {inner: max(counts)} if max(counts, default=0) > its[inner].amount else {}
+    if not most:
+        return found
+    components = tuple(each.between(most[each.name], each.most) if each.name in most else each for each in problem.components)
+    more = plan(replace(problem, job=replace(problem.job, components=components)))
+    if more.planned is None or more.planned.price[0] > found.planned.price[0]:
+        return found
+    question = found.planned.question  # what was asked: that it is on no fewer is no demand
+    known = all(option in question.options[name] for name, option in more.planned.best.design.options.items())
+    further = found.planned.further  # on fewer accelerators it may be on fewer too
+    planned = replace(more.planned, bound=found.planned.bound, proved=found.planned.proved, further=further)
+    return replace(more, planned=replace(planned, question=question) if known else planned)
+
+
+def may_lie_inside(problem: Problem) -> Problem | None:
+    """The problem in which it may; None where it can be on as many accelerators as what it goes along with, whatever that has."""
+    going = [each for each in problem.related(COLOCATED) if each.proposed]
+    if not going:
+        return None
+    workload = problem.job.workload or Workload()
+    every = [asked(each, workload).options for each in each_choice(problem)]
+
+    def has_fewer(leader: str, follower: str) -> bool:
+        counts = ({option.amount for option in options.get(follower, ())} for options in every)
+        return any(option.amount not in its for options, its in zip(every, counts) for option in options.get(leader, ()))
+
+    led = [each for each in going if has_fewer(*each.components)]
+    if not led:
+        return None
+    relations = tuple(
+        replace(each, kind=SUBSET, components=each.components[::-1]) if each in led else each for each in problem.job.relations
+    )
+    return replace(problem, job=replace(problem.job, relations=relations))
+
+
+def may_be_apart(problem: Problem) -> Problem | None:
+    """The problem in which those that need memory have accelerators of their own; None where none of them is known to need any."""
+
+    def needs(component: Component) -> bool:
+        return bool(component.memory or component.offloaded or component.estimate)
+
+    going = [each for each in problem.related(COLOCATED) if each.proposed and needs(problem[each.components[-1]])]
+    if not going:
+        return None
+    relations = tuple(each for each in problem.job.relations if each not in going)
+    return replace(problem, job=replace(problem.job, relations=relations))
+
+
+def _not_all_compared(found: Answer) -> Answer:
+    """The answer, beside which others stand that were found in one of these ways alone."""
+    if found.planned is None:
+        return found
+    further = tuple(replace(each, proved=False) for each in found.planned.further)
+    return replace(found, planned=replace(found.planned, further=further, others_open=True))
+
+
+def _unproved(found: Answer) -> Answer:
+    """A plan beside which nobody knows what the others take."""
+    return found if found.planned is None else replace(found, planned=replace(found.planned, bound=0, proved=False))
+
+
+@dataclass(frozen=True)
+class Filling:
+    """Widens designs of a question; `solve` places a problem in which ranges are open, those that fill the most being the best."""
+
+    problem: Problem
+    question: Question
+    solve: Solve
+
+    def widened(self, design: Design) -> tuple[Design, bool]:
+        """The design in which components without times have as many as are left, and whether they are proved to have no more.
+
+        All of them are widened at once. Where the budget leaves less than the cluster does, one after the other, in the written order;
+        where the fewest accelerators are asked for, only those that take none of their own. They are of the kind that leaves them the
+        most: the one that was chosen with the plan stands for the least of them.
+        """
+        best, proved = self._widened(design)
+        others = self._on_other_kinds(design)
+        for other in others[:KINDS]:
+            if self._is_full(best):
+                return best, True
+            wide, sure = self._widened(other)
+            proved = proved and sure
+            if wide != other and self._amount(wide) > self._amount(best):
+                best = wide
+        return best, self._is_full(best) or (proved and len(others) <= KINDS)
+
+    def _is_full(self, design: Design) -> bool:
+        """Has everybody what was asked at most?"""
+        return all(design.options[name].amount == self.problem[name].most for name in self._names())
+
+    def _on_other_kinds(self, design: Design) -> list[Design]:
+        """The design with what nothing relates to others on other kinds of accelerators, as few as may be, in every way; a few too many."""
+        bound = {name for pairs in (self.question.together, self.question.within) for pair in pairs for name in pair}
+        names = [name for name in self._names() if name not in bound and self._takes(design, name)]
+        ways = [[design.options[name], *self._elsewhere(design, name)] for name in names]
+        found = []
+        for options in islice(product(*ways), 1, KINDS + 2):  # the first is as it is
+            changed = dict(zip(names, options))
+            blocks = tuple(_replaced(block, changed.get(block.components[0])) for block in design.blocks)
+            found.append(replace(design, blocks=blocks, options={**design.options, **changed}))
+        return found
+
+    def _elsewhere(self, design: Design, name: str) -> list[Option]:
+        """The least that it may be on each other kind, with the same degrees."""
+        mine, found = design.options[name], dict[int, Option]()
+        for option in sorted(self.question.options[name], key=lambda each: each.amount):
+            if option.parallel == mine.parallel and option.kind != mine.kind:
+                found.setdefault(option.kind, option)
+        return list(found.values())
+
+    def _amount(self, design: Design) -> int:
+        return sum(design.options[name].amount for name in self._names())
+
+    def _widened(self, design: Design) -> tuple[Design, bool]:
+        """The same on the kinds of this design."""
+        names, proved = self._names(), True
+        most = self.question.budget.accelerators if self.question.aim == SECONDS else design.used(self.question)
+        caps = self._caps(design, names)
+        if most is None or design.used(self.question) + sum(self._more(design, caps)) <= most:
+            return self._with(design, caps)
+        before: Design | None = None
+        while design != before:  # what is widened may leave more to what it is related to
+            before = design
+            for together in self._together(names):
+                left = most - design.used(self.question)
+                room = {name: left if self._takes(design, name) else UNBOUNDED for name in together}
+                design, sure = self._with(design, self._caps(design, together, room))
+                proved = proved and sure
+        return design, proved
+
+    def _names(self) -> list[str]:
+        """The components with a range and no times that nothing binds to the count of others; none where the dialect lays out all."""
+        if self.problem.job.laying is not None:
+            return []
+        parts = ((name, self.problem[name]) for name in self.question.components if name in self.question.alone)
+        return [name for name, its in parts if its.runs is None and its.timed is None and its.least < its.most < UNBOUNDED]
+
+    def _takes(self, design: Design, name: str) -> bool:
+        """Does it take accelerators of its own, and not those of one that it lies within?"""
+        return design.options[name].kind != NO_KIND and all(one != name for one, _ in self.question.within)
+
+    def _together(self, names: Sequence[str]) -> Iterator[list[str]]:
+        """Those that must be on the same accelerators, in the order of the first of each."""
+        left = list(names)
+        while left:
+            reached, before = {left[0]}, set[str]()
+            while reached != before:
+                before = set(reached)
+                reached |= {name for pair in self.question.together if not reached.isdisjoint(pair) for name in pair}
+            yield [name for name in left if name in reached]
+            left = [name for name in left if name not in reached]
+
+    def _amounts(self, design: Design, name: str) -> list[int]:
+        """The counts that it may have as it runs in this design, on no more memory."""
+        mine = design.options[name]
+        its = (each for each in self.question.options[name] if (each.kind, each.parallel) == (mine.kind, mine.parallel))
+        return sorted(each.amount for each in its if each.memory <= mine.memory and each.kept <= mine.kept)
+
+    def _caps(self, design: Design, names: Collection[str], more: Mapping[str, int] | None = None) -> dict[str, int]:
+        """The most that each of these components may have: what the others leave of its kind, and so many more than it has now."""
+        free = [kind.accelerators for kind in self.question.kinds]
+        for block in design.blocks:
+            free[block.kind] -= block.accelerators if not set(block.components) <= set(names) else 0
+        found = {}
+        for name in names:
+            mine = design.options[name]
+            most = free[mine.kind] if self._takes(design, name) else UNBOUNDED
+            most = min(most, mine.amount + more[name]) if more else most
+            found[name] = max([mine.amount, *(amount for amount in self._amounts(design, name) if amount <= most)])
+        return found
+
+    def _more(self, design: Design, caps: Mapping[str, int]) -> Iterator[int]:
+        return (cap - design.options[name].amount for name, cap in caps.items() if self._takes(design, name))
+
+    def _with(self, design: Design, caps: Mapping[str, int]) -> tuple[Design, bool]:
+        """The design with as many of these components as have a placement."""
+        caps = dict(caps)
+        while any(cap > design.options[name].amount for name, cap in caps.items()):
+            answer = self.solve(placing(self.problem, self.question, design, caps))
+            if answer.plan is None:
+                return design, answer.verdict == IMPOSSIBLE
+            placed = answer.plan.assignment
+            amounts = {name: placed.held(name) if self._takes_any(design, name) else _processes(placed, name) for name in caps}
+            strange = {name: its for name, its in amounts.items() if its not in self._amounts(design, name)}
+            if not strange:
+                return self._redrawn(design, amounts, placed), answer.plan.status == OPTIMAL
+            for name, amount in strange.items():  # a count between two that it may have
+                caps[name] = max(its for its in self._amounts(design, name) if its < amount)
+        return design, True
+
+    def _takes_any(self, design: Design, name: str) -> bool:
+        return design.options[name].kind != NO_KIND
+
+    def _redrawn(self, design: Design, amounts: Mapping[str, int], placed: Assignment) -> Design:
+        """The design with other counts of some components, as it is placed."""
+        options = dict(design.options)
+        for name, amount in amounts.items():
+            mine = design.options[name]
+            alike = (each for each in self.question.options[name] if (each.kind, each.parallel) == (mine.kind, mine.parallel))
+            options[name] = next(each for each in alike if each.amount == amount)
+        users: dict[tuple[str, ...], int] = {}
+        for names in _users(self.question.components, placed):
+            users[names] = users.get(names, 0) + 1
+        kinds = {name: option.kind for name, option in options.items()}
+        order = [block.components for block in design.blocks]
+        every = sorted(users, key=lambda names: (order.index(names) if names in order else len(order), names))
+        return replace(design, options=options, blocks=tuple(Block(kinds[names[0]], users[names], names) for names in every))
+
+
+def _replaced(block: Block, option: Option | None) -> Block:
+    return block if option is None else replace(block, kind=option.kind, accelerators=option.amount)
+
+
+def _processes(placed: Assignment, name: str) -> int:
+    """How many resources it has that needs no accelerators."""
+    return placed.amount(name) or placed.world_size(name)
+
+
+def _users(names: Sequence[str], placed: Assignment) -> Iterator[tuple[str, ...]]:
+    """For each accelerator that these components use, those that use it."""
+    masks = {name: {node: mask for (node, kind), mask in placed.masks(name).items() if kind == ACCELERATOR} for name in names}
+    for node in sorted({node for its in masks.values() for node in its}):
+        here = {name: its[node] for name, its in masks.items() if node in its}
+        for index in range(max(mask.bit_length() for mask in here.values())):
+            if users := tuple(name for name, mask in here.items() if mask >> index & 1):
+                yield users

@@ -1,0 +1,122 @@
+"""Why no counts are possible, where arithmetic shows it: nothing is searched, so a search may know more of what is short."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Iterator, Sequence
+
+from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ...models.component import Component
+from ...models.findings.finding import Finding, error
+from ...models.findings.wording import are, plural
+from ...models.machines.node import Node
+from ...models.machines.node_group import ACCELERATOR
+from ...models.planning.question import Question
+from ...models.planning.workload import Workload
+from ...models.problem import Problem
+from ...solver.durations import exactly_in_seconds, in_seconds, with_unit
+from ...solver.wording import listed
+from ..costs import cost_model
+from ..problem import asked
+from ..related import overlaps
+from ..scope import may_span
+from ..times import untimed_on
+from .component import UNTRIED, without_options
+from .demands import model_name
+from .eased import fewest, quickest
+
+MOST = 10_000
+"""Ways to run the components, one by one, that are looked at: a few hundredths of a second. Of more nothing is said before a search."""
+
+
+def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
+    """What a search for counts would find impossible, and of what: a component that can be run in no way, or a budget that is too small."""
+    if (
+        problem.job.laying is not None
+        or problem.job.overlaps
+        or may_span(problem)
+        or overlaps(problem, [each for each in problem.components if each.timed])
+    ):
+        return
+    if _ways(problem) > MOST:
+        return
+    workload = replace(workload, heeds_estimates=False)  # an estimate makes nothing impossible
+    problem = replace(problem, job=replace(problem.job, workload=workload))
+    question = asked(problem, workload)
+    if (known := by_given_ranks(problem, question)) is not None:
+        yield from known.findings if known.verdict == IMPOSSIBLE else ()
+        return
+    reasons = list(without_options(problem, question))
+    yield from (_on_other_models(problem, each) for each in reasons)
+    if not reasons:
+        yield from _over_budget(workload, question)
+
+
+def _on_other_models(problem: Problem, reason: Finding) -> Finding:
+    """The reason, with what nobody tried here: that its component may be on other models than the one that it may use."""
+    model = problem[reason.subject].accelerator_model
+    there = {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
+    if model not in there or there == {model}:
+        return reason
+    told = f"or leave out the `accelerator` of `{reason.subject}`, which may then be on others {UNTRIED}"
+    return replace(reason, help=f"{reason.help.replace(f' {UNTRIED}', '')}, {told}")
+
+
+def _ways(problem: Problem) -> int:
+    """Counts times degrees, of all components."""
+    return problem.cluster.total() * sum(len(problem.job.choices.get(each.name, (each.parallel,))) for each in problem.hinted)
+
+
+def _over_budget(workload: Workload, question: Question) -> Iterator[Finding]:
+    most, need = question.budget.accelerators, fewest(question)
+    if most is not None and need > most:
+        held = question.held
+        told = f"at least {need + held} {plural('accelerator', need + held)} {are(need + held)} needed, {most + held} may be used"
+        yield _impossible(workload, "accelerators", told, str(need + held), (need + held, most + held))
+        return
+    allowed, takes = question.budget.nanoseconds, quickest(question, cost_model(workload.model))
+    if allowed is not None and takes > allowed:
+        told = f"an iteration takes at least {with_unit(in_seconds(takes))}, {exactly_in_seconds(allowed)} {are(exactly_in_seconds(allowed))} allowed"
+        yield _impossible(workload, "seconds", told, in_seconds(takes), (takes, allowed))
+
+
+def _impossible(workload: Workload, key: str, told: str, least: str, witnesses: tuple[int, int]) -> Finding:
+    where = workload.place(f"budget.{key}")
+    return error("PW601", "", f"impossible: {told}", where, help=f"allow at least `{key}: {least}`", witnesses=witnesses)
+
+
+def by_given_ranks(problem: Problem, question: Question) -> Answer | None:
+    """The answer where ranks with times are given on kinds that something tells apart, and who shares them, or for how long, nobody knows."""
+    known = {name for kind in question.kinds for name in kind.holders}
+    for component in problem.components if len(question.kinds) > 1 else ():
+        if component.name in question.options and component.name not in known and _is_given(problem, component):
+            its = [problem.cluster.nodes[node] for node, _ in problem.given().masks(component.name)]
+            models = dict.fromkeys(model_name(node.accelerator_model) for node in its)
+            if len({question.kind_of(node.accelerator_model, node.accelerator_memory) for node in its}) > 1:
+                if finding := _around_of_one_model(problem, question, component, its):
+                    return Answer(IMPOSSIBLE, findings=(finding,), how="given")
+                where = f"by its ranks `{component.name}` is on several kinds of accelerators ({listed(list(models))})"
+                missing = untimed_on(problem, component)
+                message = f"undecided: {where}, and {f'nothing says how long {missing}' if missing else 'no plan has that'}"
+                help_text = f"give it {'that time, ' if missing else ''}ranks of one kind, or no ranks"
+                return Answer(UNDECIDED, findings=(error("PW602", component.name, message, help=help_text),), how="given")
+    return None
+
+
+def _is_given(problem: Problem, component: Component) -> bool:
+    return component.runs is not None and problem.kind(component) == ACCELERATOR
+
+
+def _around_of_one_model(problem: Problem, question: Question, given: Component, nodes: Sequence[Node]) -> Finding | None:
+    """Why given ranks have no place within a component, or with it, that may use one model alone; None where they have."""
+    around = {other: "within" for one, other in question.within if one == given.name}
+    around.update((name, "colocated with") for pair in question.together if given.name in pair for name in pair)
+    for name, how in around.items():
+        model = problem[name].accelerator_model
+        strange = [node for node in nodes if model not in ("", node.accelerator_model)]
+        if strange and problem[name].runs is None:
+            others = listed(list(dict.fromkeys(model_name(node.accelerator_model) for node in strange)))
+            message = f"impossible: `{given.name}` is {how} `{name}`, which may use {model} alone, and by its ranks it is on {others} too"
+            help_text = f"give `{given.name}` ranks on {model}, or let `{name}` use other models"
+            return error("PW601", name, message, problem[name].span("accelerator_model"), help=help_text)
+    return None

@@ -1,1 +1,0 @@
-"""What a check of a design looks at, by plain arithmetic."""

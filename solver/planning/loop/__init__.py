@@ -1,1 +1,0 @@
-"""Between the search for designs and their placement: what is ruled out, what crosses, what nobody found."""

@@ -1,1 +1,0 @@
-"""The counts of structures settled in a process of its own."""

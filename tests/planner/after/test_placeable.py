@@ -1,0 +1,88 @@
+"""Sensitivity and placements: a design without a placement is no other plan, whatever a component takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import placewright as pw
+from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from placewright.planner.benders import at_stake, fitting
+from placewright.planner.placing.placing import placing
+from placewright.planner.plan import plan
+from placewright.planner.sensitivity import Placeable, sensitivity
+from placewright.solver.searching.search import solve
+
+from ...solver.cases import cluster
+from ..looped import CHAIN, drawn
+
+RACKS = """
+cluster:
+  nodes:
+    - {repeat: 2, accelerators: {count: 8, model: H100}, topology: {rack: a}}
+    - {repeat: 2, accelerators: {count: 8, model: H100}, topology: {rack: b}}
+components:
+  rollout: {parallel: {tp: 4}, seconds: {8: 120, 16: 66, 32: 40}}
+  actor: {parallel: {tp: 8}, seconds: {8: 95, 16: 52, 32: 30}, keep: {component: rack}}
+plan: {workflow: rollout -> actor, batches: 16}
+"""
+
+
+def test_no_flip_leads_to_what_no_placement_has(tmp_path: Path) -> None:
+    (tmp_path / "train.yaml").write_text(RACKS)
+    problem = pw.load(tmp_path / "train.yaml").problem
+    planned = pw.solve(tmp_path / "train.yaml", sandbox=False).planned
+    assert problem is not None
+    assert planned is not None
+    account = pw.account(tmp_path / "train.yaml", sandbox=False, searches=200)
+    assert account.sensitivity is not None and account.sensitivity.flips
+    flips = {(flip.component, flip.flips > flip.holds): flip for flip in account.sensitivity.flips}
+    for flip in flips.values():
+        assert flip.to is not None and flip.placed
+        assert flip.to.design.options["actor"].amount <= 16
+    blind = sensitivity(planned)
+    sooner = {(flip.component, flip.flips > flip.holds): flip for flip in blind.flips}
+    assert any(each.to is not None and each.to.design.options["actor"].amount > 16 for each in sooner.values())
+    for way, flip in flips.items():
+        assert abs(flip.flips - 100) >= abs(sooner[way].flips - 100)
+
+
+def test_where_nothing_is_placed_any_more_it_is_not_known_what_changes(tmp_path: Path) -> None:
+    (tmp_path / "train.yaml").write_text(RACKS)
+    problem = pw.load(tmp_path / "train.yaml").problem
+    planned = pw.solve(tmp_path / "train.yaml", sandbox=False).planned
+    assert problem is not None
+    assert planned is not None
+    found = sensitivity(planned, placeables=[Placeable(problem, planned.question, lambda part: Answer(IMPOSSIBLE), left=1)])
+    assert not found.flips and found.left
+
+
+def test_what_is_not_at_stake_has_a_placement() -> None:
+    sure = 0
+    for seed in range(24):
+        drawn_ = drawn(seed)
+        random = Random(f"stake {seed}")
+        bare = tuple(replace(each, spread=(), pins=(), contiguous=False) for each in drawn_.components)
+        size = random.choice((4, 6))
+        alike = cluster(*({"count": size} for _ in range(random.choice((1, 2, 3)))))
+        for asked_for in (drawn_, replace(drawn_, cluster=alike, job=replace(drawn_.job, components=bare, relations=()))):
+            its = plan(asked_for, CHAIN, solve).planned
+            if its is None:
+                continue
+            for each in (its.best, *its.others, *(out.priced for out in its.unplaceable)):
+                if not at_stake(asked_for, its.question, each.design):
+                    sure += 1
+                    assert solve(placing(asked_for, its.question, each.design)).plan is not None, seed
+                    assert solve(fitting(asked_for, its.question, each.design)).plan is not None, seed
+    assert sure > 20
+
+
+def test_of_what_nobody_placed_it_is_said(tmp_path: Path) -> None:
+    (tmp_path / "train.yaml").write_text(RACKS)
+    problem = pw.load(tmp_path / "train.yaml").problem
+    planned = pw.solve(tmp_path / "train.yaml", sandbox=False).planned
+    assert problem is not None
+    assert planned is not None
+    found = sensitivity(planned, placeables=[Placeable(problem, planned.question, lambda part: Answer(UNDECIDED))])
+    assert found.flips and not any(flip.placed for flip in found.flips)

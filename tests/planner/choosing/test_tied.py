@@ -1,0 +1,88 @@
+"""Components that have whatever degrees another one has are planned with it: the best of what they take together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from placewright.models.answer import UNDECIDED
+from placewright.models.component import Component, Parallel
+from placewright.models.planning.measured import SECOND, Measured
+from placewright.models.planning.workload import After, Budget, Timed, Workload
+from placewright.models.problem import Problem
+from placewright.planner import tied as cheapest_first
+from placewright.planner.answer import answering
+from placewright.planner.search.settle import settle
+from placewright.solver.searching.search import solve
+
+from ...solver.cases import cluster, problem
+
+DEGREES = (Parallel(tp=1), Parallel(tp=2), Parallel(tp=4))
+NAMES = ("actor", "ref", "rollout")
+Times = dict[str, dict[Parallel, int]]
+
+
+def component(name: str, times: dict[Parallel, int]) -> Component:
+    points = tuple(Measured(8, seconds * SECOND, parallel=parallel) for parallel, seconds in times.items())
+    return Component(name, least=8, most=8, parallel=DEGREES[0], timed=Timed(points))
+
+
+def job(times: Times) -> Problem:
+    """Three components on the same 8 accelerators, one after the other; the second has the degrees of the first."""
+    asked = problem(cluster({"count": 8}), *(component(name, times[name]) for name in NAMES), together="actor+ref ref+rollout")
+    workload = Workload((After("rollout", "ref", True), After("ref", "actor", True)))
+    return replace(asked, job=replace(asked.job, workload=workload, choices={"actor": DEGREES}, tied={"ref": "actor"}))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_degrees_are_those_with_which_all_of_them_take_least(seed: int) -> None:
+    random = Random(seed)
+    times: Times = {name: {parallel: random.randint(1, 100) for parallel in DEGREES} for name in NAMES}
+    answer = answering(solve, 10.0, 1, settle)(job(times))
+    assert answer.plan is not None and answer.planned is not None
+    takes = {parallel: times["actor"][parallel] + times["ref"][parallel] + times["rollout"][DEGREES[0]] for parallel in DEGREES}
+    assert answer.planned.best.nanoseconds == min(takes.values()) * SECOND
+    assert answer.planned.proved and answer.planned.bound == answer.planned.best.nanoseconds
+    assert answer.plan.degrees["ref"] == answer.plan.degrees["actor"]
+    assert takes[answer.plan.degrees["actor"]] == min(takes.values())
+
+
+def test_a_single_choice_that_is_not_the_files_own_is_that_of_the_other_too() -> None:
+    """As where of several only one divides the model."""
+    times: Times = {name: dict.fromkeys(DEGREES, 10) for name in NAMES}
+    its = job(times)
+    answer = answering(solve, 10.0, 1, settle)(replace(its, job=replace(its.job, choices={"actor": DEGREES[1:2]})))
+    assert answer.planned is not None and answer.plan is not None
+    assert {name: each.parallel for name, each in answer.planned.best.design.options.items() if name != "rollout"} == dict.fromkeys(
+        ("actor", "ref"), DEGREES[1]
+    )
+    assert answer.plan.degrees == dict.fromkeys(("actor", "ref"), DEGREES[1])
+
+
+def test_what_one_choice_leaves_open_is_open_of_the_whole() -> None:
+    times: Times = {name: dict.fromkeys(DEGREES, 10) for name in NAMES}
+    cut = answering(solve, 0.0, 1, settle)(job(times))
+    assert cut.planned is None or not cut.planned.proved
+
+
+def too_slow() -> Problem:
+    """Nothing keeps to 45 seconds: 80 with tp 1, 60 with tp 2 and with tp 4."""
+    seconds = {"actor": (50, 30, 40), "ref": (20, 20, 10), "rollout": (10, 10, 10)}
+    its = job({name: dict(zip(DEGREES, times)) for name, times in seconds.items()})
+    assert its.job.workload is not None
+    return replace(its, job=replace(its.job, workload=replace(its.job.workload, budget=Budget(nanoseconds=45 * SECOND))))
+
+
+def test_what_is_needed_at_least_is_told_with_the_choice_that_needs_it() -> None:
+    """What the first needs was said of all: 80 seconds at least, where 60 are enough."""
+    (finding,) = answering(solve, 10.0, 1, settle)(too_slow()).findings
+    others, allowed = "with tp 2 of `actor` or tp 4 of `actor`", "an iteration takes at least {} seconds, 45 are allowed"
+    assert finding.message == f"impossible: with tp 1 of `actor`, {allowed.format(80)}; {others}, {allowed.format(60)}"
+    assert finding.help == f"with tp 1 of `actor`, allow `seconds: 80`; {others}, allow `seconds: 60`"
+
+
+def test_a_ctrl_c_after_a_choice_that_is_impossible_leaves_it_open_whether_all_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cheapest_first, "was_heard", lambda: True)
+    answer = answering(solve, 10.0, 1, settle)(too_slow())
+    assert answer.verdict == UNDECIDED and "2 others were not planned" in answer.findings[0].message

@@ -1,0 +1,84 @@
+"""The loop against the first of all designs, by their times, that has a placement; and lies that this catches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from placewright.models.answer import IMPOSSIBLE
+from placewright.models.planning.workload import Workload
+from placewright.models.problem import Problem
+from placewright.planner import profile as every_option
+from placewright.planner.check import faults
+from placewright.planner.costs import cost_model
+from placewright.planner.placing.placing import placing
+from placewright.planner.plan import plan
+from placewright.planner.problem import asked
+from placewright.solver.searching.search import solve
+
+from ..looped import CHAIN, drawn
+from ..tried import priced
+
+
+def first_that_can_be_placed(asked_for: Problem, workload: Workload, monkeypatch: pytest.MonkeyPatch) -> tuple[tuple[int, int] | None, int]:
+    """The price of the best design that has a placement, and how many better ones have none; every design is tried."""
+    with monkeypatch.context() as patched:
+        patched.setattr(every_option, "_undominated", lambda found, *_: iter(found))
+        question = asked(asked_for, workload)
+    question = replace(question, areas=())
+    seen: set[object] = set()
+    without = 0
+    for price, design in sorted(priced(question, False), key=lambda each: each[0]):
+        key = design.blocks, tuple(design.options.items())
+        if key in seen:
+            continue
+        seen.add(key)
+        if solve(placing(asked_for, question, design)).plan is not None:
+            return price, without
+        without += 1
+    return None, without
+
+
+@pytest.mark.parametrize("seeds", [(0, 1, 2, 3), (4, 5, 6, 7), (8, 9, 10, 12), (17, 20, 21, 31)])
+def test_the_best_design_that_has_a_placement_is_found(seeds: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in seeds:
+        asked_for = drawn(seed)
+        best, _ = first_that_can_be_placed(asked_for, CHAIN, monkeypatch)
+        answer = plan(asked_for, CHAIN, solve)
+        if best is None:
+            assert answer.plan is None, seed
+            assert answer.verdict == IMPOSSIBLE, seed
+            continue
+        found = answer.planned
+        assert found is not None, (seed, answer.findings)
+        assert (found.best.nanoseconds, found.best.design.accelerators) == best, seed
+        assert found.proved, seed
+        assert not list(faults(found.question, cost_model("stream"), found.best.design))
+
+
+def price_of(seed: int) -> object:
+    answer = plan(drawn(seed), CHAIN, solve)
+    best = answer.planned.best if answer.planned else None
+    return (best.nanoseconds, best.design.accelerators) if best else answer.verdict
+
+
+def one_or_more(self: Any, amounts: Any) -> dict[str, int]:
+    return dict.fromkeys(amounts, 1)
+
+
+LIES: dict[str, tuple[str, object]] = {
+    "no matter how many": ("placewright.planner.no_goods._Probing.fewest", one_or_more),
+    "everything is impossible": ("placewright.planner.no_goods._Probing.is_impossible", lambda *_: True),
+}
+"""Wrong ways to rule out designs: each loses an answer of these questions."""
+TELLING = (17, 21, 46, 82)
+"""Questions of which better designs have no placement, so that something is ruled out."""
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_about_what_is_ruled_out_loses_an_answer(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth = [price_of(seed) for seed in TELLING]
+    assert IMPOSSIBLE not in truth
+    monkeypatch.setattr(*LIES[lie])
+    assert all(price_of(seed) != true for seed, true in zip(TELLING, truth))

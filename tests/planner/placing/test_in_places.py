@@ -1,0 +1,202 @@
+"""A component of which more is asked than a number, around given ranks: compared with every placement of small problems."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations, permutations
+from random import Random
+from typing import Any
+
+import pytest
+from placewright.models.answer import IMPOSSIBLE, UNDECIDED
+from placewright.models.component import Component
+from placewright.models.link import Link
+from placewright.models.locality import Keep, Pin, Spread
+from placewright.models.preference import WEIGHTED, Preference
+from placewright.models.problem import Problem
+from placewright.planner.placing import around
+from placewright.planner.placing import around as in_places
+from placewright.planner.placing.around import around_given
+from placewright.planner.placing.seats import Left
+from placewright.solver.objectives.tiers import tiers
+from placewright.solver.objectives.traffic.bytes_across import BytesAcross
+from placewright.solver.searching.search import solve
+
+from ...solver.cases import cluster, component, problem
+from .placements import every_placement, holds, on
+
+placed = around_given(solve)
+REPLICA_IN_RACK = (Keep("replica", "rack"),)
+
+
+def test_each_demand_is_kept_around_what_is_given() -> None:
+    where = cluster({"count": 4, "numa": 2}, {"count": 4, "numa": 2})
+    for more in (
+        {"keep": (Keep("component", "node"),)},
+        {"keep": (Keep("replica", "node"),), "pp": 2},
+        {"keep": (Keep("tp", "numa"),)},
+        {"pins": (Pin(range(2, 4), (1,)),)},
+        {"contiguous": True, "stride": 2},
+        {"contiguous": True, "any_order": True},
+    ):
+        question = problem(where, component("a", 4, tp=2, **more), on("b", (0, 1)), within="b+a")
+        answer = placed(question)
+        assert answer.plan is not None and holds(question, answer.plan.assignment), more
+
+
+def test_two_ranges_around_given_ranks_that_share_nothing() -> None:
+    parts = component("a", 4, contiguous=True), component("m", 4, contiguous=True), on("b", (0, 3)), on("c", (1, 1))
+    answer = placed(problem(cluster({"count": 4}, {"count": 4}), *parts, within="b+a c+m", apart="a+m"))
+    assert answer.plan is not None
+    assert sorted(answer.plan.assignment.accelerators("m")) == [(1, index) for index in range(4)]
+
+
+def test_no_set_of_accelerators_holds_what_is_pinned_elsewhere() -> None:
+    question = problem(cluster({"count": 2}, {"count": 2}), component("a", 1, pins=(Pin(range(1), (1,)),)), on("b", (0, 1)), within="b+a")
+    answer = placed(question)
+    assert answer.verdict == IMPOSSIBLE
+    assert answer.findings[0].message == "impossible with `a` around `b`, whose ranks are given: no accelerators that a may have hold them"
+
+
+def test_what_lies_within_two_that_share_nothing_has_no_place() -> None:
+    """With `a` around `b`, `m` is tried wherever it can be: it has none of what `a` has."""
+    parts = component("a", 4), component("m", 4), on("b", (0, 1)), component("c", 2)
+    answer = placed(problem(cluster({"count": 8}), *parts, within="b+a c+a c+m"))
+    assert answer.verdict == IMPOSSIBLE
+    (finding,) = answer.findings
+    assert finding.message == (
+        "impossible with `a` around `b`, whose ranks are given: c needs 2 accelerators of a and m, which have 0 in common that may be used"
+    )
+
+
+def test_where_more_sets_are_left_than_are_tried_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(around, "Left", lambda: Left(1))
+    lone = replace(component("a", 3, 6), spread=(Spread("node", 2, 50),))
+    assert placed(problem(cluster({"count": 4}, {"count": 4}), lone, on("b", (0, 1)), on("c", (1, 0)), within="b+a")).verdict == UNDECIDED
+
+
+def test_not_all_sets_of_a_large_node_are_listed() -> None:
+    """Beside a range each accelerator is one by itself: 31 of them have more sets than can be looked at."""
+    lone = component("a", 8, 16, pins=(Pin(range(1), (0,)),))
+    question = problem(cluster({"count": 32}), lone, on("b", (0, 0)), component("c", 4, contiguous=True), within="b+a", apart="a+c")
+    assert placed(question).verdict == UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("racks", "on_nodes", "more"),
+    [
+        (8, 32, {"least": 32, "tp": 2, "spread": (Spread("rack", 2, 60),)}),
+        (11, 1, {"least": 72, "tp": 8, "pp": 3, "keep": REPLICA_IN_RACK}),
+    ],
+)
+def test_sets_over_many_nodes_are_found_soon(racks: int, on_nodes: int, more: dict[str, Any]) -> None:
+    """Where something lies on every node no fewer is listed than that takes; where racks are mixed, one is filled before the next."""
+    nodes = ({"count": 8, "rack": f"rack-{number % racks}"} for number in range(32))
+    lone, inner = component("a", most=192, **more), on("b", *((node, 0) for node in range(on_nodes)))
+    question = problem(cluster(*nodes), lone, inner, within="b+a")
+    answer = placed(question)
+    assert answer.plan is not None and holds(question, answer.plan.assignment)
+
+
+def question_of(seed: int) -> Problem:
+    """A small problem with given components inside of open ones of which more is asked than a number."""
+    random = Random(seed)
+    sizes = random.choice([(4,), (2, 2), (3, 2), (2, 3), (1, 2, 2)])
+    where = cluster(*({"count": count, "rack": random.choice("rs"), "numa": 2 if count % 2 == 0 else 1} for count in sizes))
+    every = [(node, index) for node, count in enumerate(sizes) for index in range(count)]
+    random.shuffle(every)
+
+    def asked(name: str) -> Component:
+        tp = random.choice((1, 1, 2))
+        least = tp * random.choice((1, 1, 2))
+        each = component(name, least, random.choice((least, least, len(every) // tp * tp)), tp=tp)
+        demand = random.choice(("none", "keep", "keep", "numa", "spread", "pin", "pin", "range", "stride", "away"))
+        if demand == "keep":
+            return replace(each, keep=(Keep(random.choice(("tp", "component")), random.choice(("rack", "node"))),))
+        if demand == "numa":
+            return replace(each, keep=(Keep("tp", "numa"),))
+        if demand == "spread":
+            return replace(each, spread=(Spread(random.choice(("rack", "node")), 2, random.choice((50, 75, 100))),))
+        if demand == "pin":
+            return replace(each, pins=(Pin(range(random.choice((0, 1))), (0,)), Pin(range(1, 2), (random.randrange(len(sizes)),))))
+        if demand in ("range", "stride"):
+            return replace(each, contiguous=True, stride=2 if demand == "stride" else 1)
+        return replace(each, excluded=(0,) if demand == "away" else ())
+
+    parts = [asked("a"), *([asked("m")] if random.random() < 0.6 else [])]
+    parts.append(on("b", *(every.pop() for _ in range(random.choice((1, 1, 2))))))
+    if random.random() < 0.5:
+        parts.append(on("c", every.pop()))
+    names = {each.name for each in parts}
+    words = {"within": ["b+a"]}
+    for one, other in combinations(sorted(names), 2):
+        if (one, other) != ("a", "b") and random.random() < 0.4:
+            word = random.choice(("within", "within", "apart", "together", "either"))
+            words.setdefault(word, []).append(random.choice((f"{one}+{other}", f"{other}+{one}")))
+    return problem(where, *parts, **{word: " ".join(pairs) for word, pairs in words.items()})
+
+
+@pytest.mark.parametrize("start", range(0, 180, 60))
+def test_as_every_placement_says(start: int) -> None:
+    seen = Counter[str]()
+    for seed in range(start, start + 60):
+        question = question_of(seed)
+        answer = placed(question)
+        seen[answer.verdict] += 1
+        if answer.plan is not None:
+            assert holds(question, answer.plan.assignment), seed
+        elif answer.verdict == IMPOSSIBLE:
+            assert not any(holds(question, each) for each in every_placement(question)), (seed, answer.findings)
+    assert len(seen) > 1 and seen[IMPOSSIBLE] >= 10 and not seen[UNDECIDED], seen
+
+
+def weighed(seed: int) -> Problem:
+    """The same with decided amounts, each node in a rack of its own, where it is said what it costs that something crosses racks."""
+    random, question = Random(f"weighed {seed}"), question_of(seed)
+
+    def sized(each: Component) -> Component:
+        count = each.least if each.runs is not None else random.randint(1, each.most // each.parallel.tp) * each.parallel.tp
+        return replace(each, least=count, most=count, traffic=random.choice((0, 5, 30)))
+
+    parts = tuple(map(sized, question.components))
+    nodes = tuple(replace(each, topology={"rack": each.name}) for each in question.cluster.nodes)
+    names = [each.name for each in parts]
+    links = tuple(
+        Link(one, other, weights=random.choice((0, 10)), stream=random.choice((0, 3)))
+        for one, other in permutations(names, 2)
+        if random.random() < 0.4
+    )
+    preference = Preference(WEIGHTED, {"zone": 0, "rack": 7, "nvlink_domain": 0}, bytes_first=True)
+    job = replace(question.job, components=parts, links=links, preference=preference)
+    return replace(question, cluster=replace(question.cluster, nodes=nodes), job=job)
+
+
+def crossing(seed: int) -> tuple[int, int, int] | None:
+    """(what is proved, the least of every placement, that of the answer) of what crosses; None without a placement or anything to cross."""
+    question = weighed(seed)
+    answer = placed(question)
+    if answer.plan is None or not any(isinstance(term, BytesAcross) for tier in tiers(question)[:1] for term, _ in tier.members):
+        return None
+    first = tiers(question)[0]
+    least = min(first.value(question, each) for each in every_placement(question) if holds(question, each))
+    proved = sum(term.weight * term.bound for term in answer.plan.terms if term.tier == 0) // first.scale
+    return proved, least, first.value(question, answer.plan.assignment)
+
+
+@pytest.mark.parametrize("start", range(0, 240, 80))
+def test_as_little_crosses_as_in_any_placement(start: int) -> None:
+    seen = 0
+    for seed in range(start, start + 80):
+        if its := crossing(seed):
+            assert its[0] == its[1] == its[2], seed
+            seen += its[1] > 0
+    assert seen >= 4
+
+
+@pytest.mark.parametrize("limit", ["MOST_IN_ORDER", "MOST_COMPARED"])
+def test_of_sets_that_are_not_looked_at_nothing_is_proved(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_places, limit, 1)
+    every = [its for seed in range(80) if (its := crossing(seed))]
+    assert all(proved <= least <= value for proved, least, value in every)
+    assert any(proved < value for proved, _, value in every)

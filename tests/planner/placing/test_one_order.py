@@ -1,0 +1,153 @@
+"""Pinned ranges in step are in one order of ranks where they share accelerators; compared with every order of small problems."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+from random import Random
+from typing import Iterator
+
+import pytest
+from placewright.models.answer import IMPOSSIBLE, UNDECIDED
+from placewright.models.component import Component
+from placewright.models.findings.finding import Severity
+from placewright.models.locality import Pin
+from placewright.models.placements.assignment import Assignment, Run, compress, seats
+from placewright.models.placements.plan import OPTIMAL
+from placewright.models.problem import Problem
+from placewright.planner.placing.one_order import with_one_order
+from placewright.solver.check import check
+from placewright.solver.searching.search import solve
+
+from ...solver.cases import cluster, component, problem
+
+placed = with_one_order(solve)
+
+
+def solid(name: str, count: int, *pins: Pin, each: int = 1, tp: int = 1) -> Component:
+    """A range whose processes may lie in any order."""
+    return replace(component(name, count, tp=tp), contiguous=True, any_order=True, per_process=each, pins=pins)
+
+
+def ranks_of(assignment: Assignment, name: str) -> list[tuple[int, int]]:
+    """(node, local index) of its accelerators in the order of its ranks."""
+    return [seat for _, its in seats(assignment.of(name)) for seat, _, _ in its]
+
+
+def is_in_order(question: Problem, assignment: Assignment) -> bool:
+    """Is every rank of `train` at the same place in the order of `infer`, as far as both are there?"""
+    train, infer = ranks_of(assignment, "train"), ranks_of(assignment, "infer")
+    first = question.cluster.numbering(("cluster",)).first
+    away = min(first[node] + index for node, index in train) - min(first[node] + index for node, index in infer)
+    return not set(train) & set(infer) or all(
+        infer[place + away] == its for place, its in enumerate(train) if 0 <= place + away < len(infer)
+    )
+
+
+def test_ranks_that_pins_turn_around_are_turned_in_both() -> None:
+    pinned = solid("train", 8, Pin(range(0, 2), (1,)))
+    question = problem(cluster(*({"count": 4},) * 2), pinned, solid("infer", 6), within="infer+train", in_step="train+infer")
+    before = solve(question)
+    assert before.plan is not None
+    assert not is_in_order(question, before.plan.assignment)
+    found = placed(question)
+    assert found.plan is not None
+    assert found.plan.status == OPTIMAL
+    assert is_in_order(question, found.plan.assignment)
+    assert ranks_of(found.plan.assignment, "train")[0][0] == 1
+    assert found.plan.assignment.accelerators("infer") == before.plan.assignment.accelerators("infer")
+
+
+def test_pins_that_no_ranges_keep_in_one_order_are_impossible() -> None:
+    parts = solid("train", 4, Pin(range(0, 1), (1,))), solid("infer", 4, Pin(range(0, 1), (0,)))
+    question = problem(cluster(*({"count": 2},) * 2), *parts, together="infer+train", in_step="train+infer")
+    assert solve(question).plan is not None
+    found = placed(question)
+    assert found.verdict == IMPOSSIBLE
+    assert "in one order" in found.findings[0].message
+
+
+def test_pins_of_a_third_with_the_same_order_of_ranks_are_kept_too() -> None:
+    parts = solid("train", 4, Pin(range(0, 1), (1,))), solid("infer", 4), solid("ref", 4, Pin(range(1, 2), (1,)))
+    question = problem(cluster(*({"count": 2},) * 2), *parts, together="infer+train", aligned="ref+train", in_step="train+infer")
+    found = placed(question)
+    assert found.plan is not None
+    assert is_in_order(question, found.plan.assignment)
+    assert ranks_of(found.plan.assignment, "ref") == ranks_of(found.plan.assignment, "train") == [(1, 0), (1, 1), (0, 0), (0, 1)]
+
+
+def test_of_open_counts_nothing_is_proved() -> None:
+    parts = solid("train", 4, Pin(range(0, 1), (1,))), solid("infer", 4, Pin(range(0, 1), (0,)))
+    parts = parts[0], replace(parts[1], least=3)
+    question = problem(cluster(*({"count": 2},) * 2), *parts, within="infer+train", in_step="train+infer")
+    assert placed(question).verdict in (UNDECIDED, OPTIMAL)
+
+
+def any_order(random: Random) -> Problem:
+    """Few accelerators on two or three nodes, two ranges within each other with pins, and something beside them or in the same order of ranks."""
+    nodes = random.choice([(3, 3), (2, 4), (2, 2, 2), (4, 2)])
+    each = random.choice([1, 1, 2])
+    outer = random.randint(2, 5)
+    inner = random.choice([its for its in range(1, outer + 1) if its % each == 0] or [each])
+    names = random.choice([("train", "infer"), ("infer", "train")])
+    if names[0] == "infer":
+        outer, inner = -(-outer // each) * each, inner
+
+    def pins(name: str, count: int) -> Iterator[Pin]:
+        processes = count // (each if name == "infer" else 1)
+        for _ in range(random.choice([0, 1, 1, 2])):
+            start = random.randrange(processes)
+            stop = random.randint(start + 1, processes)
+            yield Pin(range(start, stop), tuple(sorted(random.sample(range(len(nodes)), random.randint(1, len(nodes) - 1)))))
+
+    parts = [
+        solid(name, count, *pins(name, count), each=each if name == "infer" else 1, tp=each if name == "infer" else 1)
+        for name, count in zip(names, (outer, inner))
+    ]
+    if random.random() < 0.4:
+        parts.append(component("other", 1))
+    kept = {"together" if outer == inner else "within": f"{names[1]}+{names[0]}"}
+    if random.random() < 0.4:
+        parts.append(replace(parts[0], name="ref", pins=tuple(pins(names[0], outer))))
+        kept["aligned"] = f"ref+{names[0]}"
+    return problem(cluster(*({"count": count} for count in nodes)), *parts, in_step="train+infer", **kept)
+
+
+def has_one(question: Problem) -> bool:
+    """Does any order of ranks in any two ranges keep all that is asked? What is beside them takes any that is left."""
+    outer, inner = sorted(question.components[:2], key=lambda its: -its.least)
+    others = [each.name for each in question.components[2:]]
+    ids = [(node.rank, index) for node in question.cluster.nodes for index in range(len(node.accelerators))]
+    for first in range(len(ids) - outer.least + 1):
+        for order in permutations(ids[first : first + outer.least]):
+            for before in range(outer.least - inner.least + 1):
+                its = order[before : before + inner.least]
+                if sorted(its) != ids[first + before : first + before + inner.least]:
+                    continue
+                left = [seat for seat in ids if seat not in order]
+                if "other" in others and not left:
+                    continue
+                runs = {outer.name: runs_of(outer, order), inner.name: runs_of(inner, its)}
+                runs |= {name: runs[outer.name] if name == "ref" else compress([(0, left[:1])]) for name in others}
+                if not any(each.severity is Severity.ERROR for each in check(question, Assignment(runs))):
+                    return True
+    return False
+
+
+def runs_of(part: Component, order: tuple[tuple[int, int], ...]) -> tuple[Run, ...]:
+    size = part.per_process
+    return compress((rank, order[rank * size : (rank + 1) * size]) for rank in range(len(order) // size))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_it_is_found_where_any_order_keeps_all(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(5):
+        question = any_order(random)
+        found = placed(question)
+        if found.plan is not None:
+            assert is_in_order(question, found.plan.assignment)
+            assert not any(each.severity is Severity.ERROR for each in check(question, found.plan.assignment))
+        else:
+            assert found.verdict == IMPOSSIBLE, (question, found)
+            assert not has_one(question), question

@@ -1,0 +1,48 @@
+"""To count what crosses between sets of a hundred accelerators takes the time of many parts: it is time that is spent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from placewright.models.link import Link
+from placewright.models.planning.question import Question
+from placewright.models.planning.workload import After, Workload
+from placewright.planner.costs import cost_model
+from placewright.planner.problem import asked
+from placewright.planner.search.branching import Branching
+from placewright.planner.search.choices import Choices
+from placewright.planner.search.search import search
+from placewright.planner.search.sizing import Sizing
+from placewright.planner.search.structures import structures
+
+from ....solver.cases import cluster, problem
+from ...looped import timed
+
+NAMES = "abcd"
+MODEL = cost_model("stream")
+
+
+def question() -> Question:
+    """Four in a chain on 16 nodes of eight, each of which sends weights to the next."""
+    parts = [timed(name, 1, 128, 600, 0.9, traffic=2_000) for name in NAMES]
+    found = problem(cluster(*({"count": 8} for _ in range(16))), *parts)
+    links = tuple(Link(one, other, weights=9_000) for one, other in zip(NAMES, NAMES[1:]))
+    chain = tuple(After(one, other) for one, other in zip(NAMES, NAMES[1:]))
+    return asked(replace(found, job=replace(found.job, links=links)), Workload(chain, batches=4, bandwidth={"node": 50_000}))
+
+
+def test_it_takes_time_once_for_the_same_sets() -> None:
+    asked_for = question()
+    ways = Choices(asked_for, MODEL.divisor(asked_for))
+    apart = next(each for each in structures(asked_for, MODEL) if len(each.sets) == len(NAMES))
+    taken = [Branching(Sizing(asked_for, MODEL, apart, ways)).crossing for _ in range(2)]
+    assert taken[0] > 0
+    assert taken[1] == 0
+    assert ways.counted >= 16 * 16
+
+
+def test_a_search_of_little_time_counts_it_for_few_structures() -> None:
+    asked_for = question()
+    found = search(asked_for, MODEL, limit=0.01)
+    assert found.best is not None
+    assert found.structures[1] < found.structures[0] / 2

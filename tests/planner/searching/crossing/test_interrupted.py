@@ -1,0 +1,54 @@
+"""After Ctrl-C nothing further is counted of what crosses: of hundreds of accelerators that took seconds before the search ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+from placewright.planner.costs import cost_model
+from placewright.planner.problem import asked
+from placewright.planner.search.choices import Choices
+from placewright.planner.search.search import search
+from placewright.planner.search.sizing import Sizing
+from placewright.planner.search.structures import structures
+from placewright.solver.sandbox.interrupts import held
+
+from .questions import drawn
+
+pytestmark = pytest.mark.usefixtures("interruptible")
+
+
+def test_what_crosses_between_sets_is_left_out_of_what_is_proved_after_it() -> None:
+    counted = 0
+    for seed in range(12):
+        question = asked(*drawn(seed))
+        if question.crossing is None:
+            continue
+        model = cost_model("stream")
+        for structure in structures(question, model):
+            ways = Choices(question, model.divisor(question))
+            before = Sizing(question, model, structure, ways).between
+            with held():
+                os.kill(os.getpid(), signal.SIGINT)
+                assert Sizing(question, model, structure, ways).between == ()
+            counted += len(before)
+    assert counted
+
+
+def test_before_anything_was_found_one_structure_is_looked_at_all_the_same() -> None:
+    found = 0
+    for seed in range(40):
+        question = asked(*drawn(seed))
+        model = cost_model("stream")
+        whole = search(question, model)
+        with held():
+            os.kill(os.getpid(), signal.SIGINT)
+            cut = search(question, model, answer_interrupted=True)
+        assert cut.stopped is not None and cut.stopped.interrupted
+        if cut.best is None:
+            continue
+        assert whole.best is not None and cut.bound is not None
+        assert cut.bound <= whole.best.price[0] <= cut.best.price[0]
+        found += 1
+    assert found > 20

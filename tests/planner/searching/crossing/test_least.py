@@ -1,0 +1,68 @@
+"""No placement of a design has less traffic than what is said of it before it is placed."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Callable, Iterator
+
+import pytest
+from placewright.models.planning.crossing import Flow
+from placewright.models.planning.design import Design
+from placewright.models.planning.question import Question
+from placewright.planner.problem import asked
+from placewright.planner.search import crossing as least
+from placewright.planner.search.crossing import LeastCrossing, Rooms, Side, between
+
+from ...tried import priced
+from .questions import drawn, least_placed
+
+SEEDS, EACH = 60, 12
+
+
+def some(question: Question, seed: int) -> list[Design]:
+    """Some of the designs of a question, each with other counts, degrees or sharing."""
+    every = {(design.blocks, tuple(design.options.items())): design for _, design in priced(question, False)}
+    return Random(seed).sample(list(every.values()), min(EACH, len(every)))
+
+
+def compared() -> Iterator[tuple[int, int]]:
+    """What is said of designs, and the least of all their placements."""
+    for seed in range(SEEDS):
+        asked_for, workload = drawn(seed)
+        question = asked(asked_for, workload)
+        if question.crossing is not None:
+            said = LeastCrossing(question, question.crossing)
+            for design in some(question, seed):
+                real = least_placed(asked_for, workload, design)
+                if real is not None:
+                    yield said.of(design), real
+
+
+def test_no_placement_has_less_and_often_one_has_no_more() -> None:
+    found = list(compared())
+    assert all(said <= real for said, real in found)
+    assert len(found) > 300
+    crossing = [(said, real) for said, real in found if real]
+    assert len(crossing) > len(found) // 4
+    assert sum(said == real for said, real in crossing) > len(crossing) * 3 // 4
+
+
+def without_room(source: Side, target: Side, flow: Flow, inside: bool) -> int:
+    return flow.weights * target.fewest
+
+
+def one_more(self: Rooms, amount: int, group: int = 1) -> int:
+    return min(self.count, -(-amount // max(self.most(1, group), 1)) + 1)
+
+
+LIES: dict[str, tuple[object, str, Callable[..., int]]] = {
+    "nothing is in common": (least, "between", without_room),
+    "it is in a domain more": (Rooms, "fewest", one_more),
+    "what lies inside needs room of its own": (least, "between", lambda one, other, flow, inside: between(one, other, flow, False)),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_is_above_what_some_placement_has(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*LIES[lie])
+    assert any(said > real for said, real in compared())

@@ -1,0 +1,125 @@
+"""The search against everything tried: the same best price on every small question, the same best structures, and sound answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from placewright.models.planning.design import Design
+from placewright.models.planning.question import Question
+from placewright.planner.check import faults, price
+from placewright.planner.costs import cost_model
+from placewright.planner.costs.cost_model import iteration
+from placewright.planner.search import search as searching
+from placewright.planner.search.search import search
+
+from .questions import question
+from .tried import Price, cost, needlessly_apart, priced, shape
+
+MODELS = ("stages", "stream")
+SEEDS = 200
+CHUNK = 20
+"""Questions of one test."""
+FROM_HERE_ON = (searching.COSTLY, 0)
+"""Options from which the relaxation is searched first: where there are many, and always."""
+TOP = 3
+ROUNDS = 4
+"""Designs that are ruled out, one after the other."""
+
+
+def each_shape(asked: Question, every: list[tuple[Price, Design]], stages: bool) -> list[Price]:
+    """What the best design of each structure costs, the best first; parts that could be one are one."""
+    best: dict[object, Price] = {}
+    for its, design in every:
+        if stages or not needlessly_apart(asked, design):
+            key = shape(asked, design)
+            best[key] = min(its, best.get(key, its))
+    return sorted(best.values())
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
+@pytest.mark.parametrize("name", MODELS)
+def test_the_best_of_everything_is_found(name: str, first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And so are the best of the best three structures; each is an answer, and costs what it says: at once, and without memory first."""
+    model, stages = cost_model(name), name == "stages"
+    for seed in range(first, first + CHUNK):
+        asked = question(seed, stages)
+        every = list(priced(asked, stages))
+        best, bound = each_shape(asked, every, stages)[:TOP], min((its[0] for its, _ in every), default=None)
+        for costly in FROM_HERE_ON:
+            monkeypatch.setattr(searching, "COSTLY", costly)
+            searched = search(asked, model, count=TOP)
+            assert searched.proved, (seed, costly)
+            assert [each.price for each in searched.found] == best, (seed, costly)
+            assert searched.bound == bound, (seed, costly)
+            for each in searched.found:
+                assert list(faults(asked, model, each.design)) == [], (seed, costly)
+                assert each.price == price(asked, model, each.design), (seed, costly)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_is_ruled_out_is_never_found_and_nothing_else_is_lost(name: str) -> None:
+    """Design after design is ruled out: what is found next is the best of all others."""
+    model, stages = cost_model(name), name == "stages"
+    for seed in range(SEEDS, SEEDS + 60):
+        asked = question(seed, stages)
+        left = [(its, design) for its, design in priced(asked, stages) if stages or not needlessly_apart(asked, design)]
+        out: list[Design] = []
+        for _ in range(ROUNDS):
+            searched = search(asked, model, excluded=out)
+            assert (searched.best and searched.best.price) == min((its for its, _ in left), default=None), seed
+            if searched.best is None:
+                break
+            out.append(searched.best.design)
+            left = [(its, design) for its, design in left if not alike(design, out[-1])]
+
+
+def alike(one: Design, other: Design) -> bool:
+    """Are they the same, in whatever order their blocks are told and their parts run?"""
+    parts = (
+        {frozenset(task for task, its in enumerate(design.segments) if its == part) for part in design.segments} for design in (one, other)
+    )
+    return (set(one.blocks), one.options) == (set(other.blocks), other.options) and next(parts) == next(parts)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_face_of_a_model_says_the_same_time(name: str) -> None:
+    """Of every design: what the model computes, what the search is told of it, and what the definition gives."""
+    model, stages = cost_model(name), name == "stages"
+    compared = 0
+    for seed in range(100):
+        asked = question(seed, stages)
+        for _, design in priced(asked, stages):
+            assert iteration(model, asked, design) == cost(asked, design, stages) == told(asked, model, design), seed
+            compared += 1
+    assert compared > 1000
+
+
+def told(asked: Question, model: Any, design: Design) -> int:
+    """Nanoseconds by the maxima that the search is told."""
+    parts: dict[int, list[int]] = {}
+    for task, part in enumerate(design.segments):
+        parts.setdefault(part, []).append(task)
+    blocks = [block.components for block in design.blocks]
+    divisor, found = model.divisor(asked), 0
+    for tasks in parts.values():
+        for maximum in model.maxima(asked, blocks, tasks):
+            sums = (sum(design.nanoseconds(asked, task) // divisor for task in its) for its in maximum.sums)
+            found += maximum.weight * max(sums)
+    return found
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_random_questions_are_of_every_kind(name: str) -> None:
+    """Many have no answer, many have several structures; none of the words of a question is never asked."""
+    stages = name == "stages"
+    asked = [question(seed, stages) for seed in range(SEEDS)]
+    for word in ("resident", "together", "apart", "within", "alone", "nested", "only_within", "edges" if not stages else "phases"):
+        assert sum(bool(getattr(each, word)) for each in asked) >= SEEDS // 20, word
+    assert stages or sum(bool(each.rounds) for each in asked) >= SEEDS // 20
+    assert sum(len(each.kinds) == 2 for each in asked) >= SEEDS // 10
+    assert sum(any(options[0].kind < 0 for options in each.options.values()) for each in asked) >= SEEDS // 20
+    assert {each.aim for each in asked} == {"seconds", "accelerators"}
+    assert sum(each.budget.accelerators is not None for each in asked) >= SEEDS // 10
+    assert sum(each.budget.nanoseconds is not None for each in asked) >= SEEDS // 10
+    assert sum(any(kind.memory is not None for kind in each.kinds) for each in asked) >= SEEDS // 4

@@ -1,0 +1,155 @@
+"""A lie in any part of the search is caught by comparing it with everything tried: the proof that the comparison can fail."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Callable, Iterator
+
+import pytest
+from placewright.models.planning.question import Question
+from placewright.planner.check import faults
+from placewright.planner.costs import cost_model
+from placewright.planner.costs.cost_model import Maximum
+from placewright.planner.costs.stages import Stages
+from placewright.planner.costs.stream import Stream
+from placewright.planner.search import branching, choices, segmentations
+from placewright.planner.search import choices as joining
+from placewright.planner.search import domains as raising
+from placewright.planner.search import search as searching
+from placewright.planner.search import structures as every
+from placewright.planner.search import structures as nestings
+from placewright.planner.search.bound import Busiest, Curve, Floors
+from placewright.planner.search.branching import Branching
+from placewright.planner.search.domains import Narrowing
+from placewright.planner.search.resources import SharedMemory
+from placewright.planner.search.sizing import Sizing
+
+from .questions import question
+from .tried import Price, needlessly_apart, priced, shape
+
+Lie = Callable[[Any], Any]
+SEEDS = range(300, 370)
+TOP = 3
+Known = list[tuple[str, Question, list[Price]]]
+
+
+def instead(value: Any) -> Lie:
+    """Whatever is asked, the same answer."""
+    return lambda original: lambda *arguments, **named: value
+
+
+def changed(change: Callable[[Any], Any]) -> Lie:
+    """The right answer, changed."""
+    return lambda original: lambda *arguments, **named: change(original(*arguments, **named))
+
+
+def first_alone(original: Any) -> Any:
+    """Only the first of what is no worse than others."""
+    return lambda items, *arguments, **named: original(items, *arguments, **named)[:1]
+
+
+def weighed_more(maxima: Any) -> Any:
+    """The slowest task counts once too often."""
+    return tuple(Maximum(each.weight + (number > 0), each.sums) for number, each in enumerate(maxima))
+
+
+def one_chain(maxima: Any) -> Any:
+    """One of several sums is forgotten."""
+    return tuple(Maximum(each.weight, each.sums[:1]) for each in maxima)
+
+
+def raised_more(found: Any) -> Any:
+    """A bound that is too high."""
+    return found and found._replace(value=found.value + 1 + found.value // 8)
+
+
+def fewer(found: Any) -> Any:
+    """ns and accelerators that may be used: one accelerator less than may be."""
+    return found and (found[0], found[1] - 1)
+
+
+def dearer(found: Any) -> Any:
+    """What a structure costs at least: more than it does."""
+    return found and (found[0] + 1 + found[0] // 8, found[1])
+
+
+LIES: dict[str, tuple[object, str, Lie]] = {
+    "pipelines": (Stream, "maxima", changed(weighed_more)),
+    "branches": (Stream, "maxima", changed(one_chain)),
+    "sets of a stage": (Stages, "maxima", changed(one_chain)),
+    "more memory around": (SharedMemory, "_least", changed(lambda needs: tuple(2 * need + 2 for need in needs))),
+    "memory in one phase alone": (Question, "turns_of", changed(lambda turns: turns[:1])),
+    "room": (Sizing, "fits", instead(True)),
+    "one inside, all of it": (Sizing, "left_over", instead(0)),
+    "both orders": (Sizing, "price", changed(lambda price: price[::-1])),
+    "too high": (branching, "raised", changed(raised_more)),
+    "too high at first sight": (Floors, "of", changed(dearer)),
+    "too much work in a part": (Floors, "_slowest", changed(lambda value: value and value + 1 + value // 8)),
+    "too much work of several": (Floors, "_sum", changed(lambda value: value + 1 + value // 8)),
+    "one more needed": (Curve, "needed", changed(lambda count: count + 1)),
+    "too much work of the busiest": (Busiest, "floor", changed(dearer)),
+    "one less": (Narrowing, "allowed", changed(fewer)),
+    "no other degrees": (joining, "undominated", first_alone),
+    "no other counts": (choices, "cheapest", first_alone),
+    "enough of anything": (joining.Joining, "_enough", instead(1 << 40)),
+    "half a hull": (raising, "hull", changed(lambda line: line[::2])),
+    "at the same time": (segmentations, "conflicts", instead(set())),
+    "a circle is cut": (segmentations, "units", lambda original: lambda asked, pairs: original(replace(asked, rounds=()), pairs)),
+    "the first part alone": (segmentations, "_can_stay", lambda original: lambda part, left: not left),
+    "never the second": (segmentations._Cutting, "_may_come", lambda original: lambda self, part, left: not left or part.tasks & -part.tasks < left & -left),
+    "everybody shares": (every, "may_share", instead(True)),
+    "all at once": (nestings, "_obeys", instead(True)),
+    "nobody nests": (every, "nestings", lambda original: lambda asked, sets, *rest: [(-1,) * len(sets)]),
+    "no halves": (Branching, "_divided", instead(())),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def known() -> Known:
+    """Questions with what their best structures cost, by trying everything."""
+    found: Known = []
+    for name in ("stages", "stream"):
+        stages = name == "stages"
+        for seed in SEEDS:
+            asked = question(seed, stages)
+            best: dict[object, Price] = {}
+            for price, design in priced(asked, stages):
+                if stages or not needlessly_apart(asked, design):
+                    key = shape(asked, design)
+                    best[key] = min(price, best.get(key, price))
+            found.append((name, asked, sorted(best.values())[:TOP]))
+    return found
+
+
+def agrees(known: Known) -> bool:
+    """Does the search find what there is, every time?"""
+    for name, asked, prices in known:
+        model = cost_model(name)
+        searched = searching.search(asked, model, count=TOP)
+        if [each.price for each in searched.found] != prices or not searched.proved:
+            return False
+        if any(list(faults(asked, model, each.design)) for each in searched.found):
+            return False
+    return True
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered() -> Iterator[None]:
+    """Cuts that are kept from before would hide a lie, and those made by a lie would outlive it."""
+    segmentations.few_of.cache_clear()
+    yield
+    segmentations.few_of.cache_clear()
+
+
+def test_the_truth_agrees(known: Known) -> None:
+    assert agrees(known)
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_every_lie_is_caught(name: str, known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, attribute, lie = LIES[name]
+    monkeypatch.setattr(owner, attribute, lie(getattr(owner, attribute)))
+    try:
+        assert not agrees(known)
+    except (IndexError, ValueError, KeyError, ZeroDivisionError):  # a lie after which nothing fits together any more is caught as well
+        return
