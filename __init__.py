@@ -13,8 +13,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # without `typing`, so that little is loaded before the first line of the command (cli/entry.py)
     from typing import Any
 
-    from .front import cluster, convert, explain, explanation, load, read_plan, verify, write_plan
-    from .further import account, alternatives, discover, replan, whatif
+    from .api import (
+        account,
+        alternatives,
+        cluster,
+        convert,
+        discover,
+        explain,
+        explanation,
+        launch,
+        load,
+        read_plan,
+        replan,
+        solve,
+        verify,
+        whatif,
+        write_plan,
+    )
     from .models.answer import Answer
     from .models.converted import Converted
     from .models.findings.finding import Finding, Severity, UnusableInput
@@ -27,7 +42,6 @@ if TYPE_CHECKING:  # without `typing`, so that little is loaded before the first
     from .models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
     from .runtime.detached.attaching import attach
     from .runtime.failure import LaunchFailed
-    from .solving import launch, solve
 
 _HOMES = {
     "Answer": ".models.answer",
@@ -45,22 +59,22 @@ _HOMES = {
     "Report": ".models.report",
     "Severity": ".models.findings.finding",
     "UnusableInput": ".models.findings.finding",
-    "account": ".further",
-    "alternatives": ".further",
+    "account": ".api",
+    "alternatives": ".api",
     "attach": ".runtime.detached.attaching",
-    "cluster": ".front",
-    "convert": ".front",
-    "discover": ".further",
-    "explain": ".front",
-    "explanation": ".front",
-    "launch": ".solving",
-    "load": ".front",
-    "read_plan": ".front",
-    "replan": ".further",
-    "solve": ".solving",
-    "verify": ".front",
-    "whatif": ".further",
-    "write_plan": ".front",
+    "cluster": ".api",
+    "convert": ".api",
+    "discover": ".api",
+    "explain": ".api",
+    "explanation": ".api",
+    "launch": ".api",
+    "load": ".api",
+    "read_plan": ".api",
+    "replan": ".api",
+    "solve": ".api",
+    "verify": ".api",
+    "whatif": ".api",
+    "write_plan": ".api",
 }
 
 __all__ = [

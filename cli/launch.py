@@ -153,9 +153,9 @@ def _plan(
         return _refused(file, report.errors, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
     if report.plan is not None and not report.pending:
         return report.plan, reading
-    from ..solving import searching
+    from ..api import solver
 
-    answer = searching(LIMIT, SEED, reading=reading)(reading.problem)
+    answer = solver(LIMIT, SEED, reading=reading)(reading.problem)
     if answer.plan is None:
         findings = reading.document.environment.concealed(answer.findings)
         echo_findings(findings, err=True, texts=report.texts)

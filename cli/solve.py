@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Mapping
 
@@ -13,7 +12,7 @@ from ..models.dialects.load import load
 from ..models.findings.finding import Finding, Severity, UnusableInput
 from ..models.resolving.resolve import with_models
 from ..report.terminal import escape, wants_colour
-from .asking.further import Further, further_options, solver
+from .asking.further import Further, further_options
 from .asking.options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option, said_as_json
 from .asking.previous import Previous, previous_options
 from .asking.seconds import Seconds
@@ -91,13 +90,11 @@ def solve(
     reading, answered, before = solvable(with_models(loaded, model) if model else loaded, form)
     if reading is None or reading.problem is None:
         return answered
-    from ..planner.answer import answering
+    from ..api import solver
     from ..planner.placing.placing import chosen, decided
     from ..planner.recent import remembering
-    from ..planner.refusing import refusing
     from ..solver.sandbox.interrupts import held, was_heard
     from ..solver.sandbox.keeping import kept
-    from ..solver.sandbox.solve import solve as search
     from ..solver.sandbox.stopped import stopped_further
 
     try:
@@ -106,17 +103,15 @@ def solve(
         if form != "json":
             raise
         return said_as_json(problem)
-    refuses = refusing(reading)
     with held(), kept(), remembering():  # the first Ctrl-C ends all that is searched here, and what was found until then is shown
         with shown(progress, form == "json", _costs(question)) as told:
-            place = partial(search, limit=limit, seed=seed, on_progress=told.of_placements, memory=memory_limit)
-            answer = answering(place, limit, seed, counting=told.of_counts, refuses=refuses)(question)
+            answer = solver(limit, seed, True, told.of_placements, memory_limit, reading, told.of_counts)(question)
         if answer.plan is None:
             return _no_plan(reading, answer, form, before)
         findings = reading.document.environment.concealed(answer.findings)
         if findings:
             echo_findings(findings, err=True, texts=reading.document.texts)
-        solves = solver(limit, seed, memory_limit, refuses)
+        solves = solver(limit, seed, memory=memory_limit, reading=reading, answer_interrupted=False)
         placed = decided(question, answer)
         moves = previous.moves(placed, chosen(question, answer), answer.plan, solves)
         blocks, data = further.asked(placed, answer.plan, solves)

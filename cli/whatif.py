@@ -13,7 +13,6 @@ from ..models.dialects.load import load
 from ..models.findings.finding import UnusableInput
 from ..models.resolving.resolve import with_models
 from ..report.terminal import wants_colour
-from .asking.further import solver
 from .asking.options import (
     cluster_option,
     composing_arguments,
@@ -98,11 +97,11 @@ def whatif(
         if changed is None or changed.problem is None:
             return code
         changes.append((" ".join(f"--set {setting}" for setting in settings), changed.problem))
-    from ..planner.refusing import refusing
+    from ..api import solver
 
     def solve(problem: Problem) -> Answer:
         file = changed if changed is not None and problem is changed.problem else reading
-        return solver(limit, seed, memory_limit, refusing(file))(problem)
+        return solver(limit, seed, memory=memory_limit, reading=file, answer_interrupted=False)(problem)
 
     return _answered(reading, changes or each_dropped(reading.problem), solve, form, bool(changes)) or code
 

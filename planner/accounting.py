@@ -1,4 +1,4 @@
-"""Everything that there is to say of a plan whose counts were chosen by time."""
+"""Account of a plan or of given ranks: time, memory, assumptions, alternatives, sensitivity."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""How any problem is answered: what has times is planned first, everything else is placed as it is."""
+"""Solver of any problem: what has times is planned first, everything else is placed as it is."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Sequence
@@ -10,6 +11,7 @@ from ..models.answer import Answer, Solve
 from ..models.component import SUBSET
 from ..models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
 from ..models.problem import Problem
+from ..models.record import dataclass
 from ..solver.in_turn import dealt_out
 from ..solver.sandbox.interrupts import held
 from ..solver.sandbox.keeping import kept
@@ -21,85 +23,102 @@ if TYPE_CHECKING:
     from ..models.findings.finding import Finding
     from ..models.planning.design import Design
     from ..models.planning.workload import Workload
+    from .refusing import Refused
     from .search.settle import Settle
 
 
-def answering(
-    place: Solve, limit: float, seed: int, settle: Settle | None = None, answer_interrupted: bool = True, counting: OnCounting = silent,
-    refuses: Refuses = nobody,
-) -> Solve:  # fmt: skip
-    """How problems are answered, given how they are placed; the options are those of the search for counts (see searching/search.py).
+@dataclass(frozen=True)
+class Solver:
+    """Solves any problem: counts and degrees of components with times are planned first, then everything is placed.
 
-    With `answer_interrupted` the first Ctrl-C ends all searches for the answer, which is then what was found until it came. What is
-    planned by time and `refuses` says something of is the answer only where nothing else is found, and nothing is proved of it.
+    Attributes
+    ----------
+    place : places a problem whose counts are decided.
+    limit : deterministic seconds (about seconds) for each search.
+    settle : settles structures of designs; None for a process of its own.
+    answer_interrupted : the first Ctrl-C ends all searches, and the answer is the best found until then; else it raises.
+    counting : told of every better design and bound.
+    refuses : what the framework says against a plan in its own file; a refused plan is the answer only where there is no other, and
+        nothing is proved of it.
     """
-    around_any = _around(place)
 
-    def answer(problem: Problem, place: Solve = around_any) -> Answer:
+    place: Solve
+    limit: float = 10.0
+    seed: int = 1
+    settle: Settle | None = None
+    answer_interrupted: bool = True
+    counting: OnCounting = silent
+    refuses: Refuses = nobody
+
+    def __call__(self, problem: Problem) -> Answer:
+        """The best verified plan, or why there is none."""
+        with held() if self.answer_interrupted else nullcontext(), kept(), remembering():
+            return dealt_out(self._answer)(problem)
+
+    def _answer(self, problem: Problem) -> Answer:
+        return self._answer_placing(problem, _around(self.place))
+
+    def _answer_placing(self, problem: Problem, place: Solve) -> Answer:
+        """The answer, given how a problem with decided counts is placed."""
         from .policies import dividing
 
         workload = problem.job.workload
         if workload is None or all(each.runs is not None for each in problem.components if each.timed):
-            if workload is None or not workload.bandwidth:
-                return dividing(place)(problem)
-            return dividing(partial(_with_traffic, workload=workload, place=place))(problem)
+            if workload is not None and workload.bandwidth:
+                place = partial(_with_traffic, workload=workload, place=place)
+            return dividing(place)(problem)
         from .overlapping import around_overlapping
 
-        if (around := around_overlapping(answer, place, problem, limit, seed)) is not None:
-            return around
+        around = around_overlapping(self._answer_placing, place, problem, self.limit, self.seed)
+        return around if around is not None else self._planned(problem, workload, place)
 
+    def _planned(self, problem: Problem, workload: Workload, place: Solve) -> Answer:
+        """The answer for a problem with times: the policies, the last of which is asked first."""
         from .others import with_further
         from .placing.laying import laid_out
         from .placing.lying_over import lying_over
-        from .plan import plan
-        from .policies import nesting, preferring, unless_all_sizes_are_read
+        from .policies import dividing, nesting, preferring, unless_all_sizes_are_read
         from .tied import tied
         from .untimed import going_along
 
-        def refused(placed: Plan, design: Design) -> Sequence[Finding]:
-            return refuses(problem, _with_degrees(placed, design, problem))
-
+        refused = partial(self._refused, problem)
         # Where nobody reads a file again, none but ways that are right whatever it says are taken.
-        laid = laid_out(place) if refuses is nobody else laid_out(place, partial(_refused, refuses, problem))
-
-        def plans(asked: Problem) -> Answer:
-            its = asked.job.workload or workload
-            return plan(asked, its, lying_over(laid, its), limit, seed, settle, answer_interrupted, counting, refused)
-
-        chosen = tied(nesting(plans, refused), limit, seed, answer_interrupted)
-        chosen = with_further(chosen, partial(lying_over, laid), refused, limit, seed, answer_interrupted)
-        found = preferring(problem, dividing(unless_all_sizes_are_read(going_along(chosen))), limit, seed)
+        laid = laid_out(place) if self.refuses is nobody else laid_out(place, partial(_refused, self.refuses, problem))
+        once = partial(self._plan, workload, laid, refused)
+        chosen = tied(nesting(once, refused), self.limit, self.seed, self.answer_interrupted)
+        chosen = with_further(chosen, partial(lying_over, laid), refused, self.limit, self.seed, self.answer_interrupted)
+        found = preferring(problem, dividing(unless_all_sizes_are_read(going_along(chosen))), self.limit, self.seed)
         if found.plan is not None and found.planned is not None:
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))
         return _as_proved(found)
 
-    def by_one_process(problem: Problem) -> Answer:
-        with kept(), remembering():
-            return dealt_out(answer)(problem)
+    def _plan(self, workload: Workload, laid: Solve, refused: Refused, problem: Problem) -> Answer:
+        from .placing.lying_over import lying_over
+        from .plan import plan
 
-    def unless_interrupted(problem: Problem) -> Answer:
-        with held():
-            return by_one_process(problem)
+        its = problem.job.workload or workload
+        place = lying_over(laid, its)
+        return plan(problem, its, place, self.limit, self.seed, self.settle, self.answer_interrupted, self.counting, refused)
 
-    return unless_interrupted if answer_interrupted else by_one_process
+    def _refused(self, problem: Problem, placed: Plan, design: Design) -> Sequence[Finding]:
+        return self.refuses(problem, _with_degrees(placed, design, problem))
 
 
 def _around(place: Solve) -> Solve:
-    """How problems are placed, those too in which given ranks lie inside of what is open, or pins turn the order of ranks."""
+    """Places problems in which given ranks lie inside open components, or pins turn the order of ranks, too."""
+    return partial(_placed_around, place)
 
-    def placed(problem: Problem) -> Answer:
-        way = place
-        if problem.related(SUBSET):
-            from .placing.around import around_given
 
-            way = around_given(way)
-        if problem.job.in_step:
-            from .placing.one_order import with_one_order
+def _placed_around(place: Solve, problem: Problem) -> Answer:
+    if problem.related(SUBSET):
+        from .placing.around import around_given
 
-            way = with_one_order(way)
-        return way(problem)
+        place = around_given(place)
+    if problem.job.in_step:
+        from .placing.one_order import with_one_order
 
-    return placed
+        place = with_one_order(place)
+    return place(problem)
 
 
 def _refused(refuses: Refuses, problem: Problem, laid: Problem, plan: Plan) -> Sequence[Finding]:

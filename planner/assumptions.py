@@ -1,4 +1,4 @@
-"""What a plan takes for granted, and what its times rest on."""
+"""Assumptions of a plan, and the measurements that its times rest on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file's own ranks under the same cost model as the plan: their price, and why they are no plan where they are none."""
+"""Baseline: the file's own ranks, priced by the cost model of the plan."""
 
 from __future__ import annotations
 

@@ -1,11 +1,15 @@
-"""Designs are searched, placed, and ruled out where they cannot be, until the best that can is found: logic-based Benders decomposition."""
+"""Rounds of search and placement until the best design that can be placed is found.
+
+Logic-based Benders decomposition: the search is the master problem, `solver/` places its best designs, and each failure becomes a
+no-good (`no_goods.py`) for the next search.
+"""
 
 from __future__ import annotations
 
 from dataclasses import field, replace
 from itertools import combinations
 from math import lcm
-from typing import Callable, Iterator, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Component
@@ -33,14 +37,13 @@ from .no_goods import ruled_out, this_alone
 from .placing.lying_over import all_held
 from .placing.placing import placing
 from .problem import asked
+from .refusing import Refused
 from .search.found import Found, Price
 from .search.search import Searched, search
 from .search.settle import Settle
 from .traffic import Traffic
 from .unplaced import over_budget, refusal
 
-Refused = Callable[[Plan, Design], Sequence[Finding]]
-"""Why the framework does not take the file with a placement of a design written into it; nothing where it does."""
 ALTERNATIVES = 3
 """Plans of other structures that are named beside the answer, at most."""
 ROUNDS = 12

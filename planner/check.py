@@ -1,4 +1,4 @@
-"""Is a design an answer of its question? Plain arithmetic, apart from every search."""
+"""Check of a design against its question, and its price, by plain arithmetic apart from every search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search for counts says while it runs: the best yet, and what nothing can be below."""
+"""Progress of a search for counts: the best price yet and the bound."""
 
 from __future__ import annotations
 

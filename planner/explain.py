@@ -1,4 +1,4 @@
-"""What a configuration comes to, with how long an iteration of the file's own ranks takes."""
+"""Explanation of a file, with the time of an iteration of its own ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory of a design: what each option needs, what is held in each part of an iteration, and what estimates decide."""
+"""Memory of a design: need of each option, load in each segment, effect of estimates."""
 
 from __future__ import annotations
 

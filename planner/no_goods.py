@@ -1,4 +1,4 @@
-"""A design that no placement has, and all others of which the same proof shows it."""
+"""No-goods: designs that the same proof rules out together with one that has no placement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best plans of other structures than the answer's, on fewer accelerators, and with other degrees, each placed before it is named."""
+"""Alternatives beside a plan: other structures, fewer accelerators, other degrees, each placed before it is named."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from ..models.record import dataclass
 from ..models.times.of_ties import as_asked, as_chosen
 from ..solver.model.permission import SearchNeeded, no_search
 from ..solver.sandbox.interrupts import was_heard
-from .benders import ALTERNATIVES, Placed, Refused, Rounds, at_stake, fitting, trial
+from .benders import ALTERNATIVES, Placed, Rounds, at_stake, fitting, trial
 from .costs import cost_model
 from .placing.placing import placing
+from .refusing import Refused
 from .scope import as_it_spans
 from .search.found import Found, Price
 from .search.search import search

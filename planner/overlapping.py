@@ -1,4 +1,4 @@
-"""Given ranks that overlap in part: planned as ranks that are the same or share nothing, and put back as they were."""
+"""Given ranks that overlap in part, planned as equal or disjoint ranks and restored afterwards."""
 
 from __future__ import annotations
 

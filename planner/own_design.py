@@ -1,4 +1,4 @@
-"""The design that given ranks come to: their accelerators, blocks and options, and the best way to cut an iteration of them."""
+"""Design of given ranks: their blocks, options, and the best cut of an iteration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts, degrees and sharing are chosen, then placed: the best that can be, with what is proved of it and what else there was."""
+"""Plan of one problem: design, placement, what is proved of both, and alternatives."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from ..solver.rules.groups.group_in_node import GroupInNode
 from ..solver.rules.where.hardware_kind import HardwareKind
 from ..solver.sandbox.interrupts import was_heard
 from .baseline import own_of
-from .benders import Placed, Refused, Rounds, as_written, is_where, nobody, trial, unweighed
+from .benders import Placed, Rounds, as_written, is_where, nobody, trial, unweighed
 from .check import faults
 from .costs.cost_model import iteration
 from .counting import OnCounting, silent
 from .others import others
 from .placing.placing import placing
 from .problem import asked
+from .refusing import Refused
 from .scope import with_limits
 from .search.settle import Settle
 from .unplaced import not_placed, nothing, slowly_placed, too_many, with_help

@@ -1,10 +1,10 @@
-"""Which of several plans of one problem is the answer: with degrees that divide, memory by estimates or none, sets inside others or none."""
+"""Policies between several plans of a problem: dividing degrees, estimated memory, nesting, pool sizes."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Callable, Iterator, Mapping, NamedTuple, Sequence
+from typing import Iterator, Mapping, NamedTuple
 
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.findings.finding import Finding, Severity, warning
@@ -12,8 +12,6 @@ from ..models.memory.bill import BlockBill
 from ..models.model_cards.use import WORDS, Split
 from ..models.parallel import Parallel
 from ..models.placements.assignment import Assignment
-from ..models.placements.plan import Plan
-from ..models.planning.design import Design
 from ..models.planning.kind import NO_KIND
 from ..models.planning.planned import Planned, Priced
 from ..models.planning.question import Question
@@ -26,14 +24,12 @@ from .costs.cost_model import iteration, segment_times
 from .memory import bills, decides, none_fits, without_estimates
 from .problem import asked
 from .profile import as_planned, card_of, evenly, uneven
+from .refusing import Refused
 from .search.search import search
 from .tied import not_all_known
 from .unplaced import not_all_sizes
 
 CODE = "PW404"
-
-
-Refused = Callable[[Plan, Design], Sequence[Finding]]
 
 
 def dividing(plan: Solve) -> Solve:

@@ -1,4 +1,4 @@
-"""From a problem with times to the question of planning: tasks, who may share with whom, what given ranks leave."""
+"""Question of a problem with times: tasks, sharing, what given ranks leave."""
 
 from __future__ import annotations
 

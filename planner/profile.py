@@ -1,4 +1,4 @@
-"""The ways to run each component: every count, with every choice of degrees, its time and its memory, that nothing rules out."""
+"""Options of each component: every count and choice of degrees, with its time and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was found for the latest problems: one is asked about several times, and to list what very many accelerators allow takes long."""
+"""Cache of what was found for the latest problems, since one is asked about several times."""
 
 from __future__ import annotations
 

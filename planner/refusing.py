@@ -1,4 +1,4 @@
-"""What a framework refuses in its own file with a plan written into it: found by writing it, reading that back and verifying it."""
+"""Refusals of a framework: its own file with a plan written into it, read again and verified."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ..models.dialects.load import dialect_named
 from ..models.findings.finding import Finding, Severity, UnusableInput
 from ..models.findings.span import apply_edits
 from ..models.placements.plan import Plan
+from ..models.planning.design import Design
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..solver.verify import found_in
@@ -16,6 +17,9 @@ from .verify import at_sight
 
 Refuses = Callable[[Problem, Plan], Sequence[Finding]]
 """Why the framework does not take the file with a plan of a problem written into it; nothing where it does, or where nobody knows."""
+
+Refused = Callable[[Plan, Design], Sequence[Finding]]
+"""Why the framework does not take the file with a placement of a design written into it; nothing where it does."""
 
 
 def nobody(problem: Problem, plan: Plan) -> Sequence[Finding]:

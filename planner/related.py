@@ -1,4 +1,4 @@
-"""Who shares accelerators with whom, by what the problem says and by the ranks that are given."""
+"""Pairs of components that share accelerators, by relations and by given ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What room there is: kinds of accelerators that are as good as each other, and the nodes of each that a component may use."""
+"""Kinds of accelerators and the nodes of each that a component may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scope of a plan leaves out, and the problem in a wider one: components on several kinds of accelerators, or inside others."""
+"""Scope of a plan: what it leaves out, and the problem in a wider scope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a plan holds where the times of one component are wrong, and which plan is better then."""
+"""Sensitivity of a plan to the times of one component, at seven factors."""
 
 from __future__ import annotations
 

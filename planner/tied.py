@@ -1,4 +1,4 @@
-"""Each choice of degrees that others follow, and of models in a heterogeneous plan, is planned by itself: the best of all is the answer."""
+"""Plans for each choice of degrees that others follow; the best of all is the answer."""
 
 from __future__ import annotations
 

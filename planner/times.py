@@ -1,4 +1,4 @@
-"""How long a component takes on a count of accelerators, on a model of them, and on several models at once."""
+"""Time of a component on a count of accelerators, on one model of them or on several."""
 
 from __future__ import annotations
 

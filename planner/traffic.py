@@ -1,4 +1,4 @@
-"""Traffic as time: so many nanoseconds for each MiB that crosses a level of the topology."""
+"""Traffic as time: nanoseconds for each MiB that crosses a level of the topology."""
 
 from __future__ import annotations
 

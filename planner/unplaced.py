@@ -1,4 +1,4 @@
-"""What is said where no design was placed."""
+"""Findings where no design was placed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Components without times: beside one that has some, or on what the others leave."""
+"""Components without times: beside a component that has some, or on what the others leave."""
 
 from __future__ import annotations
 

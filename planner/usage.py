@@ -1,4 +1,4 @@
-"""Who works and who waits: what runs on each set of accelerators in each part of the iteration, for how long, and how much of the time each task adds."""
+"""Usage of accelerators over an iteration: who works, who waits, how much each task adds."""
 
 from __future__ import annotations
 

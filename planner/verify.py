@@ -1,4 +1,4 @@
-"""The verdict on a file, also on what it leaves open, where two demands or a sum show that it has no place: nothing is searched."""
+"""Verdict on a file, also on what it leaves open, where arithmetic shows that it has no place."""
 
 from __future__ import annotations
 

@@ -12,10 +12,9 @@ from ...models.findings.finding import UnusableInput, error
 from ...models.findings.wording import plural
 
 if TYPE_CHECKING:
-    from ...models.answer import Answer, Solve
+    from ...models.answer import Solve
     from ...models.placements.plan import Plan
     from ...models.problem import Problem
-    from ...planner.refusing import Refuses
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 MOST = 20
@@ -88,19 +87,6 @@ class Further:
 
         its = why_accelerator(problem.as_chosen(plan.degrees, plan.assignment), plan, *_accelerator(problem, word))
         return why.of_accelerator(its), why.accelerator_data(its)
-
-
-def solver(limit: float, seed: int, memory: int, refuses: Refuses) -> Solve:
-    """How further questions are solved: as the first one, without progress."""
-    from ...planner.answer import answering
-
-    return answering(partial(_solved, limit, seed, memory), limit, seed, answer_interrupted=False, refuses=refuses)
-
-
-def _solved(limit: float, seed: int, memory: int, problem: Problem) -> Answer:
-    from ...solver.sandbox.solve import solve
-
-    return solve(problem, limit, seed, memory=memory, answer_interrupted=False)
 
 
 def _accelerator(problem: Problem, word: str) -> tuple[int, int]:

@@ -1,1 +1,1 @@
-"""From what was chosen to its placement, and back to the problem that the placement answers."""
+"""From a design to its placement, and back to the problem that the placement answers."""

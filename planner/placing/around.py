@@ -1,4 +1,4 @@
-"""Open components around given ones: what they have beside these is placed, and the given ones are put back."""
+"""Open components around given ones: the part beside these is placed, then joined with them."""
 
 from __future__ import annotations
 

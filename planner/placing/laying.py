@@ -1,4 +1,4 @@
-"""Where the dialect itself lays out what was chosen: the answer is what it makes of the sizes, not what a search would."""
+"""Layouts by the dialect: pools that a framework lays out by itself from their sizes."""
 
 from __future__ import annotations
 

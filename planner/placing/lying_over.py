@@ -1,4 +1,4 @@
-"""Given components that planned ones may lie over: these are placed on as many of their accelerators as can be found."""
+"""Planned components over given ones that let others use their accelerators."""
 
 from __future__ import annotations
 

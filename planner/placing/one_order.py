@@ -1,4 +1,4 @@
-"""Ranges that hand each other what they hold where both are: their ranks are in one order there, also where pins ask for another one."""
+"""Order of ranks of ranges that hand data to each other, also where pins ask for another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a design to the problem of placing it: counts, degrees and who shares with whom are decided, where it all lies is not."""
+"""Placement problem of a design: counts, degrees and sharing are decided, places are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The accelerators that an open component around given ones may have."""
+"""Accelerators that an open component around given ones may have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An open component around given ones, in two: what it has where these are, and the rest, whose place is open."""
+"""Split of an open component around given ones: its part on these, and the rest."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The best designs of a question, which knows tasks, options and accelerators, and no node."""
+"""Search for the cheapest designs of a question; it knows tasks, options and accelerators, and no node."""

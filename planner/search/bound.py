@@ -1,4 +1,4 @@
-"""Lower bounds of structures before their counts are searched."""
+"""Lower bounds of arrangements and structures, before their counts are searched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best choices of one structure: what is open is divided until every part of it is decided or cannot be better."""
+"""Branch and bound over the choices of one structure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process that settles counts: one question, a message for each structure. Whoever started it trusts nothing of that."""
+"""Child process that settles structures: one question in, a message for each structure out."""
 
 from __future__ import annotations
 

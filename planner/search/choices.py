@@ -1,4 +1,4 @@
-"""The ways to run a set of components on the same accelerators: one kind and one count, with an option of each."""
+"""Choices of a block: one kind and count with an option of each component, undominated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One structure said to CP-SAT: a choice for each set, what fits, and the maxima that make the time of an iteration."""
+"""CP-SAT model of one structure: one choice a block, limits, and the maxima of its price."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a design takes for traffic at least, wherever it is placed: by counts and by who shares, before anything is placed."""
+"""Lower bound of the traffic of a design, wherever it is placed."""
 
 from __future__ import annotations
 

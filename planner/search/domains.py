@@ -1,4 +1,4 @@
-"""What is still open of each set, and what follows from that: choices that cannot be part of anything better are left out."""
+"""Domains of the blocks of a structure, narrowed by price: bounds from maxima and from shared accelerators."""
 
 from __future__ import annotations
 

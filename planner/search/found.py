@@ -1,4 +1,4 @@
-"""What a search for designs found and proved, and its budget."""
+"""Result of a search for designs, its proof, and its budget."""
 
 from __future__ import annotations
 

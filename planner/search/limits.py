@@ -1,4 +1,4 @@
-"""What placing leaves of the designs of a question, as sums: every row is at most so much, over the choices of some sets."""
+"""Limits that placement puts on designs, as rows: a sum over choices of blocks is at most a number."""
 
 from __future__ import annotations
 

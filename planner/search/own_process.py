@@ -1,4 +1,4 @@
-"""Structures settled in a process of its own: whatever it does there, what comes out of here was checked, or the search stops."""
+"""Settlement in a process of its own, every answer of which is checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choices that take more accelerators, memory or room in a row than the other sets leave are left out."""
+"""Propagation of accelerators, memory and rows: choices that leave others no room are removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The best designs of a question: structures best first by their lower bound, counts and degrees of each by branch and bound."""
+"""Best-first search over arrangements, their structures and parts of a structure.
+
+Each has a lower bound (`bound.py`); the cheapest is opened first, until no bound is below the best designs found. Counts and degrees of
+a structure are found by branch and bound (`branching.py`), and by CP-SAT (`settle.py`) where that takes too long.
+"""
 
 from __future__ import annotations
 

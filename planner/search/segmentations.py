@@ -1,4 +1,4 @@
-"""Every way to cut an iteration into parts that run one after the other, given who shares accelerators with whom."""
+"""Segmentations: every cut of an iteration into segments that run one after the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Structures that dividing could not decide: each by CP-SAT, as far as it can be among the best."""
+"""Settlement of structures by CP-SAT, each with the best price so far as cutoff."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One structure: what is still open of it, what its maxima are, and what crosses between its sets."""
+"""Sizing of one structure: open choices of each block and the maxima that make its price."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Structures: who is on the same accelerators, whose lie inside whose, and what runs at the same time; every one that relations and cost model allow."""
+"""Structures: set partitions of the components onto blocks, or forests with nesting."""
 
 from __future__ import annotations
 

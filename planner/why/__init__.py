@@ -1,1 +1,1 @@
-"""Why a question of planning has no answer at all, with changes of which each was searched."""
+"""Reasons why a question has no plan, with changes that were each searched."""

@@ -25,12 +25,12 @@ def searched(problem: Problem, reading: Reading | None = None) -> Answer:
     Counts and degrees that were chosen by time are chosen anew for what there is; what the framework refuses in the file that was
     read, if that is known, is no answer.
     """
-    from ...planner.answer import answering
+    from ...planner.answer import Solver
     from ...planner.refusing import refusing
     from ...solver.sandbox.solve import solve
     from ...solver.searching.search import LIMIT, SEED
 
-    return answering(solve, LIMIT, SEED, refuses=refusing(reading))(problem)
+    return Solver(solve, LIMIT, SEED, refuses=refusing(reading))(problem)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ import signal
 from pathlib import Path
 
 import pytest
+from placewright.api import question_of, solver
 from placewright.cli.showing.planned import account_of
 from placewright.planner import accounting
 from placewright.planner import sensitivity as searching_again
 from placewright.solver.sandbox.interrupts import held
-from placewright.solving import question_of, searching
 
 FILE = "cluster: 1x8xH100\ncomponents:\n  rollout: {seconds: {8: 20}}\n  actor: {seconds: {8: 10}}\nplan: {workflow: rollout => actor}\n"
 
@@ -25,7 +25,7 @@ def test_what_is_known_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         os.kill(os.getpid(), signal.SIGINT)
 
     problem = question_of(path).problem
-    solve = searching(10.0, 1, sandbox=False)
+    solve = solver(10.0, 1, sandbox=False)
     answer = solve(problem)
     blocks, data, _ = account_of(problem, answer, 10.0, 1, solve)
     monkeypatch.setattr(accounting, "sensitivity", interrupted)
@@ -47,7 +47,7 @@ def test_what_was_not_decided_is_told_where_ctrl_c_ends_the_further_searches(tmp
         os.kill(os.getpid(), signal.SIGINT)
 
     problem = question_of(path).problem
-    solve = searching(10.0, 1, sandbox=False)
+    solve = solver(10.0, 1, sandbox=False)
     answer = solve(problem)
     monkeypatch.setattr(searching_again, "search", interrupted)
     with held() as interrupts:

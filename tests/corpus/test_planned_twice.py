@@ -16,7 +16,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.planning.workload import SECONDS
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.planner.answer import answering
+from placewright.planner.answer import Solver
 from placewright.planner.baseline import own
 from placewright.planner.refusing import refusing
 from placewright.planner.search.settle import settle
@@ -97,7 +97,7 @@ def verl(chance: random.Random, nodes: int, each: int) -> str:
 
 def solved(reading: Reading) -> Answer:
     assert reading.problem is not None
-    return answering(solve, 2.0, 1, settle, answer_interrupted=False, refuses=refusing(reading))(reading.problem)
+    return Solver(solve, 2.0, 1, settle, answer_interrupted=False, refuses=refusing(reading))(reading.problem)
 
 
 def is_worse(reading: Reading, answer: Answer) -> bool:

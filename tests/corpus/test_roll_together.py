@@ -15,7 +15,7 @@ from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.planner.answer import answering
+from placewright.planner.answer import Solver
 from placewright.planner.refusing import refusing
 from placewright.planner.search.settle import settle
 from placewright.planner.verify import verify
@@ -77,7 +77,7 @@ def file(chance: random.Random, devices: int) -> str:
 def solved(reading: Reading) -> Answer:
     """As `solve` does it: what the framework refuses in the file is not the answer."""
     assert reading.problem is not None
-    return answering(solve, 2.0, 1, settle, answer_interrupted=False, refuses=refusing(reading))(reading.problem)
+    return Solver(solve, 2.0, 1, settle, answer_interrupted=False, refuses=refusing(reading))(reading.problem)
 
 
 @pytest.mark.timeout(300)

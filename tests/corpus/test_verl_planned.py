@@ -17,7 +17,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import seats
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.planner.answer import answering
+from placewright.planner.answer import Solver
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
 
@@ -53,7 +53,7 @@ def test_what_is_planned_and_written_verifies(program: str) -> None:
         if before.problem is None or before.problem.job.laying is None or verify(before).errors or refused:
             found["faulty"] += 1
             continue
-        answer = answering(solve, 2.0, 1)(before.problem)
+        answer = Solver(solve, 2.0, 1)(before.problem)
         if answer.plan is None:
             assert answer.findings, text
             found["none"] += 1

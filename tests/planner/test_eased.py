@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Callable
 
 import pytest
+from placewright.api import solve as solved
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from placewright.models.dialects.load import read
 from placewright.models.machines.shorthand import read_shorthand
@@ -16,7 +17,6 @@ from placewright.models.problem import Problem
 from placewright.models.text.source import Source
 from placewright.planner.plan import plan
 from placewright.solver.searching.search import solve
-from placewright.solving import solve as solved
 
 from .looped import CHAIN, drawn
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from placewright.api import solve
 from placewright.models.dialects import load
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source
-from placewright.solving import solve
 
 FILE = """
 cluster: {{num_nodes: 1, component_placement: {{env: 0-3, rollout: 0-3, actor: 0-3}}}}

@@ -19,7 +19,7 @@ from placewright.models.planning.measured import SECOND, TABLE, Measured
 from placewright.models.planning.workload import After, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.planner.accounting import account_of
-from placewright.planner.answer import answering
+from placewright.planner.answer import Solver
 from placewright.planner.costs import cost_model
 from placewright.planner.costs.cost_model import iteration
 from placewright.planner.overlapping import taking_turns
@@ -30,7 +30,7 @@ from placewright.solver.searching.search import solve
 
 from ...solver.cases import cluster, given, problem
 
-ANSWER = answering(solve, 10.0, 1, settle)
+ANSWER = Solver(solve, 10.0, 1, settle)
 NAMES, PHASES = ("rollout", "actor", "ref"), ("generate", "train", "infer")
 EDGES = (
     (),

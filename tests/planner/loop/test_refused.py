@@ -11,7 +11,7 @@ from placewright.models.answer import Answer
 from placewright.models.findings.finding import Finding, error
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
-from placewright.planner.answer import answering
+from placewright.planner.answer import Solver
 from placewright.planner.refusing import Refuses
 from placewright.planner.search.settle import settle
 from placewright.solver.searching.search import solve
@@ -34,7 +34,7 @@ def problem(folder: Path, nested: str = "true") -> Problem:
 
 def answered(question: Problem, refuses: Refuses | None = None) -> Answer:
     kept = {} if refuses is None else {"refuses": refuses}
-    return answering(solve, 10.0, 1, settle, answer_interrupted=False, **kept)(question)
+    return Solver(solve, 10.0, 1, settle, answer_interrupted=False, **kept)(question)
 
 
 def seconds(answer: Answer) -> float:

@@ -17,7 +17,7 @@ from placewright.models.model_cards.known import known_model
 from placewright.models.planning.measured import POWER, SECOND, Measured
 from placewright.models.planning.workload import After, Timed, Workload
 from placewright.models.problem import Problem
-from placewright.planner.answer import answering
+from placewright.planner.answer import Solver
 from placewright.planner.check import price
 from placewright.planner.costs import cost_model
 from placewright.planner.memory import bill, without_estimates
@@ -53,7 +53,7 @@ def drawn(seed: int) -> Problem:
 
 
 def answered(problem: Problem) -> Answer:
-    return answering(solve, 10.0, 1)(problem)
+    return Solver(solve, 10.0, 1)(problem)
 
 
 @pytest.mark.parametrize("first", range(0, 60, 20))

@@ -19,7 +19,7 @@ from placewright.models.planning.option import Option
 from placewright.models.planning.question import Question
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, Budget, Timed, Workload
 from placewright.models.problem import Problem
-from placewright.planner.answer import answering
+from placewright.planner.answer import Solver
 from placewright.planner.costs import cost_model
 from placewright.planner.costs.cost_model import iteration
 from placewright.planner.problem import asked
@@ -165,4 +165,4 @@ def faults(small: Small, answer: Answer) -> Iterator[str]:
 @pytest.mark.parametrize("seed", range(60))
 def test_every_accelerator_counts_that_anybody_holds(seed: int) -> None:
     small = _random(Random(seed))
-    assert not list(faults(small, answering(solve, 2.0, 1)(small.problem())))
+    assert not list(faults(small, Solver(solve, 2.0, 1)(small.problem())))

@@ -13,7 +13,7 @@ from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.workload import ACCELERATORS, After, Budget, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.models.scope import SPANNING
-from placewright.planner.answer import answering
+from placewright.planner.answer import Solver
 from placewright.planner.problem import asked
 from placewright.planner.search.settle import settle
 from placewright.solver.rules.groups.group_in_node import groups_over_nodes
@@ -22,7 +22,7 @@ from placewright.solver.searching.search import solve
 from ...solver.cases import cluster, problem
 from ..tried import priced
 
-ANSWER = answering(solve, 10.0, 1, settle)
+ANSWER = Solver(solve, 10.0, 1, settle)
 
 
 def timed(name: str, rows: dict[tuple[int, int], int]) -> Component:

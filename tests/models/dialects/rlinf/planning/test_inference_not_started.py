@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from placewright.api import solve
 from placewright.models.answer import Answer
 from placewright.models.dialects import load
 from placewright.models.findings.finding import Finding, Severity, UnusableInput
@@ -13,7 +14,6 @@ from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.planner.accounting import account_of
 from placewright.planner.verify import verify
-from placewright.solving import solve
 
 FILE = """
 cluster: {{num_nodes: 1, component_placement: {{actor: "0-3", rollout: "0-3", reward: "0-3"}}}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from placewright.api import solve
 from placewright.models.answer import Answer
 from placewright.models.dialects import load
 from placewright.models.machines.shorthand import read_shorthand
@@ -12,7 +13,6 @@ from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.planner.baseline import own
 from placewright.planner.verify import verify
-from placewright.solving import solve
 
 FILE = """
 cluster: {{num_nodes: 1, component_placement: {{actor: "0", rollout: "0", reward: "0"}}}}

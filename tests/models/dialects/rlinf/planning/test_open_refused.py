@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from placewright.api import solve
 from placewright.models.findings.finding import Severity
 from placewright.models.parallel import Parallel
 from placewright.models.planning.way import Multiple
-from placewright.solving import solve
 
 from .opened import APART, EMBODIED, Read, problem, said, text
 

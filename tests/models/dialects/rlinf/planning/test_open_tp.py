@@ -6,12 +6,12 @@ from itertools import product
 from random import Random
 
 import pytest
+from placewright.api import solve
 from placewright.models.dialects import load
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.planning.measured import SECOND
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solving import solve
 
 from ...accepted_ranks import takes
 

@@ -7,6 +7,7 @@ from random import Random
 from typing import Iterator, Mapping
 
 import pytest
+from placewright.api import solve
 from placewright.cli.written import edits_of
 from placewright.models.dialects import load
 from placewright.models.findings.span import apply_edits
@@ -15,7 +16,6 @@ from placewright.models.planning.planned import Planned
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
-from placewright.solving import solve
 
 from ...accepted_ranks import takes
 

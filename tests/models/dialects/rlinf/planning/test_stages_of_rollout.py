@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from placewright.api import solve
 from placewright.models.component import Parallel
 from placewright.models.dialects import load
 from placewright.models.findings.finding import Severity
@@ -11,7 +12,6 @@ from placewright.models.planning.planned import Planned
 from placewright.models.text.source import Source
 from placewright.planner.accounting import account_of
 from placewright.planner.verify import verify
-from placewright.solving import solve
 
 from .opened import Read, problem
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from placewright.api import solve
 from placewright.models.answer import Answer
 from placewright.models.dialects import load
 from placewright.models.machines.shorthand import read_shorthand
@@ -10,7 +11,6 @@ from placewright.models.planning.measured import SECOND
 from placewright.models.planning.planned import Planned
 from placewright.models.text.source import Source
 from placewright.planner.accounting import account_of
-from placewright.solving import solve
 
 FILE = """
 cluster: {{num_nodes: {nodes}, component_placement: {{actor: "{actor}", rollout: "{rollout}", reward: "{reward}"}}}}

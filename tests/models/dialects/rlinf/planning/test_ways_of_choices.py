@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from placewright.api import solve
 from placewright.models.parallel import Parallel
 from placewright.models.planning.planned import Planned
 from placewright.models.reading import Reading
@@ -10,7 +11,6 @@ from placewright.planner.baseline import own_of
 from placewright.planner.costs import cost_model
 from placewright.planner.problem import asked
 from placewright.planner.verify import verify
-from placewright.solving import solve
 
 from .opened import APART, Read, problem, said, text
 

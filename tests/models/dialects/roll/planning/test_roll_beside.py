@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import yaml
+from placewright.api import solve
 from placewright.models.dialects import roll
 from placewright.models.findings.span import apply_edits
-from placewright.solving import solve
 
 from .opened import Config, config, of, problem_of
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, Mapping
 
 import pytest
+from placewright.api import solve
 from placewright.models.dialects.roll import planning as chosen
 from placewright.models.parallel import Parallel
 from placewright.models.reading import Reading
-from placewright.solving import solve
 
 from .opened import config, of, problem_of
 

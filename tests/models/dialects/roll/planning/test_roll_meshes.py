@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from placewright.api import solve
 from placewright.models.problem import Problem
 from placewright.planner.profile import options
 from placewright.planner.room import room
 from placewright.planner.verify import verify
-from placewright.solving import solve
 
 from .opened import Config, config, of, problem_of
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 import yaml
+from placewright.api import solve
 from placewright.models.dialects import roll
 from placewright.models.findings.span import apply_edits
 from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import Assignment, compress, seats
 from placewright.planner.verify import verify
-from placewright.solving import solve
 
 from .opened import Config, config, of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Callable
 
 import pytest
-from placewright.further import whatif
+from placewright.api import solve, whatif
 from placewright.models.component import DISJOINT
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
@@ -21,7 +21,6 @@ from placewright.models.text.source import Source
 from placewright.planner.baseline import own_of
 from placewright.planner.costs import cost_model
 from placewright.planner.verify import verify
-from placewright.solving import solve
 
 Of = Callable[..., Reading]
 HYBRID = """\

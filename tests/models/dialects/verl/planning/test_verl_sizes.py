@@ -6,6 +6,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from placewright.api import solve
 from placewright.cli.written import edits_of
 from placewright.models.answer import UNDECIDED
 from placewright.models.dialects.load import read
@@ -16,11 +17,10 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.models.text.tree import Mapping
-from placewright.planner.answer import answering
+from placewright.planner.answer import Solver
 from placewright.planner.search.settle import settle
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve as place
-from placewright.solving import solve
 
 NODES, EACH, ROLLOUT = "${trainer.nnodes}", "${trainer.n_gpus_per_node}", "${actor_rollout_ref.rollout.tensor_model_parallel_size}"
 TEXT = """\
@@ -114,7 +114,7 @@ def test_what_is_not_read_is_told_and_nothing_is_proved(monkeypatch: pytest.Monk
     (said,) = reading.problem.job.workload.assumed
     assert said.startswith("sizes of `global_pool`: ") and said.endswith("are not planned")
     nothing = replace(reading.problem, job=replace(reading.problem.job, accepted={"actor": frozenset(), "rollout": frozenset()}))
-    assert answering(place, 10.0, 1, settle)(nothing).verdict == UNDECIDED
+    assert Solver(place, 10.0, 1, settle)(nothing).verdict == UNDECIDED
 
 
 def test_what_refers_to_a_number_follows_through_others_and_what_holds_them() -> None:

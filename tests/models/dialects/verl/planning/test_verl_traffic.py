@@ -6,6 +6,7 @@ from itertools import product
 from typing import Iterator
 
 import pytest
+from placewright.api import solve
 from placewright.models.dialects.load import read
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
@@ -13,7 +14,6 @@ from placewright.models.text.source import Source
 from placewright.planner.baseline import own_of
 from placewright.planner.costs import cost_model
 from placewright.planner.problem import asked
-from placewright.solving import solve
 
 FILE = """\
 data: {{train_batch_size: 96}}
