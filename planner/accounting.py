@@ -18,14 +18,15 @@ from ..solver.sandbox.interrupts import was_heard
 from ..solver.wording import listed
 from .assumptions import assumed, bases, emptied
 from .baseline import left_open, own, own_of, without_ranks
+from .bills import bills
 from .check import price
 from .costs import cost_model
 from .costs.cost_model import CostModel, iteration, segment_times
-from .memory import bills, without_estimates
+from .dividing import evenly
+from .memory import without_estimates
 from .overlapping import overlapping
 from .placing.laying import laid_out
 from .problem import asked
-from .profile import evenly
 from .recent import remembering
 from .scope import as_it_spans
 from .search.search import search

@@ -60,7 +60,7 @@ class Solver:
 
     def _answer_placing(self, problem: Problem, place: Solve) -> Answer:
         """The answer, given how a problem with decided counts is placed."""
-        from .policies import dividing
+        from .dividing import dividing
 
         workload = problem.job.workload
         if workload is None or all(each.runs is not None for each in problem.components if each.timed):
@@ -74,10 +74,11 @@ class Solver:
 
     def _planned(self, problem: Problem, workload: Workload, place: Solve) -> Answer:
         """The answer for a problem with times: the policies, the last of which is asked first."""
+        from .dividing import dividing
         from .others import with_further
         from .placing.laying import laid_out
         from .placing.lying_over import lying_over
-        from .policies import dividing, nesting, preferring, unless_all_sizes_are_read
+        from .policies import nesting, preferring, unless_all_sizes_are_read
         from .tied import tied
         from .untimed import going_along
 

@@ -18,8 +18,8 @@ from ..models.planning.workload import SECONDS, Timed
 from ..models.problem import Problem
 from ..models.quantity import write_memory
 from ..solver.wording import listed
+from .dividing import refused_degrees
 from .overlapping import overlapping
-from .policies import refused_degrees
 from .room import model_on
 from .times import evenly_on, model_of, points, slowest, times_on
 

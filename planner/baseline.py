@@ -23,10 +23,11 @@ from ..models.times.of_ties import as_written as as_written_degrees
 from ..solver.wording import listed
 from .assumptions import bases
 from .benders import as_written
+from .bills import bills
 from .check import forbidden
 from .costs import cost_model
 from .costs.cost_model import CostModel, iteration, segment_times
-from .memory import bills, without_estimates
+from .memory import without_estimates
 from .overlapping import RanksPutBack, overlapping, taking_turns
 from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held

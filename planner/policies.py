@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Iterator, Mapping, NamedTuple
+from typing import NamedTuple
 
 from ..models.answer import IMPOSSIBLE, Answer, Solve
-from ..models.findings.finding import Finding, Severity, warning
 from ..models.memory.bill import BlockBill
-from ..models.model_cards.use import WORDS, Split
-from ..models.parallel import Parallel
 from ..models.placements.assignment import Assignment
 from ..models.planning.kind import NO_KIND
 from ..models.planning.planned import Planned, Priced
@@ -18,90 +15,17 @@ from ..models.planning.question import Question
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
 from ..solver.sandbox.interrupts import unless_heard, was_heard
+from .bills import bills, decides, none_fits
 from .check import price
 from .costs import cost_model
 from .costs.cost_model import iteration, segment_times
-from .memory import bills, decides, none_fits, without_estimates
+from .dividing import as_planned
+from .memory import without_estimates
 from .problem import asked
-from .profile import as_planned, card_of, evenly, uneven
 from .refusing import Refused
 from .search.search import search
 from .tied import not_all_known
 from .unplaced import not_all_sizes
-
-CODE = "PW404"
-
-
-def dividing(plan: Solve) -> Solve:
-    """How problems are planned: with degrees of which nothing would be warned, and with all of them where these allow no plan."""
-
-    def planned(problem: Problem) -> Answer:
-        even = evenly(problem)
-        answer = plan(even or problem)
-        if even is not None and answer.verdict == IMPOSSIBLE:
-            even, answer = None, plan(problem)
-        if answer.planned is None and answer.plan is None:
-            return answer
-        told = (*_torn(problem, answer), *(_left_out(problem, even) if even else ()))
-        return replace(answer, findings=(*answer.findings, *told))
-
-    return planned
-
-
-def _chosen(problem: Problem, answer: Answer) -> Mapping[str, Parallel]:
-    """The degrees of an answer, of components that had others to choose from."""
-    if answer.planned is not None:
-        return {name: option.parallel for name, option in answer.planned.best.design.options.items() if name in problem.job.choices}
-    return {name: its for name, its in answer.plan.degrees.items() if name in problem.job.choices} if answer.plan else {}
-
-
-def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
-    """What does not divide by the degrees that were chosen; of one that is not open `verify` says it of the file."""
-    for name, parallel in _chosen(problem, answer).items():
-        component, card = problem[name], card_of(problem, name)
-        if not (name in problem.job.own and parallel == problem.own_degrees(component)):
-            for split in uneven(problem, component, parallel):
-                from .why.demands import few
-
-                amount, most = getattr(card, split.what), problem.cluster.total(problem.kind(component))
-                what, even = f"{amount} {WORDS[split.what]}", [size for size in range(1, most + 1) if split.fits(amount, size)]
-                message = f"the plan has {split.degree} {split.of(parallel)} for `{name}`, among which its {what} do not divide"
-                advice = f"if what runs it needs them divided evenly, let {split.degree} be one of {few(even)} too"
-                yield warning(CODE, name, message, component.span("parallel"), help=advice)
-
-
-def _left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
-    """What was not planned, though only a warning would be said of it."""
-    for name, kept in even.job.choices.items():
-        component, card = problem[name], card_of(problem, name)
-        dropped = (each for each in problem.job.choices[name] if each not in kept)
-        torn: dict[Split, dict[int, None]] = {}
-        for parallel in dropped:
-            splits = list(uneven(problem, component, parallel))
-            if card is not None and (card.assumed or not any(split.proved for split in splits)):
-                for split in splits:
-                    torn.setdefault(split, {})[split.of(parallel)] = None
-        for split, sizes in torn.items():
-            degrees = " or ".join(f"{split.degree} {size}" for size in sorted(sizes))
-            message = (
-                f"no plan with {degrees} of `{name}` was looked at: its {getattr(card, split.what)} {WORDS[split.what]} do not divide so"
-            )
-            advice = "leave only such degrees open, if what runs it takes them"
-            yield Finding(CODE, Severity.INFO, name, message, component.span("parallel"), help=advice)
-
-
-def refused_degrees(problem: Problem) -> Iterator[str]:
-    """One sentence for each component of which open degrees are in no plan, since what runs its model refuses them."""
-    even = evenly(problem)
-    left = even.job.choices if even is not None else {}
-    for name, kept in left.items():
-        card, torn = card_of(problem, name), dict[str, dict[str, None]]()
-        for parallel in problem.job.choices.get(name, ()) if card is not None and not card.assumed else ():
-            against = [split for split in uneven(problem, problem[name], parallel) if split.proved]
-            if against and parallel not in kept:
-                degree = f"{against[0].degree} {against[0].of(parallel)}"
-                torn.setdefault(f"{getattr(card, against[0].what)} {WORDS[against[0].what]}", {})[degree] = None
-        yield from (f"{name}: not with {' or '.join(degrees)}, among which its {what} do not divide" for what, degrees in torn.items())
 
 
 def preferring(problem: Problem, plan: Solve, limit: float, seed: int) -> Answer:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
 from ..models.component import UNBOUNDED, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.memory.shards import whole_groups
-from ..models.model_cards.card import ModelCard
-from ..models.model_cards.use import Split
 from ..models.parallel import Parallel
 from ..models.planning.barring import meets
 from ..models.planning.kind import NO_KIND, Kind
@@ -19,14 +17,13 @@ from ..models.planning.option import Option
 from ..models.planning.way import Shape
 from ..models.planning.workload import Timed
 from ..models.problem import Problem
-from ..solver.rules.amounts.model_divides import is_open
 from .memory import Need, least, need_on, unheeded
 from .recent import for_options, recent
 from .room import Room
 from .times import Time, times_of
 
 if TYPE_CHECKING:
-    from ..models.planning.planned import Planned
+    pass
 
 
 Figures = tuple[int, ...]
@@ -218,45 +215,6 @@ def _is_undominated(every: Sequence[Figures], place: int) -> bool:
     mine = every[place]
     others = ((theirs, number) for number, theirs in enumerate(every) if number != place)
     return not any(all(a <= b for a, b in zip(theirs, mine)) and (theirs != mine or number < place) for theirs, number in others)
-
-
-def evenly(problem: Problem) -> Problem | None:
-    """The problem without the open degrees among which something of a model does not divide; None where that changes nothing.
-
-    Components of which no degrees would be left keep theirs, and those that run now the degrees that they run with.
-    """
-    found = {}
-    for component in problem.components:
-        its = problem.job.choices.get(component.name, ())
-        runs = component.name in problem.job.own
-        kept = tuple(each for each in its if (runs and each == problem.own_degrees(component)) or not any(uneven(problem, component, each)))
-        if kept and len(kept) < len(its):
-            found[component.name] = kept
-    return replace(problem, job=replace(problem.job, choices={**problem.job.choices, **found})) if found else None
-
-
-def as_planned(problem: Problem, planned: Planned) -> Problem:
-    """The problem with the degrees that a plan of it was chosen from."""
-    even = evenly(problem)
-    options = planned.question.options
-    if even is None or any(each.parallel not in its for name, its in even.job.choices.items() for each in options.get(name, ())):
-        return problem
-    return even
-
-
-def card_of(problem: Problem, name: str) -> ModelCard | None:
-    """What is known of the model of a component."""
-    use = problem.job.models.get(name)
-    return use.card if use else None
-
-
-def uneven(problem: Problem, component: Component, parallel: Parallel) -> Iterator[Split]:
-    """What of its model does not divide by those of its degrees that were open."""
-    card = card_of(problem, component.name)
-    for split in problem.job.models[component.name].splits if card is not None else ():
-        amount = getattr(card, split.what)
-        if amount and is_open(problem, component, split) and not split.fits(amount, split.of(parallel)):
-            yield split
 
 
 class Ample:

@@ -13,7 +13,7 @@ from ..models.planning.design import Design
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..solver.verify import found_in
-from .verify import at_sight
+from .verify import why_not
 
 Refuses = Callable[[Problem, Plan], Sequence[Finding]]
 """Why the framework does not take the file with a plan of a problem written into it; nothing where it does, or where nobody knows."""
@@ -62,5 +62,5 @@ def refusing(reading: Reading | None) -> Refuses:
 
 def _errors(reading: Reading, whole: bool) -> Iterator[Finding]:
     """What is wrong with a file; without `whole` only what its framework finds as it reads it."""
-    findings = found_in(reading, at_sight) if whole else reading.findings
+    findings = found_in(reading, why_not) if whole else reading.findings
     return (each for each in findings if each.severity is Severity.ERROR)

@@ -27,8 +27,7 @@ from ...solver.rules.groups.group_in_node import groups_over_nodes
 from ...solver.wording import listed
 from ..profile import options
 from ..room import Room, room
-from .demands import few, model_name
-from .eased import FEW
+from .demands import FEW, few, model_name
 
 Helps = Callable[[str, int], bool]
 """Was a plan found, and placed, in which the component of that name has so many accelerators?"""

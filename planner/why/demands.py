@@ -23,6 +23,10 @@ _SAID = {
 MOST_TOLD = 6
 
 
+FEW = 3
+"""Components of which each alone is tried, at most."""
+
+
 def place_of(problem: Problem, question: Question, changed: Question) -> Span | None:
     """Where the first of the relations stands that the changed question is without."""
     return next((each.span for each in dropped(problem, question, changed) if each.span), None)

@@ -8,7 +8,7 @@ from pathlib import Path
 import placewright
 import pytest
 
-ROOMS = ("models", "solver", "runtime", "report", "cli")
+ROOMS = ("models", "planner", "solver", "runtime", "report", "cli")
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOMS = ("cli", "models", "report", "runtime", "solver", "tools")
+ROOMS = ("cli", "models", "planner", "report", "runtime", "solver", "tools")
 
 
 @pytest.fixture(scope="module")
