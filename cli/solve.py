@@ -63,13 +63,14 @@ if TYPE_CHECKING:
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
 @click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")
+@click.option("-v", "--verbose", is_flag=True, help="Show all that is known of a plan by time: who works when, memory, what times rest on.")
 @level_option
 @model_option
 @previous_options
 @further_options
 def solve(
     file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, output: str | None, write: bool, limit: float,
-    seed: int, memory_limit: int, progress: str, form: str, placements: bool, level: str, model: ModelCard | None, previous: Previous,
+    seed: int, memory_limit: int, progress: str, form: str, placements: bool, verbose: bool, level: str, model: ModelCard | None, previous: Previous,
     further: Further,
 ) -> int:  # fmt: skip
     """Find the best placement of everything that FILE leaves open.
@@ -115,7 +116,7 @@ def solve(
         placed = decided(question, answer)
         moves = previous.moves(placed, chosen(question, answer), answer.plan, solves)
         blocks, data = further.asked(placed, answer.plan, solves)
-        planned = account_of(question, answer, limit, seed, solves)
+        planned = account_of(question, answer, limit, seed, solves, verbose)
         if was_heard() and not any(finding.code == "PW602" for finding in answer.findings):
             findings = (*findings, stopped_further())
             echo_findings(findings[-1:], err=True)
@@ -150,8 +151,22 @@ def solve(
     from ..report.solution import render
 
     colour = wants_colour(sys.stdout)
-    keeps, its = planned.keeps, planned.blocks
-    click.echo(render(reading, answer, edits, of_file, placements, write, output or "", colour, moves, blocks, its, keeps), color=True)
+    text = render(
+        reading,
+        answer,
+        edits,
+        of_file,
+        placements,
+        write,
+        output or "",
+        colour,
+        moves,
+        blocks,
+        planned.blocks,
+        planned.keeps,
+        planned.brief,
+    )
+    click.echo(text, color=True)
     if write and edits and composer.settings:
         click.echo("these ranks are those for the `--set` of this command: the job itself and every later command need the same", err=True)
     return code

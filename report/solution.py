@@ -44,22 +44,24 @@ def render(
     further: Sequence[str] = (),
     planned: Sequence[str] = (),
     keeps: bool = False,
+    brief: bool = False,
 ) -> str:
     """Everything about one answer that has a plan.
 
     `written` and `output` say what was done with it, `of_file` why the file cannot say it, or what else it then says otherwise, `moves`
     what became of a plan before it, `further` what else was asked, `planned` the account of how counts were chosen by time; `keeps`: does
-    that advise to leave the file as it is?
+    that advise to leave the file as it is? `brief`: does it stand for the table of components, where it names them all?
     """
     plan = answer.plan
     if plan is None:
         raise ValueError("an answer without a plan has nothing to show")
-    blocks = [grid(plan), components_table(plan)]
+    named = brief and answer.planned is not None and set(plan.components) <= set(answer.planned.question.components)
+    blocks = [grid(plan), *([] if named else [components_table(plan)])]
     blocks += [placements_table(plan, name) for name in plan.components if placements]
     blocks += planned
-    if plan.degrees:
+    if plan.degrees and not named:
         blocks.append("\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items()))
-    if answer.how != GIVEN:
+    if answer.how != GIVEN and (plan.terms or not brief):
         blocks.append(_terms(plan) if plan.terms else "objective: nothing to weigh, every placement that holds is as good")
     if moves:
         from .moves import render as render_moves

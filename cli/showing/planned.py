@@ -10,22 +10,27 @@ if TYPE_CHECKING:
 
 
 class Shown(NamedTuple):
-    """The account as blocks of text and as JSON data; `keeps`: does it say that the file's own placement had better stay?"""
+    """The account as blocks of text and as JSON data.
+
+    `brief`: is it the one screen that stands for other tables too? `keeps`: does it say that the file's own placement had better stay?
+    """
 
     blocks: list[str]
     data: Mapping[str, object]
     keeps: bool
+    brief: bool = False
 
 
 NOTHING = Shown([], {}, False)
 
 
-def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve: Callable[[Problem], Answer]) -> Shown:
+def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve: Callable[[Problem], Answer], verbose: bool) -> Shown:
     """What is shown of the account; nothing where no component says its time. `solve` answers further questions."""
     if question.job.workload is None:
         return NOTHING
     from ...planner.accounting import account, given
     from ...planner.sensitivity import SEARCHES
+    from ...report.planning.brief import render_brief
     from ...report.planning.data import to_data
     from ...report.planning.text import render
     from ...solver.sandbox.interrupts import unless_heard
@@ -39,4 +44,7 @@ def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve
         found = unless_heard(
             lambda: account(question, its, seed, searches, limit, solve, placed), lambda: account(question, its, seed, 0, placed=placed)
         )
-    return NOTHING if found is None else Shown(render(found), {"planned": to_data(found)}, found.keeps)
+    if found is None:
+        return NOTHING
+    blocks = render(found) if verbose else render_brief(found)
+    return Shown(blocks, {"planned": to_data(found)}, found.keeps, not verbose)

@@ -14,10 +14,10 @@ MAX_OUT = 5
 """Designs without a placement that are named; JSON has all of them."""
 
 
-def alternatives(account: Account) -> str:
-    """The next best arrangements: what each is, what it costs, and what makes it lose."""
+def alternatives(account: Account, brief: bool = False) -> str:
+    """The next best arrangements: what each is, what it costs, and what makes it lose, which a `brief` answer leaves out."""
     planned = account.planned
-    lines = [f"  {number}. {_other(account, each)}" for number, each in enumerate(account.others, 1 if account.given else 2)]
+    lines = [f"  {number}. {_other(account, each, brief=brief)}" for number, each in enumerate(account.others, 1 if account.given else 2)]
     for out in planned.unplaceable[:MAX_OUT]:
         known = "has" if not any(each.code == "PW604" for each in out.reason) else "is known of"
         lines.append(f"  no placement {known} {priced_in_words(account.planned, out.priced, out.question)}")
@@ -28,17 +28,17 @@ def alternatives(account: Account) -> str:
         lines.append(
             f"  without the estimates of memory: {priced_in_words(account.planned, planned.without_estimates, planned.without_question)}"
         )
-    return "\n".join([*([f"{_title(account)}:", *lines] if lines else []), *_further(account)])
+    return "\n".join([*([f"{_title(account)}:", *lines] if lines else []), *_further(account, brief)])
 
 
-def _further(account: Account) -> list[str]:
+def _further(account: Account, brief: bool) -> list[str]:
     """The best on fewer accelerators and with other degrees, where there are few other arrangements; numbered on from these."""
     planned, first = account.planned, len(account.others) + 2
     if not account.further or account.given:
         return []
     amount = "fewer" if planned.question.aim == SECONDS else "more"
     best = "the best" if all(each.proved for each in planned.further) else "the best that was found"
-    lines = [f"  {number}. {_other(account, each, counted=True)}" for number, each in enumerate(account.further, first)]
+    lines = [f"  {number}. {_other(account, each, counted=True, brief=brief)}" for number, each in enumerate(account.further, first)]
     question = planned.question
     if any(each.priced.price(question)[0] < planned.best.price(question)[0] for each in account.further):
         lines.append("     what is better than the plan was found after it, as not all was searched: a higher `--limit` searches more")
@@ -59,12 +59,12 @@ def _none_is_placed(account: Account) -> bool:
     return account.given and all(each.priced in account.planned.not_placed for each in account.others)
 
 
-def _other(account: Account, other: Other, counted: bool = False) -> str:
+def _other(account: Account, other: Other, counted: bool = False, brief: bool = False) -> str:
     planned = account.planned
     unsure = other.priced in planned.not_placed and not _none_is_placed(account)
     unknown = " and its traffic not known" if account.given and planned.best.traffic else ""
     said = priced_in_words(account.planned, other.priced, counted=counted) + (f", not placed{unknown}" if unsure else "")
-    if not other.adds or total(other.priced) == total(planned.best):
+    if brief or not other.adds or total(other.priced) == total(planned.best):
         return said
     longer = total(other.priced) > total(planned.best)
     adds = [_adds(account, other, 1, "more"), _adds(account, other, -1, "less")]

@@ -24,7 +24,7 @@ FAR = 100.0
 
 def render(account: Account) -> list[str]:
     """The blocks of the account, one after the other; the first says what an iteration takes and what is proved of it."""
-    blocks = [_headline(account) + "\n" + _components(account), works(account), memory(account)]
+    blocks = [headline(account) + "\n" + components(account), works(account), memory(account)]
     blocks += [
         alternatives(account),
         own_placement(account),
@@ -34,7 +34,7 @@ def render(account: Account) -> list[str]:
     return [block for block in blocks if block]
 
 
-def _headline(account: Account) -> str:
+def headline(account: Account) -> str:
     """`plan: 20.18 seconds an iteration, 128 accelerators, proved the best (...)`."""
     planned, question, best = account.planned, account.planned.question, account.planned.best
     traffic = f" ({seconds(best.traffic)} of them for traffic)" if best.traffic else ""
@@ -88,7 +88,7 @@ def _as_good(account: Account) -> str:
     )
 
 
-def _components(account: Account) -> str:
+def components(account: Account) -> str:
     """One row a task: on how many accelerators, with which degrees, with whom, how long it works, and what it adds."""
     question, design = account.planned.question, account.planned.best.design
     rows = [["component", "accelerators", "degrees", "replicas", "shares with", "seconds", "adds"]]

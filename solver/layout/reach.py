@@ -9,7 +9,6 @@ from .layout import Layout
 from .pool import Masks
 from .within.inside import company
 
-__all__ = ["company", "eligible", "in_reach", "within_reach"]
 
 
 def in_reach(layout: Layout, bundle: Bundle) -> list[Cell]:

@@ -27,10 +27,10 @@ def test_what_is_known_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     problem = question_of(path).problem
     solve = solver(10.0, 1, sandbox=False)
     answer = solve(problem)
-    blocks, data, _ = account_of(problem, answer, 10.0, 1, solve)
+    blocks, data, *_ = account_of(problem, answer, 10.0, 1, solve, True)
     monkeypatch.setattr(accounting, "sensitivity", interrupted)
     with held() as interrupts:
-        fewer, less, _ = account_of(problem, answer, 10.0, 1, solve)
+        fewer, less, *_ = account_of(problem, answer, 10.0, 1, solve, True)
     assert interrupts.count == 1
     assert [block for block in blocks if not block.startswith("plan holds if ")] == fewer != blocks
     planned, without = data["planned"], less["planned"]
@@ -51,7 +51,7 @@ def test_what_was_not_decided_is_told_where_ctrl_c_ends_the_further_searches(tmp
     answer = solve(problem)
     monkeypatch.setattr(searching_again, "search", interrupted)
     with held() as interrupts:
-        blocks, data, _ = account_of(problem, answer, 10.0, 1, solve)
+        blocks, data, *_ = account_of(problem, answer, 10.0, 1, solve, True)
     assert interrupts.count == 1
     assert any("not all changes are known: the search ended before it decided " in block for block in blocks)
     planned = data["planned"]
