@@ -21,7 +21,7 @@ from ..solver.wording import listed
 from .overlapping import overlapping
 from .policies import refused_degrees
 from .room import model_on
-from .times import evenly_on, model_of, points, slowest, times_on
+from .times import evenly_on, model_of, neighbours, points, slowest, times_on
 
 
 def assumed(problem: Problem, question: Question) -> Iterator[str]:
@@ -83,10 +83,10 @@ def _basis(problem: Problem, question: Question, design: Design, timed: Timed, n
     model, alike = slowest(times, task.phase, option.amount, option.parallel)
     model = model or (open_on[0] if open_on else _model(problem, task.component, on))
     timed = times.get(model, timed)
-    its = points(timed.measured, task.phase, option.parallel, model)
-    if all(each.accelerators != option.amount for each in its):
-        its = points(timed.measured, task.phase, option.parallel, model, on=option.amount) or its
-    kind, counts, scaling = _follows(timed, its, option.amount)
+    rows = points(timed.measured, task.phase, option.parallel, model)
+    counts = neighbours([*rows], timed.scaling, option.amount)
+    its = [rows[count] for count in counts]
+    kind, scaling = _follows(timed, [*rows], its, option.amount)
     degrees = _unsaid(problem.job.choices.get(task.component, ()), timed, its, option.parallel)
     bound = len(question.confined.get(task.component, ())) == 1
     chosen = task.component in question.of_one_kind or (on is not None and bool(on.models) and not bound)
@@ -94,8 +94,11 @@ def _basis(problem: Problem, question: Question, design: Design, timed: Timed, n
     time = design.nanoseconds(question, number)
     as_written = task.component in problem.job.own and option.parallel == problem.own_degrees(problem[task.component])
     on_model = model if at_once else ""
-    rising = _rising(its, counts)
-    return Basis(task, option.amount, time, kind, counts, scaling, degrees, models, on_model, at_once, as_written, alike, rising)
+    rising = its[0].nanoseconds < its[-1].nanoseconds
+    named = _named(its)
+    return Basis(
+        task, option.amount, time, kind, counts, scaling, degrees, models, on_model, at_once, as_written, alike, rising, named
+    )  # fmt: skip
 
 
 def _model(problem: Problem, name: str, on: Kind | None) -> str:
@@ -114,28 +117,23 @@ def _unsaid(choices: Sequence[Parallel], timed: Timed, its: Sequence[Measured], 
     """
     differ = [degree for degree in DEGREES if len({getattr(each, degree) for each in choices}) > 1]
     others = timed.measured if all(each.parallel == parallel for each in its) else ()
-    unsaid = [degree for degree in differ if not (all(each.names(degree) for each in its) or any(each.names(degree) for each in others))]
+    unsaid = [degree for degree in differ if not any(each.names(degree) for each in (*its, *others))]
     return "degrees" if unsaid == differ and unsaid else listed(unsaid)
 
 
-def _follows(timed: Timed, its: Sequence[Measured], amount: int) -> tuple[str, tuple[int, ...], str]:
-    """(kind, counts, scaling) of the time on so many, as planner/times.py takes it from these measurements."""
-    exact = [point for point in its if point.accelerators == amount]
-    if exact:
-        assumed = exact[-1].assumed
-        return FORMULA if assumed else MEASURED, (amount,), assumed
-    counts = sorted({point.accelerators for point in its})
+def _follows(timed: Timed, counts: Sequence[int], used: Sequence[Measured], amount: int) -> tuple[str, str]:
+    """Kind and scaling of a time that follows from the used ones of the measured counts."""
+    if used[0].accelerators == amount:
+        return (FORMULA if used[0].assumed else MEASURED), used[0].assumed
     kind = BETWEEN if counts[0] < amount < counts[-1] else BEYOND
-    if timed.scaling == LINEAR or len(counts) == 1:
-        return kind, (min(counts, key=lambda count: max(count, amount) / min(count, amount)),), LINEAR
-    above = next((place for place, count in enumerate(counts) if count > amount), len(counts) - 1)
-    return kind, (counts[max(above, 1) - 1], counts[max(above, 1)]), timed.scaling
+    return kind, timed.scaling if len(used) > 1 else LINEAR
 
 
-def _rising(its: Sequence[Measured], counts: tuple[int, ...]) -> bool:
-    """Do the measurements on these counts take longer the more accelerators there are?"""
-    times = {point.accelerators: point.nanoseconds for point in its}
-    return len(counts) > 1 and times[counts[0]] < times[counts[-1]]
+def _named(used: Sequence[Measured]) -> tuple[str, ...]:
+    """What each measurement names, such as ``tp 2`` or ``any degrees``; () where all name the same."""
+    named = [(each.degrees or "any degrees", each.model or "any model") for each in used]
+    differing = [column for column in zip(*named) if len(set(column)) > 1]
+    return tuple(", ".join(words) for words in zip(*differing))
 
 
 def emptied(bills: Sequence[BlockBill]) -> Iterator[str]:
