@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
-from typing import Iterator, Sequence
+from typing import Callable, Iterator, Sequence
 
 from ..models.account import BETWEEN, BEYOND, FORMULA, MEASURED, Basis
 from ..models.component import Component
@@ -21,7 +22,7 @@ from ..solver.wording import listed
 from .overlapping import overlapping
 from .policies import refused_degrees
 from .room import model_on
-from .times import evenly_on, model_of, neighbours, points, slowest, times_on
+from .times import evenly_on, model_of, rests_on, slowest, time_of, times_on
 
 
 def assumed(problem: Problem, question: Question) -> Iterator[str]:
@@ -83,11 +84,18 @@ def _basis(problem: Problem, question: Question, design: Design, timed: Timed, n
     model, alike = slowest(times, task.phase, option.amount, option.parallel)
     model = model or (open_on[0] if open_on else _model(problem, task.component, on))
     timed = times.get(model, timed)
-    rows = points(timed.measured, task.phase, option.parallel, model)
-    counts = neighbours([*rows], timed.scaling, option.amount)
-    its = [rows[count] for count in counts]
-    kind, scaling = _follows(timed, [*rows], its, option.amount)
-    degrees = _unsaid(problem.job.choices.get(task.component, ()), timed, its, option.parallel)
+    its = rests_on(timed, task.phase, option.amount, option.parallel, model)
+    counts = tuple(each.accelerators for each in its)
+    if counts == (option.amount,):
+        kind, scaling = (FORMULA if its[0].assumed else MEASURED), its[0].assumed
+    else:
+        follows = time_of(timed, task.phase, option.amount, option.parallel, model)
+        kind = BEYOND if follows is not None and follows.extrapolated else BETWEEN
+        scaling = timed.scaling if len(its) > 1 else LINEAR
+    choices = problem.job.choices.get(task.component, ())
+    degrees = _unsaid(
+        choices, option.parallel, lambda other: rests_on(timed, task.phase, option.amount, other, model) == its
+    )  # fmt: skip
     bound = len(question.confined.get(task.component, ())) == 1
     chosen = task.component in question.of_one_kind or (on is not None and bool(on.models) and not bound)
     models = chosen and not at_once and any(not each.model for each in its)
@@ -95,9 +103,8 @@ def _basis(problem: Problem, question: Question, design: Design, timed: Timed, n
     as_written = task.component in problem.job.own and option.parallel == problem.own_degrees(problem[task.component])
     on_model = model if at_once else ""
     rising = its[0].nanoseconds < its[-1].nanoseconds
-    named = _named(its)
     return Basis(
-        task, option.amount, time, kind, counts, scaling, degrees, models, on_model, at_once, as_written, alike, rising, named
+        task, option.amount, time, kind, counts, scaling, degrees, models, on_model, at_once, as_written, alike, rising, _named(its)
     )  # fmt: skip
 
 
@@ -110,23 +117,12 @@ def _model(problem: Problem, name: str, on: Kind | None) -> str:
     return model_on(problem, problem[name]) if on.holders else on.model
 
 
-def _unsaid(choices: Sequence[Parallel], timed: Timed, its: Sequence[Measured], parallel: Parallel) -> str:
-    """Which degrees differ among the choices, and these measurements do not say with which they were made.
-
-    A time that names none of a degree was measured without it where others name it.
-    """
+def _unsaid(choices: Sequence[Parallel], parallel: Parallel, is_as_long: Callable[[Parallel], bool]) -> str:
+    """Degrees that differ among the choices and change nothing in what the time rests on."""
     differ = [degree for degree in DEGREES if len({getattr(each, degree) for each in choices}) > 1]
-    others = timed.measured if all(each.parallel == parallel for each in its) else ()
-    unsaid = [degree for degree in differ if not any(each.names(degree) for each in (*its, *others))]
+    changed = {degree: [replace(parallel, **{degree: getattr(each, degree)}) for each in choices] for degree in differ}
+    unsaid = [degree for degree in differ if all(map(is_as_long, changed[degree]))]
     return "degrees" if unsaid == differ and unsaid else listed(unsaid)
-
-
-def _follows(timed: Timed, counts: Sequence[int], used: Sequence[Measured], amount: int) -> tuple[str, str]:
-    """Kind and scaling of a time that follows from the used ones of the measured counts."""
-    if used[0].accelerators == amount:
-        return (FORMULA if used[0].assumed else MEASURED), used[0].assumed
-    kind = BETWEEN if counts[0] < amount < counts[-1] else BEYOND
-    return kind, timed.scaling if len(used) > 1 else LINEAR
 
 
 def _named(used: Sequence[Measured]) -> tuple[str, ...]:

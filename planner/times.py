@@ -39,8 +39,14 @@ def times_of(timed: Timed, phase: str, parallel: Parallel, model: str) -> Callab
     if timed.longest_of:
         each = ((Timed(rows, timed.scaling), next((row.model for row in rows if row.model), "")) for rows in timed.longest_of)
         return partial(_longest, [times_of(its, phase, parallel, its_model) for its, its_model in each])
-    rows = points(timed.measured, phase, parallel, model)
+    rows = _standing(timed.measured, phase, parallel, model)
     return partial(_on, {count: row.nanoseconds for count, row in rows.items()}, timed.scaling)
+
+
+def rests_on(timed: Timed, phase: str, accelerators: int, parallel: Parallel, model: str) -> list[Measured]:
+    """The one or two measurements from which the time on one model follows; none without a time."""
+    rows = _standing(timed.measured, phase, parallel, model)
+    return [rows[count] for count in _neighbours([*rows], timed.scaling, accelerators)]
 
 
 def _longest(times: Sequence[Callable[[int], Time | None]], accelerators: int) -> Time | None:
@@ -52,7 +58,7 @@ def _longest(times: Sequence[Callable[[int], Time | None]], accelerators: int) -
 def _on(measured: Mapping[int, int], scaling: str, accelerators: int) -> Time | None:
     """Time on a number of accelerators by the ns of each measured count, in the order of counts."""
     counts = [*measured]
-    used = neighbours(counts, scaling, accelerators)
+    used = _neighbours(counts, scaling, accelerators)
     if not used:
         return None
     low, high = used[0], used[-1]
@@ -67,7 +73,7 @@ def _on(measured: Mapping[int, int], scaling: str, accelerators: int) -> Time | 
     return Time(_grain(measured[low] * (accelerators / low) ** power), outside)
 
 
-def neighbours(counts: Sequence[int], scaling: str, accelerators: int) -> tuple[int, ...]:
+def _neighbours(counts: Sequence[int], scaling: str, accelerators: int) -> tuple[int, ...]:
     """Measured counts, of these in ascending order, from which the time on another count follows.
 
     A measured count by itself; else the nearest alone (`linear`), or the two around it or nearest to
@@ -85,7 +91,7 @@ def neighbours(counts: Sequence[int], scaling: str, accelerators: int) -> tuple[
     return (min(two, key=lambda count: max(count, accelerators) / min(count, accelerators)),)
 
 
-def points(measured: Sequence[Measured], phase: str, parallel: Parallel, model: str) -> dict[int, Measured]:
+def _standing(measured: Sequence[Measured], phase: str, parallel: Parallel, model: str) -> dict[int, Measured]:
     """Count -> the measurement that stands on it, in the order of the counts.
 
     Of those that hold, the one that names most degrees; of these one that names the model; of these
