@@ -117,16 +117,23 @@ def _model(problem: Problem, name: str, on: Kind | None) -> str:
     return model_on(problem, problem[name]) if on.holders else on.model
 
 
-def _unsaid(choices: Sequence[Parallel], parallel: Parallel, is_as_long: Callable[[Parallel], bool]) -> str:
+def _unsaid(
+    choices: Sequence[Parallel],
+    parallel: Parallel,
+    is_as_long: Callable[[Parallel], bool],
+) -> str:
     """Degrees that differ among the choices and change nothing in what the time rests on."""
     differ = [degree for degree in DEGREES if len({getattr(each, degree) for each in choices}) > 1]
-    changed = {degree: [replace(parallel, **{degree: getattr(each, degree)}) for each in choices] for degree in differ}
-    unsaid = [degree for degree in differ if all(map(is_as_long, changed[degree]))]
+
+    def is_unsaid(degree: str) -> bool:
+        return all(is_as_long(replace(parallel, **{degree: getattr(each, degree)})) for each in choices)
+
+    unsaid = [degree for degree in differ if is_unsaid(degree)]
     return "degrees" if unsaid == differ and unsaid else listed(unsaid)
 
 
 def _named(used: Sequence[Measured]) -> tuple[str, ...]:
-    """What each measurement names, such as ``tp 2`` or ``any degrees``; () where all name the same."""
+    """What each measurement names, such as ``tp 2``; () where all name the same."""
     named = [(each.degrees or "any degrees", each.model or "any model") for each in used]
     differing = [column for column in zip(*named) if len(set(column)) > 1]
     return tuple(", ".join(words) for words in zip(*differing))

@@ -15,6 +15,8 @@ from typing import Any, Iterator, Sequence
 import placewright as pw
 import pytest
 import yaml
+from placewright.models.parallel import Parallel
+from placewright.models.planning.option import Option
 from placewright.models.planning.question import Question
 from placewright.planner.problem import asked
 
@@ -24,8 +26,16 @@ QUICK, MANY = 12, 300
 ACCOUNTS = 6
 """Of so many files one is solved too, to compare what `rests on` names."""
 DEGREES = ("tp", "pp", "cp", "ep", "dp")
-PHASES = {"rollout": ("generate",), "reward": ("infer",), "actor": ("train",), "critic": ("infer", "train")}
+PHASES = {
+    "rollout": ("generate",),
+    "reward": ("infer",),
+    "actor": ("train",),
+    "critic": ("infer", "train"),
+}
 NODES, SIZE = 2, 8
+MEASURED_ON = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
+MOST = Decimal(10**7)
+"""Seconds of a time that was not measured, at most."""
 Row = dict[str, Any]
 """A row of `seconds`, as it is written."""
 
@@ -35,13 +45,20 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Follows:
-    """Exact seconds of a time, and the measured counts that it follows from."""
+    """Exact seconds before rounding and limit, and the measured counts that they follow from."""
 
     seconds: Decimal
     counts: tuple[int, ...]
 
 
-def by_the_page(rows: Sequence[Row], phase: str, degrees: Row, model: str, count: int, scaling: str) -> Follows | None:
+def by_the_page(
+    rows: Sequence[Row],
+    phase: str,
+    degrees: Row,
+    model: str,
+    count: int,
+    scaling: str,
+) -> Follows | None:
     """Time of a phase by the rules of the page, numbered as there; None where it has none."""
     standing: dict[int, Row] = {}
     for row in rows:
@@ -57,7 +74,7 @@ def by_the_page(rows: Sequence[Row], phase: str, degrees: Row, model: str, count
         return None
     if scaling == "linear" or len(seconds) == 1:  # 4
         near = min(sorted(seconds), key=lambda each: Decimal(max(each, count)) / min(each, count))
-        return Follows(min(seconds[near] * near / count, Decimal(10**7)), (near,))
+        return Follows(seconds[near] * near / count, (near,))
     smaller = sorted(each for each in seconds if each < count)  # 3
     larger = sorted(each for each in seconds if each > count)
     if smaller and larger:
@@ -66,7 +83,7 @@ def by_the_page(rows: Sequence[Row], phase: str, degrees: Row, model: str, count
         low, high = smaller[-2:] if smaller else larger[:2]
     steps = (Decimal(count) / low).ln() / (Decimal(high) / low).ln()
     logarithm = seconds[low].ln() + steps * (seconds[high] / seconds[low]).ln()
-    return Follows(min(logarithm, Decimal(10**7).ln()).exp(), (low, high))
+    return Follows(logarithm.exp(), (low, high))
 
 
 def rank(row: Row) -> tuple[int, bool, list[bool]]:
@@ -79,9 +96,9 @@ def nanoseconds(time: Follows, measured: bool, batches: int) -> set[int]:
     """The time in whole ns as it is rounded; two where the last digits of a logarithm decide."""
     if measured:
         return {rounded(time.seconds * 10**9, batches)}
-    micro = time.seconds * 10**6
     slips = (Decimal("-1e-12"), Decimal(0), Decimal("1e-12"))
-    return {rounded(rounded(micro * (1 + slip), 1) * Decimal(1000), batches) for slip in slips}
+    micros = [min(time.seconds * (1 + slip), MOST) * 10**6 for slip in slips]
+    return {rounded(rounded(micro, 1) * Decimal(1000), batches) for micro in micros}
 
 
 def rounded(number: Decimal, multiple: int) -> int:
@@ -93,9 +110,10 @@ def rounded(number: Decimal, multiple: int) -> int:
 
 
 def a_file(random: Random, cost_model: str) -> Row:
-    """Data of a native file: two to four components, measurements that name this or that."""
+    """Data of a native file: two or three components, measurements that name this or that."""
     models = random.choice((["H100"], ["H100"], ["H100", "A100"]))
-    nodes = [{"accelerators": {"count": SIZE, "model": models[n % len(models)]}} for n in range(NODES)]
+    on_nodes = [models[number % len(models)] for number in range(NODES)]
+    nodes = [{"accelerators": {"count": SIZE, "model": model}} for model in on_nodes]
     names = random.sample(list(PHASES), random.choice((2, 2, 3)))
     components = {name: a_component(random, name, models, cost_model) for name in names}
     plan: Row = {"cost_model": cost_model}
@@ -120,7 +138,7 @@ def some_rows(random: Random, phase: str, parallel: Row, models: Sequence[str]) 
     """Measurements of a phase, no two of the same; the first mostly names nothing."""
     seen, may_name = set(), random.random() < 0.3
     for number in range(random.choice((1, 2, 3, 5, 8))):
-        row: Row = {"accelerators": random.choice((1, 2, 3, 4, 6, 8, 12, 16, 32, 64)), "phase": phase}
+        row: Row = {"accelerators": random.choice(MEASURED_ON), "phase": phase}
         if number or may_name:
             row |= {d: random.choice(sizes) for d, sizes in parallel.items() if random.random() < 0.5}
             row |= {d: 1 for d in ("ep", "dp") if random.random() < 0.1}
@@ -146,32 +164,43 @@ def choices(keys: Row) -> Iterator[tuple[Row, int]]:
 def wrong_options(file: Row, question: Question) -> Iterator[str]:
     """Options with another time than the page says, and times of the page that no option has."""
     for name, keys in file["components"].items():
-        phases = [task.phase for task in question.tasks if task.component == name]
         options = question.options[name]
-        for number, kind in enumerate(question.kinds):
-            for degrees, count in choices(keys):
-                if count > kind.accelerators:
-                    continue
-                rows, scaling = keys["seconds"], keys.get("scaling", "power")
-                times = [by_the_page(rows, its, degrees, kind.named[0], count, scaling) for its in phases]
-                right = [nanoseconds(t, t.counts == (count,), question.batches) for t in times if t]
+        for (number, kind), (degrees, count) in product(enumerate(question.kinds), choices(keys)):
+            if count <= kind.accelerators:
+                times = _times(keys, question, name, degrees, kind.named[0], count)
                 there = [each for each in options if (each.kind, each.amount) == (number, count)]
-                where = f"{name} with {degrees} on {count} {kind.model}"
-                same = [o for o in there if all(getattr(o.parallel, d) == degrees.get(d, 1) for d in DEGREES)]
-                for option in same:
-                    if len(right) < len(times) or not all(map(_among, option.nanoseconds, right)):
-                        yield f"{where}: {option.nanoseconds} instead of {right}"
-                quick = [all(map(_at_most, option.nanoseconds, right)) for option in there]
-                if len(right) == len(times) and not any(quick):  # else another is no slower
-                    yield f"{where}: no option with {right}"
+                for what in _wrong(there, Parallel(**degrees), times):
+                    yield f"{name} with {degrees} on {count} {kind.model}: {what}"
 
 
-def _among(time: int, right: set[int]) -> bool:
-    return time in right
+def _times(
+    keys: Row,
+    question: Question,
+    name: str,
+    degrees: Row,
+    model: str,
+    count: int,
+) -> list[set[int]] | None:
+    """Nanoseconds of each task of a component as the page has them; None if one has no time."""
+    rows, scaling = keys["seconds"], keys.get("scaling", "power")
+    phases = [task.phase for task in question.tasks if task.component == name]
+    times = [by_the_page(rows, phase, degrees, model, count, scaling) for phase in phases]
+    known = [nanoseconds(t, t.counts == (count,), question.batches) for t in times if t]
+    return known if len(known) == len(times) else None
 
 
-def _at_most(time: int, right: set[int]) -> bool:
-    return time <= max(right)
+def _wrong(there: Sequence[Option], parallel: Parallel, right: list[set[int]] | None) -> Iterator[str]:
+    """What is wrong with the options on a count, by the times that some degrees have there."""
+    for option in there:
+        same = option.parallel == parallel
+        if same and (right is None or any(ns not in its for ns, its in zip(option.nanoseconds, right))):
+            yield f"{option.nanoseconds} instead of {right}"
+    if right is not None and not any(_is_no_slower(option, right) for option in there):
+        yield f"no option with {right}"
+
+
+def _is_no_slower(option: Option, right: list[set[int]]) -> bool:
+    return all(time <= max(its) for time, its in zip(option.nanoseconds, right))
 
 
 def wrong_bases(file: Row, path: Path) -> Iterator[str]:
@@ -182,8 +211,9 @@ def wrong_bases(file: Row, path: Path) -> Iterator[str]:
     account = pw.account(path, answer=answer, searches=0, sandbox=False)
     question, design = account.planned.question, account.planned.best.design
     for basis in account.bases:
-        option, keys = design.options[basis.task.component], file["components"][basis.task.component]
-        degrees = {name: getattr(option.parallel, name) for name in DEGREES}
+        name = basis.task.component
+        option, keys = design.options[name], file["components"][name]
+        degrees = {degree: getattr(option.parallel, degree) for degree in DEGREES}
         model, scaling = question.kinds[option.kind].named[0], keys.get("scaling", "power")
         time = by_the_page(keys["seconds"], basis.task.phase, degrees, model, basis.amount, scaling)
         if time is None or time.counts != basis.counts:
@@ -204,15 +234,16 @@ def test_times_are_those_of_the_page(files: int, cost_model: str, tmp_path: Path
             context.prec = 40
             wrong = list(wrong_options(file, question))
             wrong += wrong_bases(file, path) if number % ACCOUNTS == 0 else ()
-        assert not wrong, f"{number}: {wrong[0]} and {len(wrong) - 1} more\n{path.read_text('utf-8')}"
+        assert not wrong, f"{number}: {wrong[0]} ({len(wrong)} in all)\n{path.read_text('utf-8')}"
         compared += sum(map(len, question.options.values()))
     print(f"{cost_model}: {compared} options of {files} files")
     assert compared > 20 * files
 
 
 def test_the_page_is_followed_by_its_example() -> None:
-    rows = yaml.safe_load((Path(__file__).parents[2] / "examples/native/times.yaml").read_text("utf-8"))
-    rows = [{"phase": "", **row} for row in rows["components"]["rollout"]["seconds"]]
+    path = Path(__file__).parents[2] / "examples/native/times.yaml"
+    rollout = yaml.safe_load(path.read_text("utf-8"))["components"]["rollout"]
+    rows = [{"phase": "", **row} for row in rollout["seconds"]]
     page = {1: "160", 2: "80", 4: "40", 8: "20", 16: "14.142136", 64: "7.071068"}
     for count, seconds in page.items():
         time = by_the_page(rows, "", {"tp": 2}, "H100", count, "power")
