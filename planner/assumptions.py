@@ -92,10 +92,11 @@ def _basis(problem: Problem, question: Question, design: Design, timed: Timed, n
         follows = time_of(timed, task.phase, option.amount, option.parallel, model)
         kind = BEYOND if follows is not None and follows.extrapolated else BETWEEN
         scaling = timed.scaling if len(its) > 1 else LINEAR
-    choices = problem.job.choices.get(task.component, ())
-    degrees = _unsaid(
-        choices, option.parallel, lambda other: rests_on(timed, task.phase, option.amount, other, model) == its
-    )  # fmt: skip
+
+    def is_as_long(other: Parallel) -> bool:
+        return rests_on(timed, task.phase, option.amount, other, model) == its
+
+    degrees = _unsaid(problem.job.choices.get(task.component, ()), option.parallel, is_as_long)
     bound = len(question.confined.get(task.component, ())) == 1
     chosen = task.component in question.of_one_kind or (on is not None and bool(on.models) and not bound)
     models = chosen and not at_once and any(not each.model for each in its)
@@ -104,7 +105,8 @@ def _basis(problem: Problem, question: Question, design: Design, timed: Timed, n
     on_model = model if at_once else ""
     rising = its[0].nanoseconds < its[-1].nanoseconds
     return Basis(
-        task, option.amount, time, kind, counts, scaling, degrees, models, on_model, at_once, as_written, alike, rising, _named(its)
+        task, option.amount, time, kind, counts, scaling, degrees, models, on_model, at_once,
+        as_written, alike, rising, _named(its),
     )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, mod
 
 
 def times_of(timed: Timed, phase: str, parallel: Parallel, model: str) -> Callable[[int], Time | None]:
-    """Time of a phase by the number of accelerators of a model; None where nothing measured says it.
+    """Time of a phase by the number of accelerators of a model; None without a measurement.
 
     docs/times.md states the rule.
     """
@@ -43,7 +43,13 @@ def times_of(timed: Timed, phase: str, parallel: Parallel, model: str) -> Callab
     return partial(_on, {count: row.nanoseconds for count, row in rows.items()}, timed.scaling)
 
 
-def rests_on(timed: Timed, phase: str, accelerators: int, parallel: Parallel, model: str) -> list[Measured]:
+def rests_on(
+    timed: Timed,
+    phase: str,
+    accelerators: int,
+    parallel: Parallel,
+    model: str,
+) -> list[Measured]:
     """The one or two measurements from which the time on one model follows; none without a time."""
     rows = _standing(timed.measured, phase, parallel, model)
     return [rows[count] for count in _neighbours([*rows], timed.scaling, accelerators)]
@@ -76,8 +82,8 @@ def _on(measured: Mapping[int, int], scaling: str, accelerators: int) -> Time | 
 def _neighbours(counts: Sequence[int], scaling: str, accelerators: int) -> tuple[int, ...]:
     """Measured counts, of these in ascending order, from which the time on another count follows.
 
-    A measured count by itself; else the nearest alone (`linear`), or the two around it or nearest to
-    it (`power`); none where no count is measured, or only measured ones are possible (`table`).
+    A measured count by itself; else the nearest alone (`linear`), or the two around it or nearest
+    to it (`power`); none where no count is measured, or only measured ones are possible (`table`).
     """
     place = bisect_left(counts, accelerators)
     if place < len(counts) and counts[place] == accelerators:
@@ -91,7 +97,12 @@ def _neighbours(counts: Sequence[int], scaling: str, accelerators: int) -> tuple
     return (min(two, key=lambda count: max(count, accelerators) / min(count, accelerators)),)
 
 
-def _standing(measured: Sequence[Measured], phase: str, parallel: Parallel, model: str) -> dict[int, Measured]:
+def _standing(
+    measured: Sequence[Measured],
+    phase: str,
+    parallel: Parallel,
+    model: str,
+) -> dict[int, Measured]:
     """Count -> the measurement that stands on it, in the order of the counts.
 
     Of those that hold, the one that names most degrees; of these one that names the model; of these

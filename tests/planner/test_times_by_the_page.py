@@ -140,7 +140,8 @@ def some_rows(random: Random, phase: str, parallel: Row, models: Sequence[str]) 
     for number in range(random.choice((1, 2, 3, 5, 8))):
         row: Row = {"accelerators": random.choice(MEASURED_ON), "phase": phase}
         if number or may_name:
-            row |= {d: random.choice(sizes) for d, sizes in parallel.items() if random.random() < 0.5}
+            degrees = [degree for degree in parallel if random.random() < 0.5]
+            row |= {degree: random.choice(parallel[degree]) for degree in degrees}
             row |= {d: 1 for d in ("ep", "dp") if random.random() < 0.1}
             row |= {"accelerator": random.choice(models)} if random.random() < 0.25 else {}
         if str(sorted(row.items())) not in seen:
@@ -189,11 +190,16 @@ def _times(
     return known if len(known) == len(times) else None
 
 
-def _wrong(there: Sequence[Option], parallel: Parallel, right: list[set[int]] | None) -> Iterator[str]:
+def _wrong(
+    there: Sequence[Option],
+    parallel: Parallel,
+    right: list[set[int]] | None,
+) -> Iterator[str]:
     """What is wrong with the options on a count, by the times that some degrees have there."""
     for option in there:
-        same = option.parallel == parallel
-        if same and (right is None or any(ns not in its for ns, its in zip(option.nanoseconds, right))):
+        pairs = zip(option.nanoseconds, right or ())
+        is_right = right is not None and all(time in its for time, its in pairs)
+        if option.parallel == parallel and not is_right:
             yield f"{option.nanoseconds} instead of {right}"
     if right is not None and not any(_is_no_slower(option, right) for option in there):
         yield f"no option with {right}"
@@ -228,7 +234,7 @@ def test_times_are_those_of_the_page(files: int, cost_model: str, tmp_path: Path
         file = a_file(Random(f"times {cost_model} {number}"), cost_model)
         path.write_text(yaml.safe_dump(file, sort_keys=False), "utf-8")
         problem = pw.load(path).problem
-        assert problem.job.workload is not None
+        assert problem is not None and problem.job.workload is not None
         question = asked(problem, problem.job.workload)
         with localcontext() as context:
             context.prec = 40
