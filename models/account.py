@@ -38,6 +38,7 @@ class Basis:
     any_model : is it taken for the same on several models of accelerators among which was chosen?
     slowest : the model whose time it is, of `several` that it is on at once, each rank with the same share; the first if they are `alike`.
     as_written : are its degrees those of a file that has ranks already? Of degrees that are as good, these are taken.
+    named : what each count was measured with, such as ``tp 1`` or ``any degrees``; () where all name the same.
     rising : was the larger of the two counts that it follows from measured to take longer, so that fewer are taken to be quicker?
     """
 
@@ -54,6 +55,7 @@ class Basis:
     as_written: bool = field(default=False, compare=False)
     alike: bool = field(default=False, compare=False)
     rising: bool = field(default=False, compare=False)
+    named: tuple[str, ...] = ()
 
     @property
     def beyond(self) -> float:

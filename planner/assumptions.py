@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
-from typing import Iterator, Sequence
+from typing import Callable, Iterator, Sequence
 
 from ..models.account import BETWEEN, BEYOND, FORMULA, MEASURED, Basis
 from ..models.component import Component
@@ -21,7 +22,7 @@ from ..solver.wording import listed
 from .dividing import refused_degrees
 from .overlapping import overlapping
 from .room import model_on
-from .times import evenly_on, model_of, points, slowest, times_on
+from .times import evenly_on, model_of, rests_on, slowest, time_of, times_on
 
 
 def assumed(problem: Problem, question: Question) -> Iterator[str]:
@@ -83,19 +84,30 @@ def _basis(problem: Problem, question: Question, design: Design, timed: Timed, n
     model, alike = slowest(times, task.phase, option.amount, option.parallel)
     model = model or (open_on[0] if open_on else _model(problem, task.component, on))
     timed = times.get(model, timed)
-    its = points(timed.measured, task.phase, option.parallel, model)
-    if all(each.accelerators != option.amount for each in its):
-        its = points(timed.measured, task.phase, option.parallel, model, on=option.amount) or its
-    kind, counts, scaling = _follows(timed, its, option.amount)
-    degrees = _unsaid(problem.job.choices.get(task.component, ()), timed, its, option.parallel)
+    its = rests_on(timed, task.phase, option.amount, option.parallel, model)
+    counts = tuple(each.accelerators for each in its)
+    if counts == (option.amount,):
+        kind, scaling = (FORMULA if its[0].assumed else MEASURED), its[0].assumed
+    else:
+        follows = time_of(timed, task.phase, option.amount, option.parallel, model)
+        kind = BEYOND if follows is not None and follows.extrapolated else BETWEEN
+        scaling = timed.scaling if len(its) > 1 else LINEAR
+
+    def is_as_long(other: Parallel) -> bool:
+        return rests_on(timed, task.phase, option.amount, other, model) == its
+
+    degrees = _unsaid(problem.job.choices.get(task.component, ()), option.parallel, is_as_long)
     bound = len(question.confined.get(task.component, ())) == 1
     chosen = task.component in question.of_one_kind or (on is not None and bool(on.models) and not bound)
     models = chosen and not at_once and any(not each.model for each in its)
     time = design.nanoseconds(question, number)
     as_written = task.component in problem.job.own and option.parallel == problem.own_degrees(problem[task.component])
     on_model = model if at_once else ""
-    rising = _rising(its, counts)
-    return Basis(task, option.amount, time, kind, counts, scaling, degrees, models, on_model, at_once, as_written, alike, rising)
+    rising = its[0].nanoseconds < its[-1].nanoseconds
+    return Basis(
+        task, option.amount, time, kind, counts, scaling, degrees, models, on_model, at_once,
+        as_written, alike, rising, _named(its),
+    )  # fmt: skip
 
 
 def _model(problem: Problem, name: str, on: Kind | None) -> str:
@@ -107,35 +119,26 @@ def _model(problem: Problem, name: str, on: Kind | None) -> str:
     return model_on(problem, problem[name]) if on.holders else on.model
 
 
-def _unsaid(choices: Sequence[Parallel], timed: Timed, its: Sequence[Measured], parallel: Parallel) -> str:
-    """Which degrees differ among the choices, and these measurements do not say with which they were made.
-
-    A time that names none of a degree was measured without it where others name it.
-    """
+def _unsaid(
+    choices: Sequence[Parallel],
+    parallel: Parallel,
+    is_as_long: Callable[[Parallel], bool],
+) -> str:
+    """Degrees that differ among the choices and change nothing in what the time rests on."""
     differ = [degree for degree in DEGREES if len({getattr(each, degree) for each in choices}) > 1]
-    others = timed.measured if all(each.parallel == parallel for each in its) else ()
-    unsaid = [degree for degree in differ if not (all(each.names(degree) for each in its) or any(each.names(degree) for each in others))]
+
+    def is_unsaid(degree: str) -> bool:
+        return all(is_as_long(replace(parallel, **{degree: getattr(each, degree)})) for each in choices)
+
+    unsaid = [degree for degree in differ if is_unsaid(degree)]
     return "degrees" if unsaid == differ and unsaid else listed(unsaid)
 
 
-def _follows(timed: Timed, its: Sequence[Measured], amount: int) -> tuple[str, tuple[int, ...], str]:
-    """(kind, counts, scaling) of the time on so many, as planner/times.py takes it from these measurements."""
-    exact = [point for point in its if point.accelerators == amount]
-    if exact:
-        assumed = exact[-1].assumed
-        return FORMULA if assumed else MEASURED, (amount,), assumed
-    counts = sorted({point.accelerators for point in its})
-    kind = BETWEEN if counts[0] < amount < counts[-1] else BEYOND
-    if timed.scaling == LINEAR or len(counts) == 1:
-        return kind, (min(counts, key=lambda count: max(count, amount) / min(count, amount)),), LINEAR
-    above = next((place for place, count in enumerate(counts) if count > amount), len(counts) - 1)
-    return kind, (counts[max(above, 1) - 1], counts[max(above, 1)]), timed.scaling
-
-
-def _rising(its: Sequence[Measured], counts: tuple[int, ...]) -> bool:
-    """Do the measurements on these counts take longer the more accelerators there are?"""
-    times = {point.accelerators: point.nanoseconds for point in its}
-    return len(counts) > 1 and times[counts[0]] < times[counts[-1]]
+def _named(used: Sequence[Measured]) -> tuple[str, ...]:
+    """What each measurement names, such as ``tp 2``; () where all name the same."""
+    named = [(each.degrees or "any degrees", each.model or "any model") for each in used]
+    differing = [column for column in zip(*named) if len(set(column)) > 1]
+    return tuple(", ".join(words) for words in zip(*differing))
 
 
 def emptied(bills: Sequence[BlockBill]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import replace
 from functools import partial
 from typing import Callable, Mapping, NamedTuple, Sequence
@@ -10,7 +11,7 @@ from typing import Callable, Mapping, NamedTuple, Sequence
 from ..models.component import Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.parallel import DEGREES, Parallel
-from ..models.planning.measured import LINEAR, LONGEST, TABLE, Measured
+from ..models.planning.measured import LONGEST, POWER, TABLE, Measured
 from ..models.planning.workload import Timed
 from ..models.problem import Problem
 
@@ -31,19 +32,27 @@ def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, mod
 
 
 def times_of(timed: Timed, phase: str, parallel: Parallel, model: str) -> Callable[[int], Time | None]:
-    """The time of a phase on any number of accelerators of a model, with these degrees; None for one of which nothing measured says it.
+    """Time of a phase by the number of accelerators of a model; None without a measurement.
 
-    On a count that was measured it is what was measured. Other counts follow from measurements with exactly these degrees and this
-    model; where there are none, from those that name some of the degrees, as many as any does, and else from those that hold for any.
-    Those of ``tp: 2`` and those of ``pp: 2`` are not mixed: see `points`.
+    docs/times.md states the rule.
     """
     if timed.longest_of:
         each = ((Timed(rows, timed.scaling), next((row.model for row in rows if row.model), "")) for rows in timed.longest_of)
         return partial(_longest, [times_of(its, phase, parallel, its_model) for its, its_model in each])
-    known = {point.accelerators: point.nanoseconds for point in points(timed.measured, phase, parallel, model)}
-    counts = {row.accelerators for row in timed.measured} - set(known)
-    exact = {count: its[-1].nanoseconds for count in counts if (its := points(timed.measured, phase, parallel, model, on=count))}
-    return partial(_on, known, sorted(known), timed.scaling, exact)
+    rows = _standing(timed.measured, phase, parallel, model)
+    return partial(_on, {count: row.nanoseconds for count, row in rows.items()}, timed.scaling)
+
+
+def rests_on(
+    timed: Timed,
+    phase: str,
+    accelerators: int,
+    parallel: Parallel,
+    model: str,
+) -> list[Measured]:
+    """The one or two measurements from which the time on one model follows; none without a time."""
+    rows = _standing(timed.measured, phase, parallel, model)
+    return [rows[count] for count in _neighbours([*rows], timed.scaling, accelerators)]
 
 
 def _longest(times: Sequence[Callable[[int], Time | None]], accelerators: int) -> Time | None:
@@ -52,50 +61,62 @@ def _longest(times: Sequence[Callable[[int], Time | None]], accelerators: int) -
     return max(found, key=lambda time: time.nanoseconds) if len(found) == len(times) else None
 
 
-def _on(known: Mapping[int, int], counts: Sequence[int], scaling: str, exact: Mapping[int, int], accelerators: int) -> Time | None:
-    """The time on so many, by those that are known, whose counts are given in order; on others `exact` is what was measured less exactly."""
-    measured = known.get(accelerators, exact.get(accelerators))
-    if measured is not None:
-        return Time(measured, False)
-    if scaling == TABLE or not known:
+def _on(measured: Mapping[int, int], scaling: str, accelerators: int) -> Time | None:
+    """Time on a number of accelerators by the ns of each measured count, in the order of counts."""
+    counts = [*measured]
+    used = _neighbours(counts, scaling, accelerators)
+    if not used:
         return None
+    low, high = used[0], used[-1]
+    if low == accelerators:
+        return Time(measured[low], False)
     outside = not counts[0] < accelerators < counts[-1]
-    if scaling == LINEAR or len(counts) == 1:
-        nearest = min(counts, key=lambda count: abs(math.log(count / accelerators)))
-        return Time(min(LONGEST, _grain(known[nearest] * nearest / accelerators)), outside)
-    above = next((place for place, count in enumerate(counts) if count > accelerators), len(counts) - 1)
-    low, high = counts[max(above, 1) - 1], counts[max(above, 1)]
-    power = math.log(known[high] / known[low]) / math.log(high / low)
-    if math.log(known[low]) + power * math.log(accelerators / low) >= math.log(LONGEST):
+    if low == high:
+        return Time(min(LONGEST, _grain(measured[low] * low / accelerators)), outside)
+    power = math.log(measured[high] / measured[low]) / math.log(high / low)
+    if math.log(measured[low]) + power * math.log(accelerators / low) >= math.log(LONGEST):
         return Time(LONGEST, outside)
-    return Time(_grain(known[low] * (accelerators / low) ** power), outside)
+    return Time(_grain(measured[low] * (accelerators / low) ** power), outside)
 
 
-def points(measured: Sequence[Measured], phase: str, parallel: Parallel, model: str, on: int | None = None) -> list[Measured]:
-    """The measurements that say most exactly what is asked, those that name more of the degrees last; only those `on` a count where given.
+def _neighbours(counts: Sequence[int], scaling: str, accelerators: int) -> tuple[int, ...]:
+    """Measured counts, of these in ascending order, from which the time on another count follows.
 
-    Of those that name equally many degrees, but not the same, they are the ones that name the first in the order of `DEGREES`.
+    A measured count by itself; else the nearest alone (`linear`), or the two around it or nearest
+    to it (`power`); none where no count is measured, or only measured ones are possible (`table`).
     """
-    its = [each for each in measured if each.phase == phase and each.model in ("", model) and each.holds_with(parallel)]
-    its = its if on is None else [each for each in its if each.accelerators == on]
-    closest = max(its, key=lambda each: (_closeness(each, parallel), each.model == model, _named(each, parallel)), default=None)
-    if closest is None:
-        return []
-    same = _closeness(closest, parallel), closest.model, _named(closest, parallel)
-    found = (each for each in its if (_closeness(each, parallel), each.model, _named(each, parallel)) == same)
-    return sorted(found, key=lambda each: len(each.named))
+    place = bisect_left(counts, accelerators)
+    if place < len(counts) and counts[place] == accelerators:
+        return (accelerators,)
+    if scaling == TABLE or not counts:
+        return ()
+    below = max(0, min(place - 1, len(counts) - 2))
+    two = tuple(counts[below : below + 2])
+    if scaling == POWER:
+        return two
+    return (min(two, key=lambda count: max(count, accelerators) / min(count, accelerators)),)
 
 
-def _closeness(measured: Measured, parallel: Parallel) -> int:
-    """More is closer: all degrees, of which those that it does not name are 1; some of them, the more the closer; none."""
-    if measured.parallel is None:
-        return 0
-    return len(DEGREES) + 1 if measured.parallel == parallel else len(measured.named)
+def _standing(
+    measured: Sequence[Measured],
+    phase: str,
+    parallel: Parallel,
+    model: str,
+) -> dict[int, Measured]:
+    """Count -> the measurement that stands on it, in the order of the counts.
 
+    Of those that hold, the one that names most degrees; of these one that names the model; of these
+    the one that names the first in the order of `DEGREES`.
+    """
 
-def _named(measured: Measured, parallel: Parallel) -> tuple[bool, ...]:
-    """Which degrees it names, where these are not all that are asked: ``tp`` alone is more than ``pp`` alone."""
-    return () if measured.parallel in (None, parallel) else tuple(name in measured.named for name in DEGREES)
+    def exactness(row: Measured) -> tuple[int, bool, tuple[bool, ...]]:
+        named = tuple(row.names(degree) for degree in DEGREES)
+        return sum(named), row.model == model, named
+
+    rows = (row for row in measured if row.phase == phase and row.model in ("", model))
+    holding = sorted((row for row in rows if row.holds_with(parallel)), key=exactness)
+    best = {row.accelerators: row for row in holding}
+    return {count: best[count] for count in sorted(best)}
 
 
 def _grain(nanoseconds: float) -> int:

@@ -76,7 +76,9 @@ def _round(question: Question, its: frozenset[int]) -> str:
 
 
 def _time(question: Question, basis: Basis) -> str:
-    what, counts = task_name(question, basis.task), listed([str(count) for count in basis.counts])
+    what = task_name(question, basis.task)
+    named = [f" ({each})" for each in basis.named] or [""] * len(basis.counts)
+    counts = listed([f"{count}{its}" for count, its in zip(basis.counts, named)])
     if basis.kind == FORMULA:
         return f"{what} on {basis.amount}: {basis.scaling}"
     if basis.kind == BETWEEN:

@@ -127,6 +127,7 @@ def _basis(basis: Basis, given: bool) -> Data:
     return {
         "task": str(basis.task), "resources": basis.amount, "seconds": basis.nanoseconds / SECOND, "kind": basis.kind,
         "counts": list(basis.counts), "scaling": basis.scaling or None, "beyond": round(basis.beyond, 2),
+        **({"measured_with": list(basis.named)} if basis.named else {}),
         "any_degrees": bool(basis.any_degrees), "any_model": basis.any_model,
         **({"as_written": basis.as_written and not given} if basis.any_degrees else {}),
         **({"slowest": basis.slowest, "models": list(basis.several)} if basis.several else {}),

@@ -43,6 +43,8 @@ def test_one_time_for_several_degrees_is_said_to_be_taken_for_each(tmp_path: Pat
     assert basis(tmp_path, "{8: 10}, parallel: {tp: [1, 2]}, memory: 10GiB").any_degrees
     each = "[{seconds: 10, accelerators: 8, tp: 1}, {seconds: 9, accelerators: 8, tp: 2}], parallel: {tp: [1, 2]}"
     assert not basis(tmp_path, each).any_degrees
+    some = "[{seconds: 20, accelerators: 4}, {seconds: 6, accelerators: 16}, {seconds: 8, accelerators: 16, tp: 2}], parallel: {tp: [1, 2]}"
+    assert not basis(tmp_path, some).any_degrees  # with tp 2 it takes longer
 
 
 def test_a_time_that_is_counted_as_less_than_follows_from_others_is_told_as_that(tmp_path: Path) -> None:

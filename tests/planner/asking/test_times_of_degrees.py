@@ -10,8 +10,7 @@ from placewright.models.parallel import Parallel
 from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.workload import Timed
 from placewright.planner.times import time_of
-
-CHOICES = [Parallel(tp, pp) for tp in (1, 2) for pp in (1, 2)]
+from placewright.report.planning.assumptions import assumptions
 
 
 def measured(count: int, seconds: int, model: str = "", **degrees: int) -> Measured:
@@ -25,13 +24,21 @@ def seconds_of(timed: Timed, count: int, parallel: Parallel, model: str = "") ->
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_times_that_name_different_degrees_are_not_mixed(turned: bool) -> None:
-    rows = [measured(8, 100, tp=2), measured(16, 20, pp=2)]
+def test_all_times_that_hold_are_points_of_the_same_curve(turned: bool) -> None:
+    rows = [measured(8, 80, tp=2), measured(32, 20, pp=2), measured(2, 200)]
     timed = Timed(tuple(reversed(rows) if turned else rows))
-    assert seconds_of(timed, 32, Parallel(2, 2)) == 25  # as with tp 2 on 8, and not as with pp 2, which does not name tp
-    assert seconds_of(timed, 16, Parallel(2, 2)) == 20  # measured on just 16, with any tp
-    assert seconds_of(timed, 16, Parallel(1, 2)) == 20
-    assert seconds_of(timed, 8, Parallel(2, 1)) == 100
+    assert [seconds_of(timed, count, Parallel(2, 2)) for count in (2, 8, 16, 32, 64)] == [200, 80, 40, 20, 10]
+    assert seconds_of(timed, 16, Parallel(2, 1)) == pytest.approx(80 * (80 / 200) ** 0.5, abs=1e-6)  # by 2 and 8, whoever names tp
+    assert seconds_of(timed, 8, Parallel(1, 1)) == 50  # 200 on 2, linearly
+
+
+def test_on_a_count_the_time_that_names_most_degrees_stands() -> None:
+    rows = (measured(8, 80, "H100", tp=2), measured(8, 70, "", tp=2), measured(8, 60, "H100"), measured(8, 50))
+    for count in range(len(rows)):
+        assert seconds_of(Timed(rows[count:]), 8, Parallel(2, 2), "H100") == 80 - 10 * count
+    pairs = [measured(8, 90, pp=2), measured(8, 100, tp=2)]
+    assert seconds_of(Timed(tuple(pairs)), 8, Parallel(2, 2)) == 100  # of equally many, tp before pp
+    assert seconds_of(Timed((*pairs, measured(8, 70, pp=2, cp=1))), 8, Parallel(2, 2)) == 70
 
 
 def test_of_two_measurements_with_the_same_degrees_the_one_that_names_more_of_them_counts() -> None:
@@ -46,12 +53,40 @@ def test_what_was_measured_on_a_count_counts_before_what_follows_from_closer_mea
     assert seconds_of(timed, 12, Parallel(2), "H100") == 50
 
 
-def test_a_plan_takes_the_time_of_one_of_them(tmp_path: Path) -> None:
+def planned_of(tmp_path: Path, text: str) -> pw.Account:
     file = tmp_path / "job.yaml"
-    file.write_text(
+    file.write_text(text, "utf-8")
+    return pw.account(file)
+
+
+def test_a_plan_says_which_measurements_a_time_follows_from(tmp_path: Path) -> None:
+    account = planned_of(
+        tmp_path,
         "cluster: 1x32xH100\ncomponents:\n  actor:\n    accelerators: 32\n    parallel: {tp: 2, pp: 2}\n"
-        "    seconds: [{accelerators: 8, tp: 2, seconds: 100}, {accelerators: 16, pp: 2, seconds: 20}]\n"
+        "    seconds: [{accelerators: 8, tp: 2, seconds: 100}, {accelerators: 16, seconds: 50}]\n",
     )
-    planned = pw.solve(file).planned
-    assert planned is not None
-    assert planned.best.nanoseconds == 25 * SECOND
+    assert account.planned.best.nanoseconds == 25 * SECOND
+    (basis,) = account.bases
+    assert (basis.counts, basis.named, basis.any_degrees) == ((8, 16), ("tp 2", "any degrees"), "")
+    assert "actor on 32: extrapolated from 8 (tp 2) and 16 (any degrees) (power), 2.0x beyond" in assumptions(account)
+
+
+def test_a_far_time_that_names_degrees_does_not_outweigh_a_near_one(tmp_path: Path) -> None:
+    account = planned_of(
+        tmp_path,
+        """
+cluster: {nodes: [{accelerators: {count: 8, model: H100, memory: 80GiB}}]}
+components:
+  rollout: {parallel: {tp: [1, 2]}, seconds: [{accelerators: 6, seconds: 23.3, tp: 1}], memory: 60GiB}
+  reward:
+    parallel: {tp: [1, 2]}
+    seconds: [{accelerators: 2, seconds: 28}, {accelerators: 4, seconds: 18, tp: 2}, {accelerators: 16, seconds: 6, tp: 1}]
+    memory: 60GiB
+  actor: {seconds: {6: 42, 12: 27}, parallel: {tp: [1, 2]}}
+plan: {cost_model: steady, minimise: accelerators, budget: {seconds: 526}, nested: true}
+""",
+    )
+    planned = account.planned
+    assert planned.proved and planned.best.accelerators(planned.question) == 2
+    assert planned.best.nanoseconds / SECOND == pytest.approx(178.39, abs=0.005)
+    assert "reward on 1: extrapolated from 2 (any degrees) and 16 (tp 1) (power), 2.0x beyond" in assumptions(account)
