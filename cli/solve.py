@@ -174,7 +174,7 @@ def solve(
 
 def _costs(question: Problem) -> Mapping[str, int]:
     """Nanoseconds for a MiB of each term of the objective, where traffic counts as time."""
-    if question.job.workload is None:
+    if question.job.planning.workload is None:
         return {}
     from ..planner.traffic import costs_of_traffic
 

@@ -137,13 +137,13 @@ class Problem:
 
     def own_degrees(self, component: Component) -> Parallel:
         """The degrees that a component has in its own file, as they stand among its choices: hints leave out what follows from the others."""
-        shapes = self.job.shapes.get(component.name, {})
+        shapes = self.job.planning.shapes.get(component.name, {})
         known = ((its, shape) for its, shape in shapes.items() if not shape.least)  # else they are what divides nothing
         return next((its for its, shape in known if shape.parallel == component.parallel), component.parallel)
 
     def divided(self, component: str, parallel: Parallel) -> Parallel:
         """The degrees that divide its work where these were chosen for a component: none, where its framework divides nothing by them."""
-        shape = self.job.shapes.get(component, {}).get(parallel)
+        shape = self.job.planning.shapes.get(component, {}).get(parallel)
         return shape.parallel if shape is not None and shape.least else parallel
 
     def alternatives(self) -> Iterator[Problem]:

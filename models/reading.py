@@ -75,9 +75,9 @@ class Reading:
         problem, other = anew.problem, {(finding.code, finding.message) for finding in anew.findings}
         errors = (finding for finding in self.findings if finding.severity is Severity.ERROR)
         faults = tuple(f"{each.code}: {each.message}" for each in errors if (each.code, each.message) not in other)
-        if not faults or problem is None or not problem.job.own:
+        if not faults or problem is None or not problem.job.planning.own:
             return anew
-        return replace(anew, problem=replace(problem, job=replace(problem.job, own_faults=faults)))
+        return replace(anew, problem=replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, own_faults=faults))))
 
     @property
     def to_launch(self) -> Reading:

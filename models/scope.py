@@ -41,7 +41,7 @@ def has_groups(problem: Problem, component: Component) -> bool:
 
 def in_scope(problem: Problem) -> Problem:
     """The problem of a file as its scope has it: with tensor parallel groups over nodes where it is spanning."""
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     if workload is None or not workload.spanning:
         return problem
     parts = tuple(let_over_nodes(each) if has_groups(problem, each) else each for each in problem.components)

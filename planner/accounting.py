@@ -73,9 +73,11 @@ def _account(
     if not searches:
         return found
     turned = any(overlapping(problem))  # the questions of the plan know nothing of ranks that overlap in part
-    if problem.job.not_read or problem.job.sizes_not_read or turned:  # what else is better nobody knows, whatever a component takes
+    if (
+        problem.job.planning.not_read or problem.job.planning.sizes_not_read or turned
+    ):  # what else is better nobody knows, whatever a component takes
         return replace(found, without_ranks=without_ranks(problem, solve) if solve is not None and not was_heard() else None)
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     questions = planned.parts or (planned.question,)
     its = [as_it_spans(as_asked(problem, each), each) for each in questions] if solve is not None else []
     placeables = [Placeable(part, each, laid_out(solve)) for part, each in zip(its, questions)] if solve is not None else []
@@ -117,19 +119,19 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1, solve: Solve | N
     which fit by the estimates of memory where any does; they were not placed. Where they are far better than the ranks, `solve` answers
     the same question with their placement, and what it proves to have none is left out. `limit` is in deterministic seconds.
     """
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     timed = [each for each in problem.components if each.timed]
     if workload is None or any(each.runs is None for each in timed):
         return None
     own = {each.name: each.runs for each in timed if each.runs is not None}
     parts = tuple(left_open(each) if each.timed else each for each in problem.components)
-    opened = replace(problem, job=replace(problem.job, components=parts, own=own))
+    opened = replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, own=own)))
     opened = evenly(opened) or opened
     question, model = asked(opened, workload), cost_model(workload.model)
     searched = search(question, model, limit, seed, OTHERS)
     bare = without_estimates(opened) if searched.best is None and searched.proved else None
-    if bare is not None and bare.job.workload is not None:  # nothing fits by the estimates
-        opened, workload = bare, bare.job.workload
+    if bare is not None and bare.job.planning.workload is not None:  # nothing fits by the estimates
+        opened, workload = bare, bare.job.planning.workload
         question = asked(opened, workload)
         searched = search(question, model, limit, seed, OTHERS)
     mine = own_of(opened, question, model)
@@ -208,8 +210,12 @@ def _translated(opened: Problem, question: Question, planned: Planned, placed: A
     """The best design of a plan by a question with other kinds; None where that has none for it, such as on several kinds at once."""
     degrees = {name: option.parallel for name, option in planned.best.design.options.items()}
     parts = tuple(replace(each, parallel=degrees.get(each.name, each.parallel)) for each in opened.components)
-    own = {name: runs for name, runs in placed.runs.items() if name in opened.job.own}
-    its = own_of(replace(opened, job=replace(opened.job, components=parts, own=own)), question, cost_model(planned.model))
+    own = {name: runs for name, runs in placed.runs.items() if name in opened.job.planning.own}
+    its = own_of(
+        replace(opened, job=replace(opened.job, components=parts, planning=replace(opened.job.planning, own=own))),
+        question,
+        cost_model(planned.model),
+    )
     priced, best = its.priced, planned.best
     same = priced is not None and its.question.kinds == question.kinds and _takes(priced) == _takes(best)
     return priced if same else None

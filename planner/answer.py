@@ -62,7 +62,7 @@ class Solver:
         """The answer, given how a problem with decided counts is placed."""
         from .dividing import dividing
 
-        workload = problem.job.workload
+        workload = problem.job.planning.workload
         if workload is None or all(each.runs is not None for each in problem.components if each.timed):
             if workload is not None and workload.bandwidth:
                 place = partial(_with_traffic, workload=workload, place=place)
@@ -97,7 +97,7 @@ class Solver:
         from .placing.lying_over import lying_over
         from .plan import plan
 
-        its = problem.job.workload or workload
+        its = problem.job.planning.workload or workload
         place = lying_over(laid, its)
         return plan(problem, its, place, self.limit, self.seed, self.settle, self.answer_interrupted, self.counting, refused)
 
@@ -141,7 +141,7 @@ def _with_degrees(plan: Plan, design: Design, problem: Problem) -> Plan:
     """The plan names the degrees that were chosen where a choice was left."""
     from ..models.planning.idle import Idle
 
-    idle = design.not_started(Idle(problem.job.ways)) & problem.job.tied.keys()  # which have the degrees of others
+    idle = design.not_started(Idle(problem.job.planning.ways)) & problem.job.planning.tied.keys()  # which have the degrees of others
     chosen = {name: design.options[name].parallel for name in _left_open(problem) if name in design.options and name not in idle}
     return replace(plan, degrees={**plan.degrees, **chosen}) if chosen else plan
 
@@ -149,8 +149,8 @@ def _with_degrees(plan: Plan, design: Design, problem: Problem) -> Plan:
 def _left_open(problem: Problem) -> list[str]:
     """The components whose degrees a choice decides."""
     job = problem.job
-    moved = {name for each in job.followed for name, its in each.changes.items() if its.parallel is not None}
-    tied = [name for name, leader in job.tied.items() if leader in job.choices and (name in moved or not job.followed)]
+    moved = {name for each in job.planning.followed for name, its in each.changes.items() if its.parallel is not None}
+    tied = [name for name, leader in job.planning.tied.items() if leader in job.choices and (name in moved or not job.planning.followed)]
     return [*job.choices, *tied]
 
 

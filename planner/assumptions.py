@@ -27,7 +27,7 @@ from .times import evenly_on, model_of, rests_on, slowest, time_of, times_on
 
 def assumed(problem: Problem, question: Question) -> Iterator[str]:
     """One sentence each: what its dialect takes for granted, which degrees a model refuses, who never shares, who waits for nobody, and that time does not matter."""
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     if workload is None:
         return
     yield from workload.assumed
@@ -101,7 +101,7 @@ def _basis(problem: Problem, question: Question, design: Design, timed: Timed, n
     chosen = task.component in question.of_one_kind or (on is not None and bool(on.models) and not bound)
     models = chosen and not at_once and any(not each.model for each in its)
     time = design.nanoseconds(question, number)
-    as_written = task.component in problem.job.own and option.parallel == problem.own_degrees(problem[task.component])
+    as_written = task.component in problem.job.planning.own and option.parallel == problem.own_degrees(problem[task.component])
     on_model = model if at_once else ""
     rising = its[0].nanoseconds < its[-1].nanoseconds
     return Basis(

@@ -20,7 +20,7 @@ def at_sight(problem: Problem) -> Iterator[Finding]:
     """The reason, if there is one that needs no search: then a search would find nothing either, and say what helps."""
     if not problem.cluster.counted or not problem.hinted or any("placement" in each.spans for each in problem.hinted):
         return  # ranks that cannot be told yet are not left to solve
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     if workload is not None and any(each.timed for each in problem.hinted):
         from .why.at_sight import of_times
 

@@ -39,16 +39,16 @@ from .traffic import Traffic
 
 def own(problem: Problem, planned: Planned) -> Own | None:
     """What the file's own ranks come to, of those that were read anew; None where it has none."""
-    if not problem.job.own:
+    if not problem.job.planning.own:
         return None
     turned = taking_turns(problem) if any(overlapping(problem)) else None
     if turned is not None and (ranks := RanksPutBack.of(problem)) is not None:
         its = as_written_degrees(turned)
-        found = own_of(its, asked(its, its.job.workload or Workload()), cost_model(planned.model))
+        found = own_of(its, asked(its, its.job.planning.workload or Workload()), cost_model(planned.model))
         return replace(found, priced=found.priced and ranks.priced(found.priced), problem=problem, question=ranks.question(found.question))
     if planned.question.over_kinds:  # its ranks may be on other models, or on one
         its = as_written_degrees(problem)
-        return own_of(its, asked(its, its.job.workload or Workload()), cost_model(planned.model))
+        return own_of(its, asked(its, its.job.planning.workload or Workload()), cost_model(planned.model))
     its, question = (problem, planned.question) if not planned.in_part else _as_written(problem, planned)
     return own_of(its, question, cost_model(planned.model))
 
@@ -56,7 +56,7 @@ def own(problem: Problem, planned: Planned) -> Own | None:
 def _as_written(problem: Problem, planned: Planned) -> tuple[Problem, Question]:
     """The problem with the degrees of the file, and its question, which heeds the estimates of memory if that of the plan does."""
     for its in (problem, without_estimates(problem)):
-        workload = its.job.workload if its is not None else None
+        workload = its.job.planning.workload if its is not None else None
         if (
             its is not None
             and workload is not None
@@ -82,7 +82,7 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question), held)
     reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
     known = replace(_demanded(problem, known), barred=())
-    reasons = [*reasons, *problem.job.own_faults, *_too_many(question, priced)]
+    reasons = [*reasons, *problem.job.planning.own_faults, *_too_many(question, priced)]
     refuses = (*reasons, *_forbidden(known, model, design))
     broken = () if reasons else tuple(_broken(problem, question, design))
     offered = _with_offered(problem, known, design)
@@ -168,10 +168,10 @@ def _with_beaten(problem: Problem, question: Question, design: Design) -> Questi
 
 def _traffic(problem: Problem, question: Question) -> int:
     """Nanoseconds that what crosses the topology takes, where that counts."""
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     if workload is None or not workload.bandwidth:
         return 0
-    runs = {each.name: its for each in problem.components if (its := problem.job.own.get(each.name) or each.runs)}
+    runs = {each.name: its for each in problem.components if (its := problem.job.planning.own.get(each.name) or each.runs)}
     return Traffic(problem, workload).nanoseconds(Assignment(runs))
 
 
@@ -204,7 +204,7 @@ def _declared(option: Option) -> Option:
 
 def over_estimates(problem: Problem, question: Question, design: Design) -> Iterator[str]:
     """Of which accelerators the ranks need more than there is by estimates, with their slack; not of those that what is declared overfills."""
-    runs = {each.name: its for each in problem.components if (its := problem.job.own.get(each.name) or each.runs)}
+    runs = {each.name: its for each in problem.components if (its := problem.job.planning.own.get(each.name) or each.runs)}
     for each in bills(problem, question, design, Assignment(runs)):
         if each.tight and each.capacity is not None and not _is_overfilled(each, each.capacity):
             need = max(moment.demanded for moment in each.moments)
@@ -219,7 +219,7 @@ def _is_overfilled(bill: BlockBill, capacity: int) -> bool:
 
 def given_over_nodes(problem: Problem, question: Question) -> Question:
     """The question with the counts that only groups over nodes allow; as it is where the framework refuses these."""
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     if workload is None or not problem.job.capabilities.groups_may_cross:
         return question
     wide = asked(problem, workload, over_nodes=True)

@@ -311,11 +311,20 @@ def as_written(problem: Problem, question: Question, design: Design) -> Problem:
     """
     placed = placing(problem, question, design)
     relations = tuple(each for each in placed.job.relations if not each.proposed)
-    own, servers = problem.job.own, problem.job.own_servers
+    own, servers = problem.job.planning.own, problem.job.planning.own_servers
     components = tuple(
         replace(each, runs=own.get(each.name, each.runs), server=servers.get(each.name, each.server)) for each in placed.components
     )
-    return replace(placed, job=replace(placed.job, components=components, relations=relations, laying=None, accepted={}, choices={}))
+    return replace(
+        placed,
+        job=replace(
+            placed.job,
+            components=components,
+            relations=relations,
+            choices={},
+            planning=replace(placed.job.planning, laying=None, accepted={}),
+        ),
+    )
 
 
 def as_listed(design: Design, question: Question, model: CostModel, first: Question) -> Design:
@@ -352,7 +361,14 @@ def at_stake(problem: Problem, question: Question, design: Design) -> bool:
     room for all of them together. Whatever else the file demands of places, and sets inside others, may be in the way of that.
     """
     job = problem.job
-    if problem.caps or problem.unlike or problem.previous or job.laying is not None or job.capabilities.whole_replicas or question.ways:
+    if (
+        problem.caps
+        or problem.unlike
+        or problem.previous
+        or job.planning.laying is not None
+        or job.capabilities.whole_replicas
+        or question.ways
+    ):
         return True
     if any(relation.kind not in _COUNTED or relation.level for relation in job.relations) or any(map(_demands, problem.components)):
         return True

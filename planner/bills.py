@@ -203,7 +203,7 @@ def decides(problem: Problem, question: Question, best: Priced, without: Priced,
     """Another plan would win without the estimates."""
     more, fewer = best.accelerators(question), without.accelerators(question)
     message = f"without the estimates of memory, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
-    if problem.job.workload is not None and problem.job.workload.aim != SECONDS and fewer != more:
+    if problem.job.planning.workload is not None and problem.job.planning.workload.aim != SECONDS and fewer != more:
         message = f"without the estimates of memory, {fewer} accelerators would be enough and not {more}: {_counts(without)}"
     elif without.nanoseconds + without.traffic == best.nanoseconds + best.traffic:
         message = f"without the estimates of memory, {_counts(without)} would do"

@@ -47,7 +47,7 @@ def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
     """What does not divide by the degrees that were chosen; of one that is not open `verify` says it of the file."""
     for name, parallel in _chosen(problem, answer).items():
         component, card = problem[name], card_of(problem, name)
-        if not (name in problem.job.own and parallel == problem.own_degrees(component)):
+        if not (name in problem.job.planning.own and parallel == problem.own_degrees(component)):
             for split in uneven(problem, component, parallel):
                 from .why.demands import few
 
@@ -100,7 +100,7 @@ def evenly(problem: Problem) -> Problem | None:
     found = {}
     for component in problem.components:
         its = problem.job.choices.get(component.name, ())
-        runs = component.name in problem.job.own
+        runs = component.name in problem.job.planning.own
         kept = tuple(each for each in its if (runs and each == problem.own_degrees(component)) or not any(uneven(problem, component, each)))
         if kept and len(kept) < len(its):
             found[component.name] = kept

@@ -23,8 +23,8 @@ def explain(reading: Reading, again: Callable[[AsDeclared], Reading]) -> Explana
 
 def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
     """How long an iteration of the ranks takes that the file itself gives, by its cost model; nothing where that cannot be told."""
-    workload = problem.job.workload
-    if workload is None or not (problem.job.own or any(each.runs for each in problem.components)):
+    workload = problem.job.planning.workload
+    if workload is None or not (problem.job.planning.own or any(each.runs for each in problem.components)):
         return ()
     from .baseline import own_of
     from .costs import cost_model

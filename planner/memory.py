@@ -47,7 +47,7 @@ def need(problem: Problem, component: Component, parallel: Parallel, amount: int
     """What it needs with these degrees on so many accelerators of `capacity` MiB. What is declared goes before any estimate."""
     if component.memory or component.offloaded:
         return Need(component.memory, component.offloaded)
-    heeded = problem.job.workload is None or problem.job.workload.heeds_estimates
+    heeded = problem.job.planning.workload is None or problem.job.planning.workload.heeds_estimates
     found = estimate(problem, component, parallel, amount, capacity) if heeded else None
     if found is None:
         return Need(0, 0)
@@ -58,7 +58,7 @@ def need(problem: Problem, component: Component, parallel: Parallel, amount: int
 
 def unheeded(problem: Problem, component: Component) -> bool:
     """Is there an estimate of it that planning does not go by?"""
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     return bool(component.estimate and not (component.memory or component.offloaded) and workload and not workload.heeds_estimates)
 
 
@@ -80,7 +80,9 @@ def estimate(problem: Problem, component: Component, parallel: Parallel, amount:
 
 def without_estimates(problem: Problem) -> Problem | None:
     """The problem, to be planned without its estimates; None if there are none that planning goes by."""
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     if workload is None or not any(each.estimate and not (each.memory or each.offloaded) for each in problem.components):
         return None
-    return replace(problem, job=replace(problem.job, workload=replace(workload, heeds_estimates=False)))
+    return replace(
+        problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=replace(workload, heeds_estimates=False)))
+    )

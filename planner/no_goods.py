@@ -39,8 +39,8 @@ def ruled_out(problem: Problem, question: Question, design: Design, solve: Solve
     every = {name: design.options[name].amount for name in question.components}
     if not probing.is_impossible(every, False):
         return replace(this_alone(design), segments=design.segments)
-    if problem.job.laying is not None:  # the dialect lays out all that it is told of, and as much of it as it is told
-        has_room = any(True for _ in problem.job.laying.laid(every, problem.cluster))
+    if problem.job.planning.laying is not None:  # the dialect lays out all that it is told of, and as much of it as it is told
+        has_room = any(True for _ in problem.job.planning.laying.laid(every, problem.cluster))
         return this_alone(design) if has_room else _with_any_degrees(design)
     names = dict(every)
     # Which way a design keeps to, and what its terms come to, all components say together.

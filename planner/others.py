@@ -209,12 +209,12 @@ def with_further(
     """
 
     def asks(problem: Problem, workload: Workload, solve: Solve, left: float) -> Rounds:
-        its = replace(problem, job=replace(problem.job, workload=workload))
+        its = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
         return trial(its, workload, solve, left, seed, _none_is_settled, answer_interrupted, refused, ROUNDS, PROBES)
 
     def answer(problem: Problem) -> Answer:
         found = plan(problem)
-        planned, workload = found.planned, problem.job.workload
+        planned, workload = found.planned, problem.job.planning.workload
         if planned is None or workload is None or was_heard() or len(planned.others) >= ALTERNATIVES:
             return found
         looking = _Looking(problem, planned, workload, asks, place, seed, found.how == "search", SHARE * limit)
@@ -244,10 +244,10 @@ class _Looking:
     def look(self) -> tuple[Further, ...]:
         """As many as are told beside the other arrangements, the best first."""
         base = as_it_spans(as_chosen(self.problem, self.planned), self.planned.question)
-        workload = base.job.workload or self.workload
+        workload = base.job.planning.workload or self.workload
         fewer = ((base, each) for each in _on_fewer(self.planned, workload))
         others = chain(_with_other_degrees(base, self.planned), self._with_other_leading_degrees())
-        degrees = ((each, each.job.workload or workload) for each in others)
+        degrees = ((each, each.job.planning.workload or workload) for each in others)
         for number, asked in enumerate(filter(None, chain.from_iterable(zip_longest(fewer, degrees)))):
             full = len(self.planned.others) + len(self.found) >= ALTERNATIVES
             if full or number >= TRIED or self.left <= 0 or was_heard():
@@ -271,7 +271,7 @@ class _Looking:
         best = replace(best, models=best.models or run.question.on_models)
         if self._is_another(best):
             proved = run.closed and not any(each < price for each in run.unsure)
-            open_ = job.not_read or job.sizes_not_read or self.planned.in_part or self.planned.others_open
+            open_ = job.planning.not_read or job.planning.sizes_not_read or self.planned.in_part or self.planned.others_open
             self.found.append(Further(best, proved and not open_))
 
     def _with_other_leading_degrees(self) -> Iterator[Problem]:

@@ -56,7 +56,7 @@ def around_overlapping(plans: Plans, place: Solve, problem: Problem, limit: floa
         found = with_ranks_put_back(problem, ranks, plans(turned, around_own_ranks(place, problem, ranks)))
         if found is not None:
             return found
-    model = problem.job.workload.model if problem.job.workload else ""
+    model = problem.job.planning.workload.model if problem.job.planning.workload else ""
     if model in (RLINF, RLINF_EMBODIED):
         return around_nothing(*pair, model=model)
     return around_nothing(*pair, least=_least(problem, min(limit, EACH), seed))
@@ -65,9 +65,9 @@ def around_overlapping(plans: Plans, place: Solve, problem: Problem, limit: floa
 def _least(problem: Problem, limit: float, seed: int) -> int | None:
     """What an iteration takes at least in any plan of the scope, ns, as far as a search shows that; None where it does not."""
     free = freed(problem)
-    if free is None or free.job.workload is None:
+    if free is None or free.job.planning.workload is None:
         return None
-    return search(asked(free, free.job.workload), cost_model(free.job.workload.model), limit, seed).bound
+    return search(asked(free, free.job.planning.workload), cost_model(free.job.planning.workload.model), limit, seed).bound
 
 
 def taking_turns(problem: Problem) -> Problem | None:
@@ -77,10 +77,10 @@ def taking_turns(problem: Problem) -> Problem | None:
     adds up what works on each accelerator, those have their times that are on the busiest. It is so only where nobody else may use these
     accelerators. What else is asked of given ranks, such as their memory, is left out: designs are placed around the ranks of the file.
     """
-    workload, job = problem.job.workload, problem.job
+    workload, job = problem.job.planning.workload, problem.job
     if workload is None or workload.model in (RLINF, RLINF_EMBODIED) or problem.previous is not None:
         return None
-    if job.laying is not None or job.followed:  # more is said of them than how long they take
+    if job.planning.laying is not None or job.planning.followed:  # more is said of them than how long they take
         return None
     parts, pairs = {each.name: each for each in problem.components}, set[tuple[str, str]]()
     for names, seats in overlapping(problem):
@@ -92,16 +92,10 @@ def taking_turns(problem: Problem) -> Problem | None:
         for users, where in places(problem, seats, workload.model == STREAM):
             parts.update((name, on(problem[name], where, kept[name])) for name in users)
     turned = frozenset(name for name, its in parts.items() if its is not problem[name])
-    ways = tuple(way.among(frozenset(parts) - turned) for way in job.ways if _may_be(problem, way, turned))
-    if job.ways and not ways:
+    ways = tuple(way.among(frozenset(parts) - turned) for way in job.planning.ways if _may_be(problem, way, turned))
+    if job.planning.ways and not ways:
         return None
-    held = replace(
-        job, components=tuple(parts.values()), one_at_a_time=frozenset(pairs), ways=ways,
-        relations=tuple(each for each in job.relations if turned.isdisjoint(each.components)),
-        accepted={name: its for name, its in job.accepted.items() if name not in turned},
-        shares=tuple(each for each in job.shares if each.component not in turned),
-        links=tuple(each for each in job.links if turned.isdisjoint((each.source, each.target))),
-    )  # fmt: skip
+    held = replace(job, components=tuple(parts.values()), relations=tuple(each for each in job.relations if turned.isdisjoint(each.components)), shares=tuple(each for each in job.shares if each.component not in turned), links=tuple(each for each in job.links if turned.isdisjoint((each.source, each.target))), planning=replace(job.planning, one_at_a_time=frozenset(pairs), ways=ways, accepted={name: its for name, its in job.planning.accepted.items() if name not in turned}))  # fmt: skip
     return replace(problem, job=held)
 
 
@@ -125,14 +119,14 @@ def _is_concerned(problem: Problem, component: Component) -> bool:
 
     What matters only to where these lie does where the file's own ranks are compared, or what crosses the topology counts as time.
     """
-    job, name, workload = problem.job, component.name, problem.job.workload
+    job, name, workload = problem.job, component.name, problem.job.planning.workload
     related = [each for each in job.relations if name in each.components and any(problem[its].runs is None for its in each.components)]
-    chosen = name in job.choices or name in job.tied or name in job.tied.values()
+    chosen = name in job.choices or name in job.planning.tied or name in job.planning.tied.values()
     placed = bool(
         component.traffic or component.cpus or component.host_memory or [each for each in related if each.kind not in NONE_SHARED]
     )
     placed = placed or any(name in (each.source, each.target) for each in job.links)
-    return may_be_shared(problem, component) or chosen or (placed and bool(job.own or (workload and workload.bandwidth)))
+    return may_be_shared(problem, component) or chosen or (placed and bool(job.planning.own or (workload and workload.bandwidth)))
 
 
 def may_be_shared(problem: Problem, component: Component) -> bool:
@@ -232,14 +226,14 @@ def freed(problem: Problem) -> Problem | None:
     Nobody else uses their accelerators, unless something lets others do so. Who shares some takes turns, for as long as each takes with the
     quickest of its degrees; where the cost model adds up what works on an accelerator, one of them has the times of all on the busiest.
     """
-    job, workload = problem.job, problem.job.workload
-    if workload is None or workload.model in (RLINF, RLINF_EMBODIED) or workload.aim != SECONDS or job.followed:
+    job, workload = problem.job, problem.job.planning.workload
+    if workload is None or workload.model in (RLINF, RLINF_EMBODIED) or workload.aim != SECONDS or job.planning.followed:
         return None
     parts, pairs, held = {each.name: each for each in problem.components}, set[tuple[str, str]](), frozenset[Seat]()
     for names, seats in overlapping(problem):
         timed = [name for name in names if problem[name].timed is not None]
         times = {name: its for name in timed if (its := _quickest(problem, problem[name]))}
-        if len(times) < len(timed) or any(leader in names for leader in job.tied.values()):
+        if len(times) < len(timed) or any(leader in names for leader in job.planning.tied.values()):
             return None
         seats = {name: seats[name] for name in timed}
         held |= frozenset[Seat]().union(*seats.values())
@@ -250,18 +244,7 @@ def freed(problem: Problem) -> Problem | None:
     if not any(may_be_shared(problem, problem[name]) for name in gone):
         runs = tuple(Run(range(place, place + 1), node, first=index) for place, (node, index) in enumerate(sorted(held)))
         parts[HELD] = Component(HELD, least=len(runs), most=len(runs), runs=runs)
-    without = replace(
-        job, components=tuple(parts.values()), one_at_a_time=frozenset(pairs), own={}, own_faults=(),
-        ways=tuple(way.among(frozenset(parts) - gone) for way in job.ways),
-        relations=tuple(each for each in job.relations if gone.isdisjoint(each.components)),
-        overlaps={name: others for name, others in job.overlaps.items() if name not in gone},
-        accepted={name: its for name, its in job.accepted.items() if name not in gone},
-        choices={name: its for name, its in job.choices.items() if name not in gone},
-        tied={name: its for name, its in job.tied.items() if name not in gone},
-        shares=tuple(each for each in job.shares if each.component not in gone),
-        links=tuple(each for each in job.links if gone.isdisjoint((each.source, each.target))),
-        workload=replace(workload, heeds_estimates=False, budget=Budget(accelerators=workload.budget.accelerators)),
-    )  # fmt: skip
+    without = replace(job, components=tuple(parts.values()), relations=tuple(each for each in job.relations if gone.isdisjoint(each.components)), overlaps={name: others for name, others in job.overlaps.items() if name not in gone}, choices={name: its for name, its in job.choices.items() if name not in gone}, shares=tuple(each for each in job.shares if each.component not in gone), links=tuple(each for each in job.links if gone.isdisjoint((each.source, each.target))), planning=replace(job.planning, one_at_a_time=frozenset(pairs), own={}, own_faults=(), ways=tuple(way.among(frozenset(parts) - gone) for way in job.planning.ways), accepted={name: its for name, its in job.planning.accepted.items() if name not in gone}, tied={name: its for name, its in job.planning.tied.items() if name not in gone}, workload=replace(workload, heeds_estimates=False, budget=Budget(accelerators=workload.budget.accelerators))))  # fmt: skip
     return replace(problem, job=without, previous=None)
 
 
@@ -301,10 +284,7 @@ def around_own_ranks(place: Solve, problem: Problem, ranks: RanksPutBack) -> Sol
         said = (each for each in job.relations if not names.isdisjoint(each.components) and there.issuperset(each.components))
         links = (each for each in job.links if not names.isdisjoint((each.source, each.target)) and there >= {each.source, each.target})
         shares = (each for each in job.shares if each.component in names & there)
-        its = replace(
-            its, components=parts, relations=(*relations, *said), links=(*its.links, *links), shares=(*its.shares, *shares),
-            one_at_a_time=frozenset(),
-        )  # fmt: skip
+        its = replace(its, components=parts, relations=(*relations, *said), links=(*its.links, *links), shares=(*its.shares, *shares), planning=replace(its.planning, one_at_a_time=frozenset()))  # fmt: skip
         return place(replace(asked_for, job=its))
 
     return placed
@@ -347,7 +327,7 @@ class RanksPutBack:
     def of(problem: Problem) -> RanksPutBack | None:
         """Of a problem for which there is one in which they are the same or apart; None where the file or its framework takes no such count."""
         groups = tuple(seats for _, seats in overlapping(problem))
-        tasks = asked(problem, problem.job.workload or Workload()).tasks
+        tasks = asked(problem, problem.job.planning.workload or Workload()).tasks
         found = {name: _by_itself(problem, name, tasks) for seats in groups for name in seats}
         options = {name: its for name, its in found.items() if its is not None}
         return RanksPutBack(groups, options) if len(options) == len(found) else None
@@ -403,8 +383,8 @@ class RanksPutBack:
 
 def _by_itself(problem: Problem, name: str, tasks: Sequence[Task]) -> Option | None:
     """How a component runs on its given ranks, whoever else is on them; its times in the order of these tasks. None where it may not run so."""
-    job = replace(problem.job, components=(problem[name],), relations=(), links=(), ways=())
-    its = asked(replace(problem, job=job), job.workload or Workload())
+    job = replace(problem.job, components=(problem[name],), relations=(), links=(), planning=replace(problem.job.planning, ways=()))
+    its = asked(replace(problem, job=job), job.planning.workload or Workload())
     if not its.options[name]:
         return None
     option, phases = its.options[name][0], [its.tasks[task].phase for task in its.tasks_of[name]]

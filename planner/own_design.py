@@ -45,9 +45,9 @@ def seats_of(problem: Problem, question: Question) -> Seats:
 
 def runs_of(problem: Problem, question: Question, name: str) -> Sequence[Run]:
     """The runs of a component in the file, or of who does its work. Raises NoPrice."""
-    runs = problem.job.own.get(name) or problem[name].runs
+    runs = problem.job.planning.own.get(name) or problem[name].runs
     if runs is None:
-        runs = next((problem.job.own[other] for other in _stand_ins(question, name) if other in problem.job.own), None)
+        runs = next((problem.job.planning.own[other] for other in _stand_ins(question, name) if other in problem.job.planning.own), None)
     if runs is None:
         raise NoPrice(f"the file gives no ranks of `{name}` on these nodes")
     return runs
@@ -253,7 +253,7 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
     """The first of what speaks against so many accelerators of a component with these degrees, as a sentence; "" if that is not known."""
     for share in problem.shares:
         if share.component == component.name and not share.divides(amount // component.per_process):
-            own = Assignment({component.name: problem.job.own.get(component.name) or component.runs or ()})
+            own = Assignment({component.name: problem.job.planning.own.get(component.name) or component.runs or ()})
             for finding in EvenShares().check(problem, share, own):
                 return finding.message
     if not component.may_have(amount):
@@ -261,7 +261,7 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
     choices = problem.job.choices.get(component.name, (parallel,))
     if parallel not in choices:
         return f"`{component.name}` is to have {' or '.join(map(str, choices))}, not {parallel}"
-    taken = problem.job.accepted.get(component.name)
+    taken = problem.job.planning.accepted.get(component.name)
     if taken is not None and (amount, parallel) not in taken:
         runs = f"the framework does not run `{component.name}` on {amount} with {parallel}"
         return f"{runs}: pools, batches or replicas do not divide so, as `verify --level training` tells"

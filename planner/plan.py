@@ -65,7 +65,7 @@ def plan(
 def _answer(rounds: Rounds) -> Answer:
     """The best, with what is proved of it; why there is none."""
     question = asked(rounds.problem, rounds.workload, rounds.out) if rounds.done else rounds.question
-    own = own_of(rounds.problem, question, rounds.model) if rounds.problem.job.own else None
+    own = own_of(rounds.problem, question, rounds.model) if rounds.problem.job.planning.own else None
     best, stopped, unplaceable = _or_own(rounds, question, own) or rounds.unwritable, rounds.stopped, rounds.unplaceable
     if best is None and stopped is not None:
         return not_placed(stopped, rounds.searched.best is not None or bool(unplaceable))
@@ -144,12 +144,12 @@ def _or_own(rounds: Rounds, question: Question, its: Own | None) -> Placed | Non
     ):
         return best
     alike = best is not None and _degrees(best.priced) == _degrees(its.priced)
-    if alike and best is not None and best.answer.plan is not None and is_where(best.answer.plan, problem.job.own):
+    if alike and best is not None and best.answer.plan is not None and is_where(best.answer.plan, problem.job.planning.own):
         return replace(best, is_own=True)
     # What the dialect lays out is where it puts such sizes: that may be elsewhere, and could not be written.
-    placed = placing if problem.job.laying is not None else as_written
+    placed = placing if problem.job.planning.laying is not None else as_written
     answer = rounds.solve(rounds.traffic.asked(placed(problem, question, its.priced.design)))
-    if answer.plan is None or not is_where(answer.plan, problem.job.own):
+    if answer.plan is None or not is_where(answer.plan, problem.job.planning.own):
         return best
     own = replace(rounds.as_placed(its.priced, answer, answer.plan), is_own=True)
     if best is None:

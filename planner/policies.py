@@ -66,7 +66,7 @@ def _better(open_: Problem, planned: Planned, plan: Solve, limit: float, seed: i
 
     It is placed only where traffic counts as time, degrees follow others, or a component may be on several kinds of accelerators at once.
     """
-    workload = open_.job.workload
+    workload = open_.job.planning.workload
     if workload is None:
         return None
     if workload.bandwidth or planned.in_part or planned.question.over_kinds:
@@ -101,12 +101,14 @@ def nesting(plan: Solve, refused: Refused) -> Solve:
         return out or _price(found.planned, workload) > _price(flat, workload)
 
     def answer(problem: Problem) -> Answer:
-        found, workload = plan(problem), problem.job.workload
+        found, workload = plan(problem), problem.job.planning.workload
         if workload is None or not workload.nested or found.verdict == IMPOSSIBLE or (found.planned is not None and found.planned.proved):
             return found
         if was_heard():
             return found
-        flat = plan(replace(problem, job=replace(problem.job, workload=replace(workload, nested=False))))
+        flat = plan(
+            replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=replace(workload, nested=False))))
+        )
         if flat.planned is None or not is_worse(found, flat.planned, workload):
             return found
         bound = found.planned.bound if found.planned is not None else 0
@@ -126,7 +128,7 @@ def unless_all_sizes_are_read(plan: Solve) -> Solve:
     """How a problem is planned, given how one is of whose pools every size is known."""
 
     def answer(problem: Problem) -> Answer:
-        found, left = plan(problem), problem.job.sizes_not_read
+        found, left = plan(problem), problem.job.planning.sizes_not_read
         if not left:
             return found
         if found.planned is not None:

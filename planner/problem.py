@@ -37,7 +37,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
     Components whose ranks are given and that nothing relates to a planned one only hold their accelerators. `over_nodes`: tensor parallel
     groups that nothing is said of may lie over nodes, and so may processes where the framework lets them.
     """
-    key = (over_nodes, tuple(barred), workload, problem.job.workload, But(problem))
+    key = (over_nodes, tuple(barred), workload, problem.job.planning.workload, But(problem))
     return recent("questions", key, lambda: _asked(problem, workload, barred, over_nodes))
 
 
@@ -71,7 +71,7 @@ def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_
         whole=said.whole,
         not_fewer=said.not_fewer,
         in_step=said.in_step,
-        one_at_a_time=frozenset(pair for pair in problem.job.one_at_a_time if every.keys() >= set(pair)),
+        one_at_a_time=frozenset(pair for pair in problem.job.planning.one_at_a_time if every.keys() >= set(pair)),
         filling=said.filling,
         alone=frozenset(
             each.name
@@ -118,7 +118,7 @@ def _bound(ways: Sequence[Way], name: str) -> list[Parallel]:
 
 def _arranged(problem: Problem, names: frozenset[str]) -> tuple[Way, ...]:
     """What the ways of the framework say of these components. Those whose degrees are chosen have those that are, in whatever way."""
-    ways = tuple(way.among(names) for way in problem.job.ways)
+    ways = tuple(way.among(names) for way in problem.job.planning.ways)
     chosen = {name for name in problem.job.choices if all(name in way.shapes for way in ways)}
     return tuple(replace(way, shapes={name: its for name, its in way.shapes.items() if name not in chosen}) for way in ways)
 

@@ -43,7 +43,7 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
 
 
 def _options(problem: Problem, component: Component, timed: Timed | None, room: Room, batches: int) -> tuple[Option, ...]:
-    own, shapes = _in_ways(problem, component), problem.job.shapes.get(component.name, {})
+    own, shapes = _in_ways(problem, component), problem.job.planning.shapes.get(component.name, {})
     mine = problem.own_degrees(component)
     choices = sorted(problem.job.choices.get(component.name, tuple(own)), key=lambda each: each != mine)
     found: list[Option] = []
@@ -127,8 +127,10 @@ def undominated(
 def _in_ways(problem: Problem, component: Component) -> Mapping[Parallel, Shape | None]:
     """Degrees that a component has by itself and in the ways of its framework -> its shape with them, None for its own."""
     found: dict[Parallel, Shape | None] = {component.parallel: None}
-    shapes = [way.shapes[component.name] for way in problem.job.ways if component.name in way.shapes]
-    for shape in shapes if len(shapes) == len(problem.job.ways) else ():  # else they are its own, whatever becomes of them in a way
+    shapes = [way.shapes[component.name] for way in problem.job.planning.ways if component.name in way.shapes]
+    for shape in (
+        shapes if len(shapes) == len(problem.job.planning.ways) else ()
+    ):  # else they are its own, whatever becomes of them in a way
         found.setdefault(shape.parallel, shape)
     return found
 
@@ -173,7 +175,7 @@ def _timed(
 
 def _shares(problem: Problem, component: Component, amount: int, parallel: Parallel) -> bool:
     """Does all work that is dealt out, and what is sharded, divide among as many, and does the dialect take such a count with such degrees?"""
-    processes, known = amount // component.per_process, problem.job.accepted.get(component.name)
+    processes, known = amount // component.per_process, problem.job.planning.accepted.get(component.name)
     if known is not None and (amount, parallel) not in known:
         return False
     if not whole_groups(component.divided_among, amount, problem.divided(component.name, parallel)):

@@ -56,5 +56,5 @@ class But:
 
 def for_options(problem: Problem) -> tuple[But, Workload | None]:
     """All of a problem that the ways to run a component may depend on: not what a plan may take, nor whether something may lie inside another."""
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     return But(problem), None if workload is None else replace(workload, nested=False, budget=Budget())

@@ -43,7 +43,7 @@ def refusing(reading: Reading | None) -> Refuses:
         try:
             edits = dialect_named(file.dialect).write(replace(file, problem=placed), plan.assignment, plan.degrees)
         except UnusableInput as refusal:
-            return refusal.findings if problem.job.by_size else ()
+            return refusal.findings if problem.job.planning.by_size else ()
         if not edits:
             return ()
         machines = None if plan.cluster == its.cluster else replace(plan.cluster, declared=())

@@ -84,7 +84,7 @@ class Room:
     def _nodes_for(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
         """The ranks of those of its nodes that have the model and the memory that a component needs by itself."""
         model, need = model_of(problem, component), max(component.memory, component.offloaded)
-        if any(component.name in way.without for way in problem.job.ways):
+        if any(component.name in way.without for way in problem.job.planning.ways):
             need = 0  # where it is not started it needs none
         if component.runs is not None:
             return frozenset(node.rank for node in self.nodes[kind])
@@ -104,7 +104,7 @@ class Room:
             return own.most(component)
         places, size = self.places(problem, component, kind), self.group(problem, component)
         most = self.in_groups(places, size)
-        searched = component.runs is None and problem.job.laying is None
+        searched = component.runs is None and problem.job.planning.laying is None
         if searched and component.least <= (kept := min(self._kept(problem, component, places, size), default=most)):
             most = min(most, kept)  # where nothing is left, a placement says why
         return min(most, self._longest(problem, component, kind)) if component.contiguous and searched and most else most
@@ -127,7 +127,7 @@ class Room:
 
     def group(self, problem: Problem, component: Component) -> int:
         """How many accelerators of a component one node holds together, whatever its count is; 1 where nobody searches for its ranks."""
-        if component.runs is not None or problem.job.laying is not None:
+        if component.runs is not None or problem.job.planning.laying is not None:
             return 1
         if self.over_nodes:
             component = replace(
@@ -238,7 +238,7 @@ def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[Its]:
     for node in problem.cluster.nodes:
         if counts[node.rank]:
             found.setdefault((node.accelerator_model, node.accelerator_memory), []).append(node)
-    over_kinds = problem.job.workload is not None and problem.job.workload.over_kinds
+    over_kinds = problem.job.planning.workload is not None and problem.job.planning.workload.over_kinds
     of_models = not over_kinds and any(map(names_a_model, problem.components))
     kinds: dict[str, list[list[Node]]] = {}
     for (model, _), nodes in found.items():
@@ -316,8 +316,8 @@ def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[Its]
     them only where it must be within what is given, so that it may be nowhere else; where anybody else could share them, or traffic
     counts as time, there is no such kind.
     """
-    workload = problem.job.workload
-    if len(kinds) < 2 or problem.job.overlaps or problem.job.laying is not None or problem.related(IN_ORDER):
+    workload = problem.job.planning.workload
+    if len(kinds) < 2 or problem.job.overlaps or problem.job.planning.laying is not None or problem.related(IN_ORDER):
         return ()
     if workload is None or workload.bandwidth:
         return ()

@@ -44,14 +44,14 @@ def _is_on_one_node(problem: Problem, component: Component) -> bool:
 
 def widened(problem: Problem, widenings: Collection[str]) -> Iterator[tuple[str, Problem]]:
     """Each of these widenings of the scope, with the problem that it makes."""
-    job, workload = problem.job, problem.job.workload
+    job, workload = problem.job, problem.job.planning.workload
     if NESTED in widenings and (inside := with_nesting(problem)) is not None:
         yield NESTED, inside
     if SPANNING in widenings:
         parts = tuple(let_over_nodes(each) if _is_on_one_node(problem, each) else each for each in problem.components)
         yield SPANNING, replace(problem, job=replace(job, components=parts))
     if HETEROGENEOUS in widenings and workload is not None:
-        wide = replace(problem, job=replace(job, workload=replace(workload, heterogeneous=True)))
+        wide = replace(problem, job=replace(job, planning=replace(job.planning, workload=replace(workload, heterogeneous=True))))
         if may_span(wide):
             yield HETEROGENEOUS, on_all_models(wide)
 
@@ -63,18 +63,18 @@ def with_limits(widenings: Sequence[str]) -> str:
 
 def with_nesting(problem: Problem) -> Problem | None:
     """The problem with `nested: true`; None where its file says that already, or what its framework or its cost model takes is no matter of that."""
-    job, workload = problem.job, problem.job.workload
+    job, workload = problem.job, problem.job.planning.workload
     if workload is None or workload.nested or "nested" in workload.spans or workload.model == RLINF:
         return None
-    shares = job.capabilities.shares_accelerators and not job.ways
-    if job.laying is not None or job.overlaps or shares or _all_are_arranged(problem):
+    shares = job.capabilities.shares_accelerators and not job.planning.ways
+    if job.planning.laying is not None or job.overlaps or shares or _all_are_arranged(problem):
         return None
-    return replace(problem, job=replace(job, workload=replace(workload, nested=True)))
+    return replace(problem, job=replace(job, planning=replace(job.planning, workload=replace(workload, nested=True))))
 
 
 def _all_are_arranged(problem: Problem) -> bool:
     """Does the framework say of all that is planned whether it shares accelerators as a whole or not at all?"""
-    named = [{name for pair in (*way.together, *way.apart) for name in pair} for way in problem.job.ways]
+    named = [{name for pair in (*way.together, *way.apart) for name in pair} for way in problem.job.planning.ways]
     timed = [each.name for each in problem.components if each.timed and each.runs is None]
     return bool(named) and all(name in its for its in named for name in timed)
 
@@ -111,7 +111,7 @@ def may_span(problem: Problem) -> bool:
 
     Ranks of the file's own that are on several models widen the scope too: they are an answer.
     """
-    workload, models = problem.job.workload, {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
+    workload, models = problem.job.planning.workload, {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
     if workload is None or workload.over_kinds or len(models) < 2:
         return False
     if not workload.heterogeneous and not _own_spans(problem):
@@ -155,13 +155,13 @@ def as_spanning(problem: Problem, models: Models) -> Problem:
 
     On several models at once a component takes as long as on the slowest of them. The file's own ranks are left where they are on the same.
     """
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     if workload is None:
         return problem
     parts = tuple(on_models(problem, each, models[each.name]) if each.name in models else each for each in problem.components)
-    own = problem.job.own if all(its == models[name] for name, its in _own_models(problem).items() if name in models) else {}
+    own = problem.job.planning.own if all(its == models[name] for name, its in _own_models(problem).items() if name in models) else {}
     workload = replace(workload, over_kinds=True, on_models=dict(models))
-    return replace(problem, job=replace(problem.job, components=parts, workload=workload, own=own))
+    return replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, workload=workload, own=own)))
 
 
 def as_it_spans(problem: Problem, question: Question) -> Problem:
@@ -177,7 +177,7 @@ def _own_spans(problem: Problem) -> bool:
 
 def _own_models(problem: Problem) -> Models:
     """The models that open components are on by the file's own ranks."""
-    own = Assignment({name: runs for name, runs in problem.job.own.items() if problem[name].runs is None})
+    own = Assignment({name: runs for name, runs in problem.job.planning.own.items() if problem[name].runs is None})
     return {name: tuple(its) for name, its in counts_by_model(problem, own, own.runs).items()}
 
 

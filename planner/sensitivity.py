@@ -258,7 +258,7 @@ class Placeable:
     def _asked(self) -> Question:
         """The question as it was asked, by the estimates or without them, without what is ruled out."""
         for problem in (self.problem, without_estimates(self.problem)):
-            workload = problem.job.workload if problem is not None else None
+            workload = problem.job.planning.workload if problem is not None else None
             if problem is not None and workload is not None and asked(problem, workload, self.question.barred) == self.question:
                 return asked(problem, workload, (*self.question.barred, *self.out))
         return replace(self.question, barred=(*self.question.barred, *self.out))

@@ -41,8 +41,8 @@ def tied(plan: Solve, limit: float = 10.0, seed: int = 1, answer_interrupted: bo
     """
 
     def answer(problem: Problem) -> Answer:
-        if problem.job.not_read and not problem.job.followed:
-            return not_all_read(problem.job.not_read)
+        if problem.job.planning.not_read and not problem.job.planning.followed:
+            return not_all_read(problem.job.planning.not_read)
         leaders = {leader: problem.job.choices.get(leader, ()) for leader in problem.job.leaders}
         is_open = any(choices and choices != (problem.own_degrees(problem[name]),) for name, choices in leaders.items())
         of_models = [choices_of_models(each) for each in (each_choice(problem) if is_open else [problem])]
@@ -51,7 +51,7 @@ def tied(plan: Solve, limit: float = 10.0, seed: int = 1, answer_interrupted: bo
             return plan(every[0])
         some, left, least = cheapest_first(plan, every, limit, seed, answer_interrupted)
         answers = [its for _, its in sorted(some.items())]
-        unread = problem.job.not_read + sum(count for _, count in of_models)
+        unread = problem.job.planning.not_read + sum(count for _, count in of_models)
         open_ = left or unread > 0
         if all(its.verdict == IMPOSSIBLE for its in answers):
             if open_:
@@ -69,7 +69,7 @@ def tied(plan: Solve, limit: float = 10.0, seed: int = 1, answer_interrupted: bo
 
 def _named(choice: Problem, leaders: Sequence[str]) -> str:
     """A choice in words: its degrees of leaders, and its models of components."""
-    models = choice.job.workload.on_models if choice.job.workload else {}
+    models = choice.job.planning.workload.on_models if choice.job.planning.workload else {}
     degrees = [f"{choice[name].parallel} of `{name}`" for name in leaders]
     return listed([*degrees, *(f"`{name}` on {listed(its)}" for name, its in models.items())])
 
@@ -77,7 +77,7 @@ def _named(choice: Problem, leaders: Sequence[str]) -> str:
 def _questions(problem: Problem, planned: Planned | None) -> tuple[Question, ...]:
     """The questions of one choice, as they were answered in the end."""
     if planned is None:
-        return (asked(problem, problem.job.workload or Workload()),)
+        return (asked(problem, problem.job.planning.workload or Workload()),)
     return planned.parts or (planned.question,)
 
 
@@ -180,9 +180,9 @@ class Bounds:
 
     def _least(self, problem: Problem) -> int:
         """0 where nothing is known: of the file's own ranks, which may be no design."""
-        workload = problem.job.workload or Workload()
+        workload = problem.job.planning.workload or Workload()
         question = asked(problem, workload)
-        if problem.job.own or self.spent >= self.limit or was_heard():
+        if problem.job.planning.own or self.spent >= self.limit or was_heard():
             return 0
         if not all(question.options.values()):
             return ENDLESS

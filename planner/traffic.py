@@ -101,7 +101,7 @@ class Traffic:
 
 def costs_of_traffic(problem: Problem) -> Mapping[str, int]:
     """`Traffic.of_terms` of a problem; nothing where traffic does not count as time."""
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     return Traffic(problem, workload).of_terms if workload is not None and workload.bandwidth else {}
 
 

@@ -97,7 +97,7 @@ def may_lie_inside(problem: Problem) -> Problem | None:
     going = [each for each in problem.related(COLOCATED) if each.proposed]
     if not going:
         return None
-    workload = problem.job.workload or Workload()
+    workload = problem.job.planning.workload or Workload()
     every = [asked(each, workload).options for each in each_choice(problem)]
 
     def has_fewer(leader: str, follower: str) -> bool:
@@ -211,7 +211,7 @@ class Filling:
 
     def _names(self) -> list[str]:
         """The components with a range and no times that nothing binds to the count of others; none where the dialect lays out all."""
-        if self.problem.job.laying is not None:
+        if self.problem.job.planning.laying is not None:
             return []
         parts = ((name, self.problem[name]) for name in self.question.components if name in self.question.alone)
         return [name for name, its in parts if its.runs is None and its.timed is None and its.least < its.most < UNBOUNDED]

@@ -24,7 +24,7 @@ def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
             without_cpus.append(component.name)
         if component.host_memory and any(node.memory is None for _, node in places):
             without_memory.append(component.name)
-        started = component.name not in problem.job.not_started
+        started = component.name not in problem.job.planning.not_started
         nodes = [node for kind, node in places if kind == ACCELERATOR and started]
         if nodes and not component.memory:
             (guessed if component.estimate else silent).append(component.name)

@@ -120,8 +120,8 @@ def an_embodied_file(source: random.Random, machines: str) -> str:
 
 
 def planned(reading: Reading) -> Answer:
-    assert reading.problem is not None and reading.problem.job.workload is not None
-    return plan(reading.problem, reading.problem.job.workload, solve)
+    assert reading.problem is not None and reading.problem.job.planning.workload is not None
+    return plan(reading.problem, reading.problem.job.planning.workload, solve)
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_what_is_planned_is_written_and_verifies_at_both_levels(make: Any) -> No
             counts["not right as it is"] += 1
             continue
         reading = loaded(text, machines).to_solve
-        if reading.problem is not None and not reading.problem.job.own:
+        if reading.problem is not None and not reading.problem.job.planning.own:
             counts["not planned, with a reason"] += 1
             assert any(finding.code == "PW604" for finding in reading.findings), text
             continue

@@ -26,7 +26,7 @@ NOTHING = Shown([], {}, False)
 
 def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve: Callable[[Problem], Answer], verbose: bool) -> Shown:
     """What is shown of the account; nothing where no component says its time. `solve` answers further questions."""
-    if question.job.workload is None:
+    if question.job.planning.workload is None:
         return NOTHING
     from ...planner.accounting import account, given
     from ...planner.sensitivity import SEARCHES

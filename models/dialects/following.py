@@ -57,7 +57,7 @@ def following(job: Job, leaders: Sequence[str], job_with: JobWith) -> tuple[Job,
     tied, leading = dict[str, str](), list[str]()
     for leader, choices in alone.items():
         followers = [name for its in choices.values() if isinstance(its, Job) for name in _followers(job, its)]
-        leading += [leader] if followers or leader in job.tied.values() else []
+        leading += [leader] if followers or leader in job.planning.tied.values() else []
         tied = {**dict.fromkeys(followers, leader), **tied}  # one can follow several: each choice of all of them is read
     refused = any(isinstance(its, str) for choices in alone.values() for its in choices.values())
     if refused and prod(map(len, job.choices.values())) <= MOST_READ:
@@ -69,12 +69,17 @@ def following(job: Job, leaders: Sequence[str], job_with: JobWith) -> tuple[Job,
         its = job_with(degrees) if len(leading) > 1 else alone[leading[0]][chosen[0]]
         tried.append((degrees, its))
         if isinstance(its, Job):
-            found.append(Followed(degrees, _changes(job, its), its.ways, its.accepted or job.accepted))
+            found.append(Followed(degrees, _changes(job, its), its.planning.ways, its.planning.accepted or job.planning.accepted))
     left = prod(len(job.choices[name]) for name in offered) - prod(map(len, offered.values()))
     if found:
-        return replace(job, tied={**job.tied, **tied}, followed=tuple(found), not_read=left, workload=_told(job, offered)), ()
+        return replace(
+            job,
+            planning=replace(
+                job.planning, tied={**job.planning.tied, **tied}, followed=tuple(found), not_read=left, workload=_told(job, offered)
+            ),
+        ), ()
     if tried and left:  # which of the others is refused nobody knows, nor what follows from it
-        return replace(job, not_read=left, workload=_told(job, offered)), ()
+        return replace(job, planning=replace(job.planning, not_read=left, workload=_told(job, offered))), ()
     return job, none_left(job, tried)
 
 
@@ -96,11 +101,11 @@ def _soon_read(job: Job, names: Sequence[str]) -> dict[str, Sequence[Parallel]]:
 def _told(job: Job, offered: MappingType[str, Sequence[Parallel]]) -> Workload | None:
     """The workload, with what was not read."""
     every, read = prod(len(job.choices[name]) for name in offered), prod(map(len, offered.values()))
-    if job.workload is None or read == every:
-        return job.workload
+    if job.planning.workload is None or read == every:
+        return job.planning.workload
     kept = "; ".join(f"`{name}` {_some(its)}" for name, its in offered.items() if len(its) < len(job.choices[name]))
     said = f"degrees: {read} of {every:,} choices of all components together are planned, of the shortest times: {kept}"
-    return replace(job.workload, assumed=(*job.workload.assumed, said))
+    return replace(job.planning.workload, assumed=(*job.planning.workload.assumed, said))
 
 
 def _some(degrees: Sequence[Parallel]) -> str:
@@ -113,11 +118,13 @@ def _followers(job: Job, its: Job) -> Iterator[str]:
     """The components that are planned, have no choice of their own, and are otherwise, or on other counts, in another job than in the first."""
     changes = _changes(job, its)
     for each in job.components:
-        judged = each.name in job.accepted and each.name in its.accepted
-        if each.runs is None and (each.timed or judged) and each.name not in {*job.choices, *job.tied}:
-            before, after = (_in_ways(ways, each.name) for ways in (job.ways, its.ways))
+        judged = each.name in job.planning.accepted and each.name in its.planning.accepted
+        if each.runs is None and (each.timed or judged) and each.name not in {*job.choices, *job.planning.tied}:
+            before, after = (_in_ways(ways, each.name) for ways in (job.planning.ways, its.planning.ways))
             named = changes[each.name].named if each.name in changes else {}
-            otherwise = (len(before) == len(after) and before != after) or (judged and job.accepted[each.name] != its.accepted[each.name])
+            otherwise = (len(before) == len(after) and before != after) or (
+                judged and job.planning.accepted[each.name] != its.planning.accepted[each.name]
+            )
             if any(field in named for field in _TELLING) or otherwise:
                 yield each.name
 

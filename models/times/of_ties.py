@@ -35,27 +35,33 @@ def with_degrees(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
     With other degrees than the file's own, its own placement is none that could be kept.
     """
     job = problem.job
-    if not degrees and not job.tied:
+    if not degrees and not job.planning.tied:
         return problem
-    all_of_them = dict(degrees) if job.followed else {**degrees, **{name: degrees[its] for name, its in job.tied.items() if its in degrees}}
+    all_of_them = (
+        dict(degrees)
+        if job.planning.followed
+        else {**degrees, **{name: degrees[its] for name, its in job.planning.tied.items() if its in degrees}}
+    )
     components = tuple(replace(each, parallel=all_of_them.get(each.name, each.parallel)) for each in job.components)
     if choice := followed(problem, degrees):
         named = {name: changed.named for name, changed in choice.changes.items()}
         components = tuple(replace(each, **named.get(each.name, {})) for each in components)  # type: ignore[arg-type]
-        job = replace(job, ways=choice.ways, accepted=choice.accepted)
+        job = replace(job, planning=replace(job.planning, ways=choice.ways, accepted=choice.accepted))
     choices = {name: its for name, its in job.choices.items() if name not in degrees}
-    own = job.own if all(problem.own_degrees(problem[name]) == its for name, its in degrees.items()) else {}
-    return replace(problem, job=replace(job, components=components, choices=choices, own=own, tied={}, followed=()))
+    own = job.planning.own if all(problem.own_degrees(problem[name]) == its for name, its in degrees.items()) else {}
+    return replace(
+        problem, job=replace(job, components=components, choices=choices, planning=replace(job.planning, own=own, tied={}, followed=()))
+    )
 
 
 def each_choice(problem: Problem) -> Iterator[Problem]:
     """The problem with each choice of the degrees that others follow, but for those that its framework refuses; itself where none do."""
     leaders = {leader: choices for leader in problem.job.leaders if (choices := problem.job.choices.get(leader))}
-    known = {tuple(each.degrees.get(name) for name in leaders) for each in problem.job.followed}
+    known = {tuple(each.degrees.get(name) for name in leaders) for each in problem.job.planning.followed}
     every = product(*leaders.values())
     return (with_degrees(problem, dict(zip(leaders, chosen))) for chosen in every if not known or chosen in known)
 
 
 def followed(problem: Problem, degrees: Mapping[str, Parallel]) -> Followed | None:
     """What follows from these degrees, where that is more than that others have the same."""
-    return next((each for each in problem.job.followed if each.degrees == degrees), None)
+    return next((each for each in problem.job.planning.followed if each.degrees == degrees), None)

@@ -13,7 +13,9 @@ from ..planning.workload import Timed
 
 def times_with(job: Job, degrees: Mapping[str, Parallel]) -> dict[str, Timed]:
     """Component -> its times, of those that have some: with what follows from the choice, and of those with `degrees` what holds with these."""
-    changes = next((each.changes for each in job.followed if all(degrees.get(name) == its for name, its in each.degrees.items())), {})
+    changes = next(
+        (each.changes for each in job.planning.followed if all(degrees.get(name) == its for name, its in each.degrees.items())), {}
+    )
     found = {}
     for each in job.components:
         changed = changes.get(each.name)

@@ -171,7 +171,7 @@ def are_compared(problem: Problem) -> bool:
 def is_anywhere(problem: Problem, hosts: Hosts) -> bool:
     """Does it follow of each of these components from its accelerators alone whether they will do, whatever else is asked of it?"""
     job, names = problem.job, {component.name for host in hosts for component in host.components}
-    if problem.caps or problem.unlike or job.laying is not None or names & set(job.choices):
+    if problem.caps or problem.unlike or job.planning.laying is not None or names & set(job.choices):
         return False
     return all(host.kind == ACCELERATOR for host in hosts) and not any(not names.isdisjoint(pair) for pair in job.in_step)
 
@@ -246,7 +246,7 @@ def _given(problem: Problem, host: Bundle, placed: Assignment) -> Problem:
 def is_one_range(problem: Problem, hosts: Hosts) -> bool:
     """Is there one open bundle alone around given ones, and do its accelerators follow from where its range begins and how long it is?"""
     job, (host, *others) = problem.job, hosts
-    if others or host.kind != ACCELERATOR or not host.contiguous or problem.caps or problem.unlike or job.laying is not None:
+    if others or host.kind != ACCELERATOR or not host.contiguous or problem.caps or problem.unlike or job.planning.laying is not None:
         return False
     return not any(each.stride > 1 or each.any_order or each.pins or each.name in job.choices for each in host.components)
 

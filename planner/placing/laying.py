@@ -31,7 +31,7 @@ def laid_out(place: Solve, refused: Refuses = nobody) -> Solve:
     """
 
     def answer(problem: Problem) -> Answer:
-        laying = problem.job.laying
+        laying = problem.job.planning.laying
         if laying is None:
             return place(problem)
         sizes = {component.name: component.least for component in problem.components}
@@ -93,7 +93,7 @@ def _at(problem: Problem, runs: Laid, whole: bool) -> Problem:
     components = tuple(
         replace(each, runs=runs[each.name], server=server(each)) if each.name in runs else each for each in problem.components
     )
-    return replace(problem, job=replace(job, components=components, laying=None, accepted={}, choices={}))
+    return replace(problem, job=replace(job, components=components, choices={}, planning=replace(job.planning, laying=None, accepted={})))
 
 
 def _is_torn(problem: Problem, component: Component, runs: Laid) -> bool:

@@ -44,7 +44,11 @@ def placing(problem: Problem, question: Question, design: Design, open_: Mapping
     problem = replace(problem, job=replace(problem.job, relations=asked_for))
     relations = (*asked_for, *_sharing(problem, question, design, open_))
     job = replace(
-        problem.job, components=components, choices=choices, relations=relations, workload=None, ways=(), own={}, not_started=idle
+        problem.job,
+        components=components,
+        choices=choices,
+        relations=relations,
+        planning=replace(problem.job.planning, workload=None, ways=(), own={}, not_started=idle),
     )
     return replace(problem, job=job)
 
@@ -59,7 +63,7 @@ def _is_followed(relation: Relation, design: Design) -> bool:
 
 def _shapes(problem: Problem, design: Design) -> dict[str, Shape]:
     """What the dialect makes of components with the degrees that were chosen, where that is not as they are."""
-    known = ((name, its.get(design.options[name].parallel)) for name, its in problem.job.shapes.items() if name in design.options)
+    known = ((name, its.get(design.options[name].parallel)) for name, its in problem.job.planning.shapes.items() if name in design.options)
     return {name: shape for name, shape in known if shape is not None}
 
 
@@ -151,7 +155,12 @@ def decided(problem: Problem, answer: Answer) -> Problem:
         )
         for each in placed.components
     )
-    return replace(placed, job=replace(placed.job, components=components, laying=None, accepted={}, choices={}, overlaps={}))
+    return replace(
+        placed,
+        job=replace(
+            placed.job, components=components, choices={}, overlaps={}, planning=replace(placed.job.planning, laying=None, accepted={})
+        ),
+    )
 
 
 def _lies_around(problem: Problem) -> bool:
@@ -164,7 +173,7 @@ def _lies_around(problem: Problem) -> bool:
 
 def _is_over_given(placed: Problem, answer: Answer) -> bool:
     """Was it laid out by the dialect, or may what was chosen lie over what is given?"""
-    return answer.planned is not None and (placed.job.laying is not None or bool(placed.job.overlaps))
+    return answer.planned is not None and (placed.job.planning.laying is not None or bool(placed.job.overlaps))
 
 
 def chosen(problem: Problem, answer: Answer) -> Problem:
@@ -175,7 +184,9 @@ def chosen(problem: Problem, answer: Answer) -> Problem:
         return problem
 
     placed = placing(problem, planned.question, planned.best.design)
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     if workload is not None and workload.bandwidth:  # by which placements are still weighed (see answering.py)
-        placed = replace(placed, job=replace(placed.job, workload=Workload(bandwidth=workload.bandwidth)))
+        placed = replace(
+            placed, job=replace(placed.job, planning=replace(placed.job.planning, workload=Workload(bandwidth=workload.bandwidth)))
+        )
     return placed

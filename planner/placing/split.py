@@ -56,7 +56,7 @@ class Split:
 def is_separable(problem: Problem, hosts: Hosts) -> bool:
     """Is all that is asked of these components that they have so many accelerators, in whole groups on each node, and beside whom?"""
     job, names = problem.job, {component.name for host in hosts for component in host.components}
-    if problem.caps or problem.unlike or job.laying is not None or names & set(job.choices):
+    if problem.caps or problem.unlike or job.planning.laying is not None or names & set(job.choices):
         return False
     if any(host in inner for host, inner in hosts.items()) or not all(_is_plain(problem, host) for host in hosts):
         return False

@@ -33,7 +33,7 @@ MOST = 10_000
 def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
     """What a search for counts would find impossible, and of what: a component that can be run in no way, or a budget that is too small."""
     if (
-        problem.job.laying is not None
+        problem.job.planning.laying is not None
         or problem.job.overlaps
         or may_span(problem)
         or overlaps(problem, [each for each in problem.components if each.timed])
@@ -42,7 +42,7 @@ def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
     if _ways(problem) > MOST:
         return
     workload = replace(workload, heeds_estimates=False)  # an estimate makes nothing impossible
-    problem = replace(problem, job=replace(problem.job, workload=workload))
+    problem = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
     question = asked(problem, workload)
     if (known := by_given_ranks(problem, question)) is not None:
         yield from known.findings if known.verdict == IMPOSSIBLE else ()

@@ -47,7 +47,7 @@ def without_options(problem: Problem, question: Question, helps: Helps | None = 
     for name, its in question.options.items():
         if not its:
             finding = with_given(problem, name, holding, _no_way(problem, problem[name], space, helps))
-            own, worker = problem.job.own, question.idle.workers.get(name)
+            own, worker = problem.job.planning.own, question.idle.workers.get(name)
             if worker is not None and own.get(name) in (None, own.get(worker)):  # the file itself has it nowhere, or where it is idle
                 finding = replace(finding, help=f"{finding.help}{without_hints(worker)}")
             yield finding
@@ -217,7 +217,7 @@ def too_wide(problem: Problem, component: Component, space: Room) -> Lacking | N
 
 def _lies_over_nodes(problem: Problem, component: Component) -> bool:
     """Has it ranks of its own with a group over nodes, where its framework takes these?"""
-    own, able = problem.job.own.get(component.name), problem.job.capabilities
+    own, able = problem.job.planning.own.get(component.name), problem.job.capabilities
     tp = problem.divided(component.name, problem.own_degrees(component)).tp
     return (
         own is not None and able.groups_may_cross and bool(groups_over_nodes(tp, Assignment({component.name: own}).repeats(component.name)))
@@ -226,7 +226,7 @@ def _lies_over_nodes(problem: Problem, component: Component) -> bool:
 
 def too_many(problem: Problem, component: Component, space: Room) -> Lacking | None:
     """Where the smallest of its replicas takes more accelerators than there are that it may use."""
-    shapes = problem.job.shapes.get(component.name, {})
+    shapes = problem.job.planning.shapes.get(component.name, {})
     if any(not each.least for each in shapes.values()):
         return None  # what a process takes then depends on its framework's way
     choices = problem.job.choices.get(component.name, (component.parallel,))

@@ -92,7 +92,7 @@ def _named(model: str, count: int) -> str:
 def wider(problem: Problem, tried: Tried, left_out: Collection[str]) -> Change | None:
     """What to write, where a wider scope has a plan; each widening is tried once."""
     for name, wide in widened(problem, left_out):
-        if (workload := wide.job.workload) is not None and tried(wide, workload):
+        if (workload := wide.job.planning.workload) is not None and tried(wide, workload):
             told = f"no counts and degrees keep to everything that is asked {with_limits([name])}"
             return Change(told, f"write `scope: [{name}]` in `plan`, which lets {WIDENS[name]}", span=workload.span)
     return None
@@ -100,7 +100,7 @@ def wider(problem: Problem, tried: Tried, left_out: Collection[str]) -> Change |
 
 def of_other_models(problem: Problem, tried: Tried) -> Change | None:
     """What to allow, where components may use one model of accelerators alone: of one component if that is enough."""
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     models = {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
     names = [each.name for each in problem.hinted if each.accelerator_model and models - {each.accelerator_model}]
     if workload is None or not names:
@@ -139,7 +139,7 @@ def eased(problem: Problem, workload: Workload, tried: Tried, left_out: Collecti
         yield found.help
     if found := of_other_models(problem, tried):
         yield found.help
-    if problem.job.laying is not None:
+    if problem.job.planning.laying is not None:
         yield more_nodes(problem, workload, tried)
 
 

@@ -167,7 +167,7 @@ def more(problem: Problem, question: Question, workload: Workload, searched: Ask
     if found.best is None:
         return None
     several_models = len({node.accelerator_model for node in problem.cluster.nodes if node.accelerators}) > 1
-    least, need, laid_out = at_least(found) + question.held, found.best.design.held(question), problem.job.laying is not None
+    least, need, laid_out = at_least(found) + question.held, found.best.design.held(question), problem.job.planning.laying is not None
     if need <= have:
         told = f"{need} {plural('accelerator', need)} would be enough, and those that each component may use do not go together"
         if not laid_out:

@@ -45,7 +45,7 @@ class IdleAccelerators:
                 idle.append((nodes, rest))
         count = sum(rest.bit_count() * len(nodes) for nodes, rest in idle)
         if used and count:
-            reserved, workload = problem.job.capabilities.reserves_nodes, problem.job.workload
+            reserved, workload = problem.job.capabilities.reserves_nodes, problem.job.planning.workload
             warns = reserved or (count < used and workload is None)
             message = f"{count} of {with_noun(total, 'accelerator')} {are(count)} held by no component"
             message += ", on nodes that are reserved whole" if reserved else ""

@@ -29,10 +29,10 @@ def at_least(problem: Problem, moved: Set[str] = frozenset()) -> int:
     are components whose given ranks a search gives up: it may put others on their accelerators. Where more than their degrees follows from
     a choice, it is the least of any choice.
     """
-    if problem.job.followed:
+    if problem.job.planning.followed:
         from ...models.times.of_ties import with_degrees
 
-        return min(at_least(with_degrees(problem, each.degrees), moved) for each in problem.job.followed)
+        return min(at_least(with_degrees(problem, each.degrees), moved) for each in problem.job.planning.followed)
     sets = [its for members in holders(problem) if (its := tuple(each for each in members if problem.kind(each) == ACCELERATOR))]
     found = [members for members in sets if all(each.runs is None for each in members)]
     within = _within(problem, sets)
@@ -61,7 +61,7 @@ def _within(problem: Problem, sets: Iterable[Members]) -> Within:
 def _least(problem: Problem, members: Members) -> int:
     """What components on the same accelerators need, with the degrees that need least."""
     job = problem.job
-    choices = [job.choices.get(job.tied.get(each.name, each.name), (each.parallel,)) for each in members]
+    choices = [job.choices.get(job.planning.tied.get(each.name, each.name), (each.parallel,)) for each in members]
     least = max(each.least for each in members)
     if prod(map(len, choices)) > MOST_CHOICES:
         return max(_least(problem, (each,)) for each in members) if len(members) > 1 else least
@@ -71,7 +71,7 @@ def _least(problem: Problem, members: Members) -> int:
 
 def _step(problem: Problem, component: Component, parallel: Parallel) -> int:
     """What its count is a multiple of with these degrees, in the processes that the dialect makes of it then."""
-    shape = problem.job.shapes.get(component.name, {}).get(parallel)
+    shape = problem.job.planning.shapes.get(component.name, {}).get(parallel)
     if shape is None:
         return replace(component, parallel=parallel).step
     return replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel).step
@@ -97,7 +97,7 @@ def _that_share(problem: Problem, sets: list[Members], needing: list[int], withi
         for other in {number[name] for name in within[sets[index][0].name] if name in number} - {index}:
             found[index].add(other)
             found[other].add(index)
-    if problem.job.workload is None:
+    if problem.job.planning.workload is None:
         return found
     said = {frozenset(pair) for pair in _said_to_be_apart(problem)}
     in_turn = [index for index in needing if any(each.timed for each in sets[index])]

@@ -105,16 +105,33 @@ def needs_of(problem: Problem, document: Document, unknown: Container[str] = (),
     cpus = sum(need.cpus for need in each)
     there = cluster.total() if counted else None
     searched = planned.job if planned is not None else problem.job
-    least = at_least(_as_searched(problem, searched), frozenset(searched.own))
+    least = at_least(_as_searched(problem, searched), frozenset(searched.planning.own))
     return Needs(
-        each, used, touched, least, there, len(cluster.nodes), idle if counted else 0, cpus, searched.not_read, searched.sizes_not_read
+        each,
+        used,
+        touched,
+        least,
+        there,
+        len(cluster.nodes),
+        idle if counted else 0,
+        cpus,
+        searched.planning.not_read,
+        searched.planning.sizes_not_read,
     )
 
 
 def _as_searched(problem: Problem, searched: Job) -> Problem:
     """The problem with the degrees that a search chooses from, and what follows from them."""
     job = replace(
-        problem.job, choices=searched.choices, tied=searched.tied, followed=searched.followed, shapes=searched.shapes, ways=searched.ways
+        problem.job,
+        choices=searched.choices,
+        planning=replace(
+            problem.job.planning,
+            tied=searched.planning.tied,
+            followed=searched.planning.followed,
+            shapes=searched.planning.shapes,
+            ways=searched.planning.ways,
+        ),
     )
     return replace(problem, job=job)
 

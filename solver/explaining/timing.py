@@ -21,7 +21,7 @@ MAX_ROWS = 4
 
 def timed_of(problem: Problem) -> tuple[Demanded, ...]:
     """The times of each component, then what the job is chosen by; nothing where no component has times."""
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     if workload is None:
         return ()
     found = [each for component in problem.components for each in _times(component)]

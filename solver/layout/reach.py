@@ -7,8 +7,6 @@ from .cell import Cell
 from .cells.allowed_nodes import nodes_in_reach
 from .layout import Layout
 from .pool import Masks
-from .within.inside import company
-
 
 
 def in_reach(layout: Layout, bundle: Bundle) -> list[Cell]:

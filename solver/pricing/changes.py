@@ -48,7 +48,7 @@ def on_other_machines(
             found.append((f"--nodes {text}", changed))
         if (
             isinstance(changed, Problem)
-            and problem.job.accepted
+            and problem.job.planning.accepted
             and taken_on is None
             and len(changed.cluster.nodes) > len(problem.cluster.nodes)
         ):
@@ -60,7 +60,7 @@ def on_other_machines(
         else:
             found.append((f"--lose {','.join(words)}", left))
     _refuse(findings)
-    if taken_on is None or not problem.job.accepted:
+    if taken_on is None or not problem.job.planning.accepted:
         return found
     return [(name, replace(each, job=_taken(each.job, taken_on(each.cluster)))) for name, each in found]
 
@@ -68,11 +68,8 @@ def on_other_machines(
 def _taken(job: Job, there: Job | None) -> Job:
     """The job with the counts that its framework takes of it where it is read elsewhere, of each choice of degrees."""
     if there is None:
-        return replace(job, accepted={}, followed=(), not_read=0, sizes_not_read=0)
-    return replace(
-        job, accepted=there.accepted, choices=there.choices, tied=there.tied, followed=there.followed, not_read=there.not_read,
-        sizes_not_read=there.sizes_not_read, by_size=there.by_size,
-    )  # fmt: skip
+        return replace(job, planning=replace(job.planning, accepted={}, followed=(), not_read=0, sizes_not_read=0))
+    return replace(job, choices=there.choices, planning=replace(job.planning, accepted=there.planning.accepted, tied=there.planning.tied, followed=there.planning.followed, not_read=there.planning.not_read, sizes_not_read=there.planning.sizes_not_read, by_size=there.planning.by_size))  # fmt: skip
 
 
 def _not_known(text: str) -> Finding:

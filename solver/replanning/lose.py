@@ -28,8 +28,12 @@ def lose(problem: Problem, lost: Collection[int]) -> Problem:
         _dealt_anew(problem, component, left) if component.name in problem.job.in_turn else _on_the_rest(component, left)
         for component in problem.components
     )
-    own = {name: _renumbered(runs, left) for name, runs in problem.job.own.items() if all(run.node in left for run in runs)}
-    return replace(problem, cluster=without_nodes(problem.cluster, lost), job=replace(problem.job, components=components, own=own))
+    own = {name: _renumbered(runs, left) for name, runs in problem.job.planning.own.items() if all(run.node in left for run in runs)}
+    return replace(
+        problem,
+        cluster=without_nodes(problem.cluster, lost),
+        job=replace(problem.job, components=components, planning=replace(problem.job.planning, own=own)),
+    )
 
 
 def _on_the_rest(component: Component, left: dict[int, int]) -> Component:

@@ -40,7 +40,7 @@ def moves(question: Problem, before: Plan, now: Plan) -> Moves:
     # The term counts too what ends because less is asked for than could be: of what moves it is as far from its bound.
     open_still = next((term.value - term.bound for term in now.terms if term.name == MovesTerm.name), 0)
     # What the framework lays out by itself, or lies over what is given, is not searched for the fewest moves.
-    searched = question.job.laying is None and not question.job.overlaps
+    searched = question.job.planning.laying is None and not question.job.overlaps
     least = max(0, sum(part.moved for part in parts) - open_still) if searched else 0
     shown = tuple(part for part in dealt if part.before)
     told = tuple((term.name, term.value) for term in before.terms)

@@ -119,7 +119,7 @@ def test_what_is_planned_and_written_is_planned_again(made: Callable[[random.Ran
         text, cluster = made(chance, nodes, each), read_shorthand(f"{nodes}x{each}xH100")
         first = read(Source("train.yaml", text), cluster, made.__name__, "training")
         before = first.to_solve
-        if before.problem is None or verify(first).errors or not before.problem.job.own:
+        if before.problem is None or verify(first).errors or not before.problem.job.planning.own:
             found["faulty"] += 1
             continue
         answer = solved(before)

@@ -51,14 +51,14 @@ def profiled(file: Path) -> str:
 def planned(reading: Reading, composer: Composer, counts: Counter[str]) -> None:
     """Solves, writes, and verifies one file."""
     anew = reading.to_solve
-    if anew.problem is None or not anew.problem.job.own:
+    if anew.problem is None or not anew.problem.job.planning.own:
         counts["not planned"] += 1
         assert any(finding.code in ("PW604", "PW011") for finding in anew.findings) or anew.failed, reading.source.name
         return
     errors = {finding.code for finding in verify(anew).errors}
     assert not errors, f"{reading.source.name}: {errors}"
-    assert anew.problem.job.workload is not None
-    answer = plan(anew.problem, anew.problem.job.workload, solve)
+    assert anew.problem.job.planning.workload is not None
+    answer = plan(anew.problem, anew.problem.job.planning.workload, solve)
     if answer.plan is None:
         counts[f"no plan: {answer.verdict}"] += 1
         return

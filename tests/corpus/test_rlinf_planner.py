@@ -96,8 +96,8 @@ def ours(root: dict[str, Any], each: int) -> tuple[Problem, Workload]:
     reading = rlinf.read(
         Document.of(Source("run.yaml", text)), read_shorthand(f"{root['cluster']['num_nodes']}x{each}"), "placement"
     ).to_solve
-    assert not reading.failed and reading.problem is not None and reading.problem.job.workload is not None, text
-    return reading.problem, reading.problem.job.workload
+    assert not reading.failed and reading.problem is not None and reading.problem.job.planning.workload is not None, text
+    return reading.problem, reading.problem.job.planning.workload
 
 
 def tables_agree(root: dict[str, Any], problem: Problem, workload: Workload, theirs: dict[str, Any]) -> bool:

@@ -67,7 +67,7 @@ def test_what_is_planned_and_written_verifies() -> None:
         errors = [each for each in verify(again).errors if not any(words in each.message for words in ACROSS)]
         wrong += [f"{each.code} {each.message}\n{after}" for each in errors]
         assert again.problem is not None
-        for name in before.problem.job.own:
+        for name in before.problem.job.planning.own:
             assert list(seats(again.problem[name].runs or ())) == list(seats(answer.plan.assignment.of(name))), after
         found["degrees" if answer.plan.degrees else "counts"] += not errors
     print(found)

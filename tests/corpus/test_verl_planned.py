@@ -50,7 +50,7 @@ def test_what_is_planned_and_written_verifies(program: str) -> None:
         first = reading_of(text, question.nodes[:4])
         before, known = first.to_solve, {(each.code, each.subject) for each in verify(first).errors}
         refused = any("verl refuses every size" in each.message for each in before.findings)
-        if before.problem is None or before.problem.job.laying is None or verify(before).errors or refused:
+        if before.problem is None or before.problem.job.planning.laying is None or verify(before).errors or refused:
             found["faulty"] += 1
             continue
         answer = Solver(solve, 2.0, 1)(before.problem)

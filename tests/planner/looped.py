@@ -29,7 +29,9 @@ def timed(name: str, least: int, most: int, seconds: int = 60, power: float = 1.
 
 def planned(asked_for: Problem, workload: Workload = CHAIN, place: Callable[[Problem], Answer] = solve) -> tuple[Answer, Planned]:
     """The answer, which has a plan."""
-    answer = plan(replace(asked_for, job=replace(asked_for.job, workload=workload)), workload, place)
+    answer = plan(
+        replace(asked_for, job=replace(asked_for.job, planning=replace(asked_for.job.planning, workload=workload))), workload, place
+    )
     assert answer.plan is not None, answer.findings
     assert answer.planned is not None
     return answer, answer.planned

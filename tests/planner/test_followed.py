@@ -80,6 +80,6 @@ plan: {workflow: a -> b -> c -> d -> e}
     )
     problem = pw.load(tmp_path / "job.yaml").problem
     assert problem is not None
-    question = asked(problem, problem.job.workload or Workload())
+    question = asked(problem, problem.job.planning.workload or Workload())
     assert question.together == {("a", "b")}
     assert question.within == {(one, other) for one, other in ("bc", "cd", "ac", "ad", "bd")}

@@ -32,7 +32,7 @@ def timed(name: str, least: int, most: int) -> Component:
 
 def job(workload: Workload) -> Problem:
     asked_for = problem(cluster({"count": 8}, {"count": 8}), REWARD, timed("rollout", 2, 8), timed("actor", 2, 2))
-    return replace(asked_for, job=replace(asked_for.job, workload=workload))
+    return replace(asked_for, job=replace(asked_for.job, planning=replace(asked_for.job.planning, workload=workload)))
 
 
 def test_more_than_the_budget_is_told_of_all_components() -> None:

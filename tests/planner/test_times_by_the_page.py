@@ -234,8 +234,8 @@ def test_times_are_those_of_the_page(files: int, cost_model: str, tmp_path: Path
         file = a_file(Random(f"times {cost_model} {number}"), cost_model)
         path.write_text(yaml.safe_dump(file, sort_keys=False), "utf-8")
         problem = pw.load(path).problem
-        assert problem is not None and problem.job.workload is not None
-        question = asked(problem, problem.job.workload)
+        assert problem is not None and problem.job.planning.workload is not None
+        question = asked(problem, problem.job.planning.workload)
         with localcontext() as context:
             context.prec = 40
             wrong = list(wrong_options(file, question))

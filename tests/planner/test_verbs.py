@@ -71,7 +71,7 @@ def test_the_question_of_the_placement_has_what_was_chosen_and_its_own_answer(fi
     problem = pw.load(file).problem
     assert problem is not None
     placed = decided(problem, answer)
-    assert placed.job.workload is None
+    assert placed.job.planning.workload is None
     assert {each.name: (each.least, each.most) for each in placed.components} == {
         "rollout": (16, 16), "inference": (16, 16), "actor": (16, 16),
     }  # fmt: skip

@@ -43,7 +43,9 @@ def test_few_idle_accelerators_are_a_warning_many_are_not() -> None:
 def timed(question: Problem, workload: Workload, reserves: bool = False) -> Problem:
     """The same job, of whose components it is known how long they take."""
     capabilities = replace(question.job.capabilities, reserves_nodes=reserves)
-    return replace(question, job=replace(question.job, workload=workload, capabilities=capabilities))
+    return replace(
+        question, job=replace(question.job, capabilities=capabilities, planning=replace(question.job.planning, workload=workload))
+    )
 
 
 IDLE = "3 of 8 accelerators are held by no component"

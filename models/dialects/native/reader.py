@@ -17,6 +17,7 @@ from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared, meant, read_shorthand
 from ...part import among
+from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import Reading
 from ...text.document import Document
@@ -90,7 +91,9 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     known, assumed = with_usual_phases(kept, values.get("plan"))
     workload = read_plan(values.get("plan"), known, findings, faulty=faulty | (set(every) - there), cluster=cluster)
     workload = workload and replace(workload, assumed=(*workload.assumed, *assumed))
-    return Problem(cluster, Job(known, relations, allowed, open_, shares, links=links, preference=preference, workload=workload))
+    return Problem(
+        cluster, Job(known, relations, allowed, open_, shares, links=links, preference=preference, planning=PlanningSpec(workload=workload))
+    )
 
 
 def _cluster(written: Value | None, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:

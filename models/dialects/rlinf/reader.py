@@ -13,6 +13,7 @@ from ...hints.said import may_leave_degrees
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared
+from ...planning.spec import PlanningSpec
 from ...planning.workload import Workload
 from ...problem import Problem
 from ...reading import Reading
@@ -181,11 +182,7 @@ class Reader(Skeleton):
         has_own = {each.name for each in mode.components if written and (each.runs is not None or "placement" in each.spans)}
         open_ = {name: degrees for name, degrees in said.choices.items() if name not in mode.shaped | has_own}
         notices = {**CAPABILITIES.notices, **AT_PLACEMENT} if mode.packs else CAPABILITIES.notices
-        return Job(
-            mode.components, (*mode.relations, *work.relations), replace(CAPABILITIES, packs=mode.packs, notices=notices), open_,
-            tuple(work.shares), models=work.models, links=said.links, preference=said.preference,
-            workload=self._workload(mode.task, found), ways=mode.ways if own else (), own=own, shapes=mode.shapes if own else {},
-        )  # fmt: skip
+        return Job(mode.components, (*mode.relations, *work.relations), replace(CAPABILITIES, packs=mode.packs, notices=notices), open_, tuple(work.shares), models=work.models, links=said.links, preference=said.preference, planning=PlanningSpec(workload=self._workload(mode.task, found), ways=mode.ways if own else (), own=own, shapes=mode.shapes if own else {}))  # fmt: skip
 
     def _workload(self, task: str, found: _Placed) -> Workload | None:
         """By what counts are chosen; None where no component says its time."""

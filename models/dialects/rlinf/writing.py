@@ -55,16 +55,16 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     idle = _not_started(problem, assignment)
     lines = {name: _line(name, known.get(name), problem, assignment.of(name)) for name in added if name not in idle}
     stays: list[str] = []
-    if problem.job.own:
+    if problem.job.planning.own:
         stays = [name for name in lines if _is_where_it_was(problem, assignment, name)]
         edits = rewrite_lines(reading.source, {**lines, **dict.fromkeys(idle)}, stays)
     else:
         edits = insert_lines(reading.source, list(lines.values())) if lines else []
-    chosen = {name: parallel for name, parallel in degrees.items() if name not in problem.job.tied}
+    chosen = {name: parallel for name, parallel in degrees.items() if name not in problem.job.planning.tied}
     for name, parallel in chosen.items():
         edits += degrees_of(reading.source, name, parallel)
     edits += hint_edits(reading.source, NODE_GROUP, _dropped(problem, {name: line for name, line in lines.items() if name not in stays}))
-    if problem.job.own and edits:
+    if problem.job.planning.own and edits:
         edits += hint_edits(reading.source, MEASURED_ON, _measured_on(reading, problem, edits, degrees))
     _check(reading, problem, assignment, degrees, edits, added, idle)
     return edits
@@ -83,7 +83,7 @@ def _measured_on(reading: Reading, problem: Problem, edits: list[Edit], degrees:
 def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
     """The components that RLinf does not start in the arrangement that the assignment has."""
     held = {name: assignment.masks(name) for name in assignment.runs}
-    for way in problem.job.ways:
+    for way in problem.job.planning.ways:
         if way.together and all(held.get(one) == held.get(other) for one, other in way.together):
             return way.without
     return frozenset()
@@ -92,7 +92,7 @@ def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
 def _dropped(problem: Problem, lines: MappingType[str, Line]) -> dict[str, str]:
     """Of what is planned, the components whose lines leave out the node group that they were planned on."""
     found = {}
-    for name in lines if problem.job.own and problem.job.capabilities.packs else ():
+    for name in lines if problem.job.planning.own and problem.job.capabilities.packs else ():
         named = problem[name].node_groups
         if len(named) == 1 and named != (CLUSTER_LABEL,) and not lines[name].groups and problem.kind(problem[name]) == ACCELERATOR:
             found[name] = named[0]
@@ -101,7 +101,7 @@ def _dropped(problem: Problem, lines: MappingType[str, Line]) -> dict[str, str]:
 
 def _is_where_it_was(problem: Problem, assignment: Assignment, name: str) -> bool:
     """Do the ranks that the file gives to a component say just this, in whatever words?"""
-    own, runs = problem.job.own.get(name, ()), assignment.of(name)
+    own, runs = problem.job.planning.own.get(name, ()), assignment.of(name)
     if problem.job.capabilities.packs:  # RLinf drops the node groups
         own, runs = _relabelled(own, (CLUSTER_LABEL,)), _relabelled(runs, (CLUSTER_LABEL,))
     return bool(own) and list(seats(own)) == list(seats(runs))
@@ -129,7 +129,7 @@ def _labels(component: Component, problem: Problem, runs: Sequence[Run]) -> tupl
     if problem.kind(component) != ACCELERATOR:
         return labels_used(runs, component.node_groups)
     named, whole = component.node_groups, (CLUSTER_LABEL,)
-    if not problem.job.own or len(named) != 1 or named == whole:
+    if not problem.job.planning.own or len(named) != 1 or named == whole:
         return whole
     in_group, in_all = (extent_of(_relabelled(runs, labels), problem.cluster, labels) for labels in (named, whole))
     return named if in_group == in_all else whole
@@ -151,7 +151,7 @@ def _check(
         again = read_with(document, problem.cluster, "placement", hints=False).problem
     except UnusableInput as broken:
         raise _refused("", f"with it, {broken}") from None
-    placed = {*problem.job.own, *added}
+    placed = {*problem.job.planning.own, *added}
     if _without_answer(source.root, placed) != _without_answer(reading.source.root, placed):
         raise _refused("", "another value of it would change")
     found = {component.name: component for component in again.components} if again else {}

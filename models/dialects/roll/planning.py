@@ -142,7 +142,7 @@ def anew(read: Read, tried: Read, document: Document, machines: Cluster | AsDecl
         return before
     cluster = machines if isinstance(machines, Cluster) else before.problem.cluster
     found, problem, chosen = _opened(read, tried, document, cluster, level)
-    if problem is None or chosen is None or problem.job.workload is None:
+    if problem is None or chosen is None or problem.job.planning.workload is None:
         return found
     refused = list(_refused(problem, chosen))
     shapes, accepted = dict[str, dict[Parallel, Shape]](), dict[str, frozenset[tuple[int, Parallel]]]()
@@ -161,13 +161,7 @@ def anew(read: Read, tried: Read, document: Document, machines: Cluster | AsDecl
     open_ = {each.name for each in problem.components if each.runs is None}
     written = {each.name: each.runs for each in before.problem.components if each.name in open_ and each.runs is not None}
     shares = chosen.judged.problem.job.shares if chosen.judged.problem is not None else ()
-    job = replace(
-        problem.job, components=tuple(parts.values()), own=_within(problem, written), overlaps=dict(_overlaps(problem, written)), shapes=shapes, accepted=accepted,
-        relations=(*problem.job.relations, *_apart(document, problem)),
-        choices={name: tuple(shapes.get(name, its)) or its for name, its in problem.job.choices.items()},
-        shares=tuple(share for share in shares if share.component not in accepted),
-        workload=_workload(document, problem, problem.job.workload),
-    )  # fmt: skip
+    job = replace(problem.job, components=tuple(parts.values()), overlaps=dict(_overlaps(problem, written)), relations=(*problem.job.relations, *_apart(document, problem)), choices={name: tuple(shapes.get(name, its)) or its for name, its in problem.job.choices.items()}, shares=tuple(share for share in shares if share.component not in accepted), planning=replace(problem.job.planning, own=_within(problem, written), shapes=shapes, accepted=accepted, workload=_workload(document, problem, problem.job.planning.workload)))  # fmt: skip
     if job.choices and (together or interpolates(document.root)):
         job, none = following(job, list(job.choices), chosen.job)
         refused += none if not refused and not found.failed else ()

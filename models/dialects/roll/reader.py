@@ -16,6 +16,7 @@ from ...hints.without import without
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import MAX_NODES, AsDeclared
+from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import Reading
 from ...said import Said
@@ -103,11 +104,7 @@ class _Reader(Reader):
         if not self.is_trial:
             divided(setup, self.verifies)
         in_turn = {role.key for role in roles if open_ and role.ids is None and role.world_size}
-        job = Job(
-            tuple(setup.components.values()), (*said.relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares),
-            models=setup.models, links=said.links, preference=said.preference, workload=said.workload,
-            in_turn=frozenset(in_turn & set(setup.components)), in_step=frozenset(setup.in_step),
-        )  # fmt: skip
+        job = Job(tuple(setup.components.values()), (*said.relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares), models=setup.models, links=said.links, preference=said.preference, in_turn=frozenset(in_turn & set(setup.components)), in_step=frozenset(setup.in_step), planning=PlanningSpec(workload=said.workload))  # fmt: skip
         return Problem(cluster, job)
 
     def _judge(self, setup: Setup) -> None:

@@ -54,7 +54,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     if new:
         edits.append(_new_blocks(source, new))
     for name, parallel in degrees.items():
-        edits += _degrees(source, name, parallel) if name not in problem.job.tied else []
+        edits += _degrees(source, name, parallel) if name not in problem.job.planning.tied else []
     _check(reading, problem, assignment, degrees, edits)
     return edits
 
@@ -66,11 +66,12 @@ def _lines(problem: Problem, component: Component, runs: Sequence[Run], reading:
         return {WORLD_SIZE: str(max((run.ranks.stop for run in runs), default=0))}
     first = problem.cluster.numbering(component.node_groups).first
     ids, own = (
-        [first[node] + index for _, its in seats(each) for (node, index), _, _ in its] for each in (runs, problem.job.own.get(name, ()))
+        [first[node] + index for _, its in seats(each) for (node, index), _, _ in its]
+        for each in (runs, problem.job.planning.own.get(name, ()))
     )
     is_kept = ids == own and find(reading.source.root, f"{name}.{DEVICES}") is not None
     lines = {} if is_kept else {DEVICES: text_of(Ids.of(range(each, each + 1) for each in ids))}
-    if component.per_process > 1 and name not in problem.job.shapes:  # else the size of a worker stands beside its degrees
+    if component.per_process > 1 and name not in problem.job.planning.shapes:  # else the size of a worker stands beside its degrees
         root = reading.document.root
         strategy = find(root, f"{name}.{STRATEGY}.strategy_name")
         if find(root, f"{name}.{PER_WORKER}") is None and (strategy is None or plain(strategy) != VLLM):
@@ -163,8 +164,8 @@ def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: 
     found = {component.name: component for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
         its = found[name].runs if name in found else None
-        shape = problem.job.shapes.get(name, {}).get(degrees[name]) if name in degrees else None
-        said = shape.parallel if shape is not None else degrees.get(name) if name in problem.job.tied else None
+        shape = problem.job.planning.shapes.get(name, {}).get(degrees[name]) if name in degrees else None
+        said = shape.parallel if shape is not None else degrees.get(name) if name in problem.job.planning.tied else None
         # Data parallel ranks are as many as there are devices: no key says them.
         if said is not None and name in found and replace(found[name].parallel, dp=1) != replace(said, dp=1):
             raise _refused(name, f"with it, `{name}` would have {found[name].parallel}")

@@ -46,10 +46,10 @@ def anew(read: Read, root: Tree, machines: Machines, own: Own) -> Reading:
     if found.problem is None:
         return found
     job, cluster = found.problem.job, found.problem.cluster
-    if job.laying is None and job.workload is None and found.failed:
+    if job.planning.laying is None and job.planning.workload is None and found.failed:
         return found  # what is planned could not be read, which is told where that stands
-    if job.laying is None:
-        unplanned = replace(found.problem, job=replace(job, workload=None))
+    if job.planning.laying is None:
+        unplanned = replace(found.problem, job=replace(job, planning=replace(job.planning, workload=None)))
         return replace(found, problem=unplanned, findings=(*found.findings, _nothing_planned(found)))
     # A pool whose size is given lies where those before it leave it room: elsewhere, while these are open.
     ranks = {each.name: each.runs for each in before.problem.components if each.runs is not None and before.problem.cluster == cluster}
@@ -67,7 +67,7 @@ def anew(read: Read, root: Tree, machines: Machines, own: Own) -> Reading:
         why = f"{MOST_READ:,} sizes with degrees were read; which of the others verl takes is judged once they are planned"
         assumed.append(Unchecked(PLANNED, "", why))
     servers = {each.name: each.server for each in before.problem.components if each.name in placed and each.server}
-    problem = replace(found.problem, job=replace(job, own=placed, own_servers=servers))
+    problem = replace(found.problem, job=replace(job, planning=replace(job.planning, own=placed, own_servers=servers)))
     return replace(found, problem=problem, findings=findings, unchecked=(*found.unchecked, *assumed), taken_on=taken_on)
 
 
@@ -107,14 +107,19 @@ def _with_followers(reading: Reading, problem: Problem, read: Read, root: Tree, 
         jobs.append(found.problem.job)
         return found.problem.job
 
-    job, refused = following(replace(planned, choices=choices, followed=()), _leaders(choices, root, amounts), job_with)
+    job, refused = following(
+        replace(planned, choices=choices, planning=replace(planned.planning, followed=())), _leaders(choices, root, amounts), job_with
+    )
     # What follows from sizes, of the file as it is read and of it with each choice.
     every = (planned, *jobs)
     on_sizes: dict[str, tuple[Parallel, ...]] = {}
     for name, degrees in (pair for each in every for pair in each.choices.items() if pair[0] not in choices):
         on_sizes[name] = tuple(dict.fromkeys((*on_sizes.get(name, ()), *degrees)))
-    left, by_size = max(each.sizes_not_read for each in every), job.by_size.union(*(each.by_size for each in every))
-    return replace(job, choices={**job.choices, **on_sizes}, sizes_not_read=left, by_size=by_size), refused
+    left, by_size = (
+        max(each.planning.sizes_not_read for each in every),
+        job.planning.by_size.union(*(each.planning.by_size for each in every)),
+    )
+    return replace(job, choices={**job.choices, **on_sizes}, planning=replace(job.planning, sizes_not_read=left, by_size=by_size)), refused
 
 
 def _leaders(choices: Sequence[str] | Mapping[str, object], root: Tree, amounts: Amounts) -> list[str]:

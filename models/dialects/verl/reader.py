@@ -17,6 +17,7 @@ from ...findings.span import Edit
 from ...hints.said import may_leave_degrees, timed_names
 from ...job import Capabilities, Job
 from ...machines.cluster import Cluster
+from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import Reading
 from ...said import Said
@@ -124,8 +125,7 @@ class VerlReader(Reader):
         """See `Reader.problem`."""
         setup, said, cluster = self.setup()
         self.derivations = setup.derivations
-        job = Job(setup.components, said.relations, CAPABILITIES, said.choices, pools=setup.pools, models=setup.models, links=said.links,
-                  preference=said.preference, workload=said.workload)  # fmt: skip
+        job = Job(setup.components, said.relations, CAPABILITIES, said.choices, pools=setup.pools, models=setup.models, links=said.links, preference=said.preference, planning=PlanningSpec(workload=said.workload))  # fmt: skip
         if self.settings.anew and self.known is not None:
             job = plan_pools(job, self.settings, cluster, self.declared.pools, self._refused(setup, self.known))
         once = {(finding.code, finding.message, finding.span): finding for finding in reversed(self.notes.findings)}

@@ -293,7 +293,7 @@ def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple
     `pools` are all of the file. Degrees that nobody opened, and that follow from the size of a pool, are those that come out on each.
     """
     open_ = [pool for pool in pools if pool not in job.pools]
-    if not open_ or job.workload is None:
+    if not open_ or job.planning.workload is None:
         return job
     laying = Laying(tuple(pool if pool in job.pools else replace(pool, parts=()) for pool in pools), settings.entry.reserves)
     pairs = combinations([pool for pool in pools if pool.components], 2)
@@ -302,8 +302,12 @@ def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple
     # In parts of which some have other degrees than those that are planned no plan can be written, also where verl takes none.
     inside = {name: own_amounts(settings, pools, name) for pool in pools for name in pool.components}
     by_size = {name for name, amounts in inside.items() if any(amount.name in refused.following for amount in amounts.values())}
-    workload = _workload(settings, job, job.workload)
-    job = replace(job, laying=laying, relations=relations, workload=workload, by_size=frozenset({*job.by_size, *by_size}))
+    workload = _workload(settings, job, job.planning.workload)
+    job = replace(
+        job,
+        relations=relations,
+        planning=replace(job.planning, laying=laying, workload=workload, by_size=frozenset({*job.planning.by_size, *by_size})),
+    )
     for pool in open_:
         job = _with_pool(job, settings, cluster, pool, pools, refused)
     return job
@@ -326,7 +330,9 @@ def _with_pool(job: Job, settings: Configuration, cluster: Cluster, pool: Pool, 
         if always not in {finding.message for finding in settings.notes.findings}:
             message = f"verl refuses every size of `{pool.name}`, such as the largest: {always}"
             settings.notes.warn(PLANNED, name, message, pool.span("name") or settings.top, "", MEND)
-    job = replace(job, tied={**job.tied, **tied}, accepted={**job.accepted, **taken.pairs})
+    job = replace(
+        job, planning=replace(job.planning, tied={**job.planning.tied, **tied}, accepted={**job.planning.accepted, **taken.pairs})
+    )
     if taken.unread:
         nodes, each = min(taken.unread, key=lambda size: (size[0] * size[1], size))
         why = f"sizes of `{pool.name}`: {len(taken.unread):,} of those that have room, such as {nodes} x {each}, are not planned"
@@ -339,7 +345,7 @@ def _follow(job: Job, components: Sequence[Component], fixed: Mapping[str, froze
     varies = [name for name, pairs in fixed.items() if {parallel for _, parallel in pairs} - {own[name]}]
     if not varies:
         return job
-    job = replace(job, by_size=job.by_size.union(varies))
+    job = replace(job, planning=replace(job.planning, by_size=job.planning.by_size.union(varies)))
     degrees = {parallel: None for _, parallel in sorted(fixed[varies[0]], key=lambda pair: (pair[0], str(pair[1])))}
     if len(varies) == 1 and any(each.timed and each.name == varies[0] for each in components):
         return replace(job, choices={**job.choices, varies[0]: tuple(sorted(degrees, key=lambda each: each != own[varies[0]]))})
@@ -349,8 +355,8 @@ def _follow(job: Job, components: Sequence[Component], fixed: Mapping[str, froze
 
 
 def _unplanned(job: Job, count: int, why: str) -> Job:
-    workload = job.workload and replace(job.workload, assumed=(*job.workload.assumed, why))
-    return replace(job, sizes_not_read=job.sizes_not_read + count, workload=workload)
+    workload = job.planning.workload and replace(job.planning.workload, assumed=(*job.planning.workload.assumed, why))
+    return replace(job, planning=replace(job.planning, sizes_not_read=job.planning.sizes_not_read + count, workload=workload))
 
 
 def changed(amounts: Mapping[str, Amount], parallel: Parallel) -> dict[str, int]:

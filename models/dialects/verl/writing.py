@@ -43,13 +43,13 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     Raises UnusableInput (PW603) where verl cannot say the answer: in parts of one size it would take other nodes.
     """
     job = reading.problem.job if reading.problem is not None else None
-    planned = job is not None and job.laying is not None
+    planned = job is not None and job.planning.laying is not None
     reader = VerlReader(reading.document, None, TRAINING, open_=planned)
     settings, declared = reader.settings, reader.declared
     chosen, through = dict[str, int](), dict[str, int]()
     for name, parallel in degrees.items():
         # What nobody opened follows from other numbers, and stays as it is written.
-        if (job is None or name not in job.tied) and says_degrees(settings, name):
+        if (job is None or name not in job.planning.tied) and says_degrees(settings, name):
             amounts = reader.own(name)
             chosen |= {amounts[degree].name: value for degree, value in changed(amounts, parallel).items()}
             followed = {degree: its for degree, its in amounts.items() if its.scalar is not None and its.scalar.origin is not None}

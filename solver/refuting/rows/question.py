@@ -10,7 +10,7 @@ from ....models.part import explicit
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...layout.layout import Bundle, Layout
-from ...layout.reach import company
+from ...layout.within.inside import company
 from .census import Census, Members, bundles, in_the_open
 
 

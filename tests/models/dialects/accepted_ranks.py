@@ -14,6 +14,6 @@ def takes(reading: Reading) -> int | None:
     if reading.failed or verify(reading).errors:
         return None
     problem = reading.to_solve.problem
-    assert problem is not None and problem.job.workload is not None
-    priced = own_of(problem, asked(problem, problem.job.workload), cost_model(problem.job.workload.model)).priced
+    assert problem is not None and problem.job.planning.workload is not None
+    priced = own_of(problem, asked(problem, problem.job.planning.workload), cost_model(problem.job.planning.workload.model)).priced
     return priced.nanoseconds if priced is not None else None

@@ -87,9 +87,9 @@ def test_of_very_many_choices_together_those_of_the_shortest_times_are_planned_a
     assert [each.code for each in pw.solve(file, "1x8", "rlinf", sandbox=False).findings] == ["PW602"]
     file.write_text(of_two((2, 1), [1, 2], [1, 2]))
     problem = pw.load(file, "1x8").to_solve.problem
-    assert problem is not None and problem.job.workload is not None
+    assert problem is not None and problem.job.planning.workload is not None
     said = "degrees: 2 of 4 choices of all components together are planned, of the shortest times: `actor` tp 2"
-    assert said in problem.job.workload.assumed
+    assert said in problem.job.planning.workload.assumed
 
 
 def test_of_the_choices_that_are_planned_few_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,8 +100,8 @@ def test_of_the_choices_that_are_planned_few_are_told(tmp_path: Path, monkeypatc
     def assumed() -> str:
         file.write_text(of_two((2, 1), [1, 2, 4, 8], [1, 2]))
         problem = pw.load(file, "1x8").to_solve.problem
-        assert problem is not None and problem.job.workload is not None
-        return next(each for each in problem.job.workload.assumed if each.startswith("degrees: "))
+        assert problem is not None and problem.job.planning.workload is not None
+        return next(each for each in problem.job.planning.workload.assumed if each.startswith("degrees: "))
 
     assert assumed().endswith(": `actor` tp 1 or tp 2 or tp 8")
     monkeypatch.setattr(following, "MOST_SHOWN", 2)

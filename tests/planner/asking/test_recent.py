@@ -29,8 +29,8 @@ def problem_of(tmp_path: Path) -> tuple[Problem, Workload]:
     file = tmp_path / "job.yaml"
     file.write_text(FILE, encoding="utf-8")
     problem = pw.load(file).problem
-    assert problem is not None and problem.job.workload is not None
-    return problem, problem.job.workload
+    assert problem is not None and problem.job.planning.workload is not None
+    return problem, problem.job.planning.workload
 
 
 @pytest.fixture
@@ -49,13 +49,13 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_what_is_asked_again_is_listed_once(tmp_path: Path, listed: list[str]) -> None:
     problem, workload = problem_of(tmp_path)
     nested = with_nesting(problem)
-    assert nested is not None and nested.job.workload is not None
-    fresh = [asked(problem, workload), asked(nested, nested.job.workload), asked(problem, replace(workload, budget=Budget(16)))]
+    assert nested is not None and nested.job.planning.workload is not None
+    fresh = [asked(problem, workload), asked(nested, nested.job.planning.workload), asked(problem, replace(workload, budget=Budget(16)))]
     listed.clear()
     with remembering():
         first = asked(problem, workload)
         assert asked(problem, workload) is first
-        again = [first, asked(nested, nested.job.workload), asked(problem, replace(workload, budget=Budget(16)))]
+        again = [first, asked(nested, nested.job.planning.workload), asked(problem, replace(workload, budget=Budget(16)))]
     assert again == fresh
     assert listed == ["rollout", "actor"]
 

@@ -50,13 +50,13 @@ def asked_for(random: Random, model: str) -> Problem:
     parts = [given(name, Run(range(0, 3), 0, first=first), timed=timed(name, 3)) for name, first in (("rollout", 0), ("actor", 2))]
     found = problem(cluster({"count": 8}), *parts, Component("ref", least=1, most=8, timed=timed("ref", 1, 2, 3)), shares=True)
     workload = Workload(random.choice(EDGES), model=model, phases=("generate", "infer", "train"), batches=random.choice((1, 4)))
-    return replace(found, job=replace(found.job, workload=workload))
+    return replace(found, job=replace(found.job, planning=replace(found.job.planning, workload=workload)))
 
 
 def best(its: Problem) -> int | None:
     """The least of all designs, with the blocks that the ranks are."""
-    assert its.job.workload is not None
-    question, model = asked(its, its.job.workload), cost_model(its.job.workload.model)
+    assert its.job.planning.workload is not None
+    question, model = asked(its, its.job.planning.workload), cost_model(its.job.planning.workload.model)
     seats = {part.name: its.given().accelerators(part.name) for part in its.components if part.runs}
     held = Counter(tuple(name for name in seats if seat in seats[name]) for seat in frozenset[tuple[int, int]]().union(*seats.values()))
     (open_,) = (part.name for part in its.components if part.runs is None)
@@ -76,10 +76,13 @@ def best(its: Problem) -> int | None:
 def test_the_plan_is_the_best_of_all_designs(seed: int, model: str, nested: bool) -> None:
     """Of two that overlap, or of three, of which the outer ones share nothing, or all of them one, or any two of them one."""
     its = asked_for(Random(seed), model)
-    assert its.job.workload is not None
+    assert its.job.planning.workload is not None
     if seed % 4:
         its = with_a_third(its, ((4, 5), (2, 3), (0, 4))[seed % 4 - 1])
-    its = replace(its, job=replace(its.job, workload=replace(its.job.workload or Workload(), nested=nested)))
+    its = replace(
+        its,
+        job=replace(its.job, planning=replace(its.job.planning, workload=replace(its.job.planning.workload or Workload(), nested=nested))),
+    )
     answer, least = ANSWER(its), best(its)
     if least is None:
         assert answer.verdict == IMPOSSIBLE
@@ -115,7 +118,7 @@ def test_the_ranks_of_the_file_beside_these_are_compared_with_the_best(seed: int
     amount = best_.planned.best.design.options["ref"].amount
     for count in (1, 2, 3):
         runs = (Run(range(0, count), 0, first=5),)
-        own = replace(its, job=replace(its.job, own={"ref": runs}))
+        own = replace(its, job=replace(its.job, planning=replace(its.job.planning, own={"ref": runs})))
         answer = ANSWER(own)
         assert answer.plan is not None and answer.planned is not None and answer.planned.is_own is (count == amount)
         account = account_of(own, answer.planned, answer.plan.assignment)
@@ -132,20 +135,23 @@ def with_a_third(its: Problem, on: tuple[int, int]) -> Problem:
     timed = Timed((Measured(2, 17 * SECOND, "train"),), TABLE)
     runs = tuple(Run(range(place, place + 1), 0, first=first) for place, first in enumerate(on))
     found = problem(its.cluster, *its.components, given("critic", *runs, timed=timed), shares=True)
-    return replace(found, job=replace(found.job, workload=its.job.workload))
+    return replace(found, job=replace(found.job, planning=replace(found.job.planning, workload=its.job.planning.workload)))
 
 
 def test_nothing_is_said_where_others_may_use_them() -> None:
     its = asked_for(Random(1), "stream")
     related = problem(its.cluster, *its.components, together="rollout+ref", shares=True)
-    assert taking_turns(replace(related, job=replace(related.job, workload=its.job.workload))) is None
+    assert (
+        taking_turns(replace(related, job=replace(related.job, planning=replace(related.job.planning, workload=its.job.planning.workload))))
+        is None
+    )
     assert taking_turns(its) is not None
     assert taking_turns(replace(its, job=replace(its.job, overlaps={"rollout": frozenset({"ref"})}))) is None
 
 
 def with_parts(its: Problem, machines: Cluster, *parts: Component) -> Problem:
     found = problem(machines, *parts, shares=True)
-    return replace(found, job=replace(found.job, workload=its.job.workload))
+    return replace(found, job=replace(found.job, planning=replace(found.job.planning, workload=its.job.planning.workload)))
 
 
 @pytest.mark.parametrize("model", ["stream", "steady", "stages"])
@@ -187,7 +193,9 @@ def test_what_a_framework_takes_is_asked_of_the_ranks_of_the_file() -> None:
     its = asked_for(Random(1), "stream")
     takes = best(its)
     for count, verdict in ((3, OPTIMAL), (5, UNDECIDED)):
-        answer = ANSWER(replace(its, job=replace(its.job, accepted={"rollout": frozenset({(count, UNDIVIDED)})})))
+        answer = ANSWER(
+            replace(its, job=replace(its.job, planning=replace(its.job.planning, accepted={"rollout": frozenset({(count, UNDIVIDED)})})))
+        )
         assert answer.verdict == verdict
         told = answer.planned.best.nanoseconds if answer.planned is not None else least_told(answer)
         assert told == takes

@@ -41,7 +41,9 @@ def job(random: Random) -> Problem:
     aim, budget = random.choice([(SECONDS, Budget()), (ACCELERATORS, Budget(nanoseconds=random.randint(50, 250) * SECOND))])
     workload = replace(workload, model=model, nested=nested, aim=aim, budget=budget)
     choices = dict.fromkeys(("actor", "rollout"), DEGREES)
-    return replace(asked, job=replace(asked.job, workload=workload, choices=choices, tied={"ref": "actor"}))
+    return replace(
+        asked, job=replace(asked.job, choices=choices, planning=replace(asked.job.planning, workload=workload, tied={"ref": "actor"}))
+    )
 
 
 def told(answer: Answer) -> tuple[object, ...]:
@@ -70,7 +72,10 @@ def test_of_eighteen_choices_few_are_planned(monkeypatch: pytest.MonkeyPatch) ->
     parts = (Component(name, least=12, most=12, parallel=degrees[0], timed=Timed(points, TABLE)) for name in ("actor", "ref"))
     asked = problem(cluster({"count": 12}), *parts)
     workload = Workload((After("ref", "actor", True),))
-    asked = replace(asked, job=replace(asked.job, workload=workload, choices={"actor": degrees}, tied={"ref": "actor"}))
+    asked = replace(
+        asked,
+        job=replace(asked.job, choices={"actor": degrees}, planning=replace(asked.job.planning, workload=workload, tied={"ref": "actor"})),
+    )
     planned, first = list[int](), cheapest_first.cheapest_first
 
     def counted(*its: Any) -> Any:

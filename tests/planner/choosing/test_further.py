@@ -48,7 +48,7 @@ def job(seed: int) -> Problem:
     aim = ACCELERATORS if seed % 6 == 5 else SECONDS
     budget = Budget(most if seed % 4 else most - 1, 200 * SECOND if aim == ACCELERATORS else None)
     workload = Workload((After("rollout", "actor"),), batches=random.choice((1, 4)), aim=aim, budget=budget)
-    return replace(its, job=replace(its.job, workload=workload, choices=choices))
+    return replace(its, job=replace(its.job, choices=choices, planning=replace(its.job.planning, workload=workload)))
 
 
 @cache
@@ -58,7 +58,7 @@ def planned(seed: int) -> Planned | None:
 
 def best(its: Problem) -> tuple[int, int] | None:
     """What the best of all designs costs: ns and accelerators."""
-    workload = its.job.workload
+    workload = its.job.planning.workload
     assert workload is not None
     every = (each for each, _ in priced(asked(its, workload), False))
     found = min(every, default=None)
@@ -67,14 +67,14 @@ def best(its: Problem) -> tuple[int, int] | None:
 
 def others(its: Problem, plan: Planned) -> Iterator[Problem]:
     """What is asked beside a plan: fewer accelerators, or more of them where these are to be few; other degrees of one component."""
-    workload = its.job.workload
+    workload = its.job.planning.workload
     assert workload is not None
     if workload.aim == ACCELERATORS:
-        yield replace(its, job=replace(its.job, workload=replace(workload, aim=SECONDS)))
+        yield replace(its, job=replace(its.job, planning=replace(its.job.planning, workload=replace(workload, aim=SECONDS))))
     else:
         for most in {plan.held - 1, plan.held // 2, plan.held // 4} - {0}:
             budget = replace(workload.budget, accelerators=most)
-            yield replace(its, job=replace(its.job, workload=replace(workload, budget=budget)))
+            yield replace(its, job=replace(its.job, planning=replace(its.job.planning, workload=replace(workload, budget=budget))))
     for name, choices in its.job.choices.items():
         left = tuple(each for each in choices if each != plan.best.design.options[name].parallel)
         if left:

@@ -32,7 +32,10 @@ def job(times: Times) -> Problem:
     """Three components on the same 8 accelerators, one after the other; the second has the degrees of the first."""
     asked = problem(cluster({"count": 8}), *(component(name, times[name]) for name in NAMES), together="actor+ref ref+rollout")
     workload = Workload((After("rollout", "ref", True), After("ref", "actor", True)))
-    return replace(asked, job=replace(asked.job, workload=workload, choices={"actor": DEGREES}, tied={"ref": "actor"}))
+    return replace(
+        asked,
+        job=replace(asked.job, choices={"actor": DEGREES}, planning=replace(asked.job.planning, workload=workload, tied={"ref": "actor"})),
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -70,8 +73,13 @@ def too_slow() -> Problem:
     """Nothing keeps to 45 seconds: 80 with tp 1, 60 with tp 2 and with tp 4."""
     seconds = {"actor": (50, 30, 40), "ref": (20, 20, 10), "rollout": (10, 10, 10)}
     its = job({name: dict(zip(DEGREES, times)) for name, times in seconds.items()})
-    assert its.job.workload is not None
-    return replace(its, job=replace(its.job, workload=replace(its.job.workload, budget=Budget(nanoseconds=45 * SECOND))))
+    assert its.job.planning.workload is not None
+    return replace(
+        its,
+        job=replace(
+            its.job, planning=replace(its.job.planning, workload=replace(its.job.planning.workload, budget=Budget(nanoseconds=45 * SECOND)))
+        ),
+    )
 
 
 def test_what_is_needed_at_least_is_told_with_the_choice_that_needs_it() -> None:

@@ -31,7 +31,9 @@ def job() -> Problem:
     ref = component("ref", row(4, 10, 1, "H100"), row(4, 10, 1, "A100"), row(2, 35, 2, "H100"), row(2, 35, 2, "A100"))
     its = problem(cluster({"count": 2, "model": "A100"}, {"count": 2, "model": "H100"}), actor, ref, together="actor+ref")
     workload = Workload((After("ref", "actor", True),), heterogeneous=True)
-    return replace(its, job=replace(its.job, workload=workload, choices={"actor": DEGREES}, tied={"ref": "actor"}))
+    return replace(
+        its, job=replace(its.job, choices={"actor": DEGREES}, planning=replace(its.job.planning, workload=workload, tied={"ref": "actor"}))
+    )
 
 
 def test_each_choice_of_degrees_is_planned_with_each_choice_of_models() -> None:

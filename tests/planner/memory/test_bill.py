@@ -48,9 +48,9 @@ def found(text: str, folder: Path) -> tuple[Problem, Question, list[Design]]:
     """The problem, its question and the best designs of many structures."""
     (folder / "job.yaml").write_text(text)
     problem = pw.load(folder / "job.yaml").problem
-    assert problem is not None and problem.job.workload is not None
-    question = asked(problem, problem.job.workload)
-    searched = search(question, cost_model(problem.job.workload.model), count=40)
+    assert problem is not None and problem.job.planning.workload is not None
+    question = asked(problem, problem.job.planning.workload)
+    searched = search(question, cost_model(problem.job.planning.workload.model), count=40)
     return problem, question, [each.design for each in searched.found]
 
 

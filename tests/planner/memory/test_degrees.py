@@ -24,7 +24,7 @@ def sizes(file: Path, config: Path | None = None) -> set[int]:
     reading = pw.load(file)
     if config is not None:
         reading = with_models(reading, read_model_config(config))
-    assert reading.problem is not None and reading.problem.job.workload is not None, reading.findings
+    assert reading.problem is not None and reading.problem.job.planning.workload is not None, reading.findings
     problem, rollout = reading.problem, reading.problem["rollout"]
     return {option.parallel.tp for option in options(problem, rollout, rollout.timed, room(problem, ()), 1)}
 

@@ -15,6 +15,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.memory.of_job import with_estimates
 from placewright.models.model_cards.known import known_model
 from placewright.models.planning.measured import POWER, SECOND, Measured
+from placewright.models.planning.spec import PlanningSpec
 from placewright.models.planning.workload import After, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
@@ -47,7 +48,7 @@ def drawn(seed: int) -> Problem:
         After(one.name, other.name, random.random() < 0.5) for one, other in zip(parts, parts[1:])
     )  # fmt: skip
     workload = Workload(after, batches=random.choice((1, 4)), nested=random.random() < 0.3)
-    job = with_estimates(Job(tuple(parts), workload=workload), divided=True)
+    job = with_estimates(Job(tuple(parts), planning=PlanningSpec(workload=workload)), divided=True)
     cards = {name: replace(use, card=known_model(use.path)) for name, use in job.models.items()}
     machines = read_shorthand(f"1x{random.choice((3, 4, 5))}x{random.choice(('4090', 'A100-40GB', 'H100'))}")
     return Problem(machines, replace(job, models=cards))  # type: ignore[arg-type]
@@ -63,8 +64,8 @@ def test_the_best_of_all_that_fit_is_planned(first: int) -> None:
     for seed in range(first, first + 20):
         problem = drawn(seed)
         open_ = without_estimates(problem)
-        assert open_ is not None and open_.job.workload is not None
-        question, model = asked(open_, open_.job.workload), cost_model("stream")
+        assert open_ is not None and open_.job.planning.workload is not None
+        question, model = asked(open_, open_.job.planning.workload), cost_model("stream")
         every = [(its, any(each.tight for each in bill(problem, question, design))) for its, design in priced(question, stages=False)]
         fitting, best = min((its for its, tight in every if not tight), default=None), min(its for its, _ in every)
         answer = answered(problem)

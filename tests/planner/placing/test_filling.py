@@ -33,7 +33,9 @@ def timed(name: str, least: int, most: int, seconds: int = 60, **more: Any) -> C
 
 
 def planned(asked_for: Problem, workload: Workload = CHAIN) -> Planned:
-    answer = plan(replace(asked_for, job=replace(asked_for.job, workload=workload)), workload, solve)
+    answer = plan(
+        replace(asked_for, job=replace(asked_for.job, planning=replace(asked_for.job.planning, workload=workload))), workload, solve
+    )
     assert answer.plan is not None and answer.planned is not None, answer.findings
     found = answer.planned
     assert {name: answer.plan.assignment.world_size(name) for name in found.question.components} == {

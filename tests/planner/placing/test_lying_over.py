@@ -84,8 +84,8 @@ class Small:
     def best(self) -> tuple[int, int] | None:
         """The least that any placement costs: ns and accelerators that anybody holds, in the order of the aim."""
         free = replace(self, budget=Budget()).problem()
-        assert free.job.workload is not None
-        question, taken = asked(free, free.job.workload), frozenset[tuple[int, int]]().union(*self.given.values())
+        assert free.job.planning.workload is not None
+        question, taken = asked(free, free.job.planning.workload), frozenset[tuple[int, int]]().union(*self.given.values())
         prices, known = [], dict[tuple[Counts, Users], int]()
         for placed in self.placements():
             takes = _takes(question, self, placed, known)

@@ -32,7 +32,7 @@ def timed(name: str, least: int, most: int, seconds: int = 80) -> Any:
 def asked(judge: tuple[int, ...], overlaps: dict[str, frozenset[str]], *parts: Any) -> Problem:
     """One node of 8 with a judge on given accelerators."""
     its = problem(cluster({"count": 8}), *parts, given("judge", Run(range(len(judge)), 0, first=judge[0])), shares=True)
-    return replace(its, job=replace(its.job, overlaps=overlaps, workload=Workload()))
+    return replace(its, job=replace(its.job, overlaps=overlaps, planning=replace(its.job.planning, workload=Workload())))
 
 
 def test_who_may_share_has_room_that_others_have_not() -> None:
@@ -57,8 +57,8 @@ def test_two_that_may_not_share_have_one_room_between_them() -> None:
     parts = [timed("actor", 1, 8), timed("rollout", 1, 8), timed("critic", 1, 8)]
     its = asked((6, 7), {"judge": frozenset({"actor"})}, *parts)
     space = room(its, [its["judge"]])
-    assert its.job.workload is not None
-    options = question(its, its.job.workload).options
+    assert its.job.planning.workload is not None
+    options = question(its, its.job.planning.workload).options
     assert [(set(area.components), dict(area.rooms)) for area in areas(its, its.components[:3], options, space)] == [
         ({"rollout", "critic"}, {1: 6})
     ]

@@ -40,7 +40,7 @@ def job(nodes: list[int], *components: Component, **plan: object) -> Problem:
         for each in components
         if each.timed and len(degrees := tuple(dict.fromkeys(row.parallel for row in each.timed.measured if row.parallel))) > 1
     }
-    return replace(its, job=replace(its.job, workload=workload, choices=choices))
+    return replace(its, job=replace(its.job, choices=choices, planning=replace(its.job.planning, workload=workload)))
 
 
 def opened(its: Problem) -> Problem:
@@ -70,8 +70,8 @@ def test_the_best_with_groups_over_nodes_is_the_plan(seed: int) -> None:
         return
     assert other is not None and other.proved and other.price[0] <= planned.price[0]
     assert SPANNING not in other.question.left_out
-    assert its.job.workload is not None
-    question = asked(its, its.job.workload, over_nodes=True)
+    assert its.job.planning.workload is not None
+    question = asked(its, its.job.planning.workload, over_nodes=True)
     assert other.price[0] >= min(price for price, _ in priced(question, False))[0]
     if not planned.question.left_out:
         assert other.price[0] == planned.price[0]

@@ -10,6 +10,7 @@ from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.plan import Plan
 from placewright.models.planning.measured import SECOND, Measured
+from placewright.models.planning.spec import PlanningSpec
 from placewright.models.planning.workload import After, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.runtime.failure import failed
@@ -26,7 +27,7 @@ ROWS = Timed((Measured(4, 60 * SECOND), Measured(8, 30 * SECOND)))
 def planned(cluster: str) -> tuple[Problem, Plan]:
     """Rollout and actor, twice as fast on twice as many, with their plan."""
     parts = tuple(Component(name, least=2, most=8, parallel=Parallel(tp=2), timed=ROWS) for name in ("rollout", "actor"))
-    problem = Problem(read_shorthand(cluster), Job(parts, workload=Workload((After("rollout", "actor"),))))
+    problem = Problem(read_shorthand(cluster), Job(parts, planning=PlanningSpec(workload=Workload((After("rollout", "actor"),)))))
     answer = searched(problem)
     assert answer.plan is not None
     return problem, answer.plan

@@ -46,10 +46,10 @@ BEFORE = plan(QUESTION, a=(pair(0, 3), pair(1, 1), pair(2, 0, 2), pair(3, 1, 2))
 
 def test_what_a_file_says_of_ranks_that_are_planned_anew_is_kept_of_those_alone_that_lost_none() -> None:
     own = {"a": (pair(0, 3), pair(1, 2)), "b": (Run(range(0, 4), 1),)}
-    question = replace(QUESTION, job=replace(QUESTION.job, own=own))
-    assert lose(question, [1]).job.own == {"a": (pair(0, 2), pair(1, 1))}
-    assert lose(question, [3]).job.own == {"b": own["b"]}
-    assert lose(question, []).job.own == own
+    question = replace(QUESTION, job=replace(QUESTION.job, planning=replace(QUESTION.job.planning, own=own)))
+    assert lose(question, [1]).job.planning.own == {"a": (pair(0, 2), pair(1, 1))}
+    assert lose(question, [3]).job.planning.own == {"b": own["b"]}
+    assert lose(question, []).job.planning.own == own
 
 
 def test_a_lost_node_moves_only_what_was_on_it_and_ranks_stay() -> None:

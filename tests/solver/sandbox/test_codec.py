@@ -31,6 +31,7 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Repeat, Run, Runs
 from placewright.models.planning.planned import Planned
+from placewright.models.planning.spec import PlanningSpec
 from placewright.models.problem import Problem
 from placewright.solver.sandbox.codec import Codec
 from placewright.solver.sandbox.forms import NotOurs
@@ -106,7 +107,7 @@ def round_trip(problem: Problem) -> Problem:
 
 
 def test_sets_of_what_has_no_order_arrive_as_they_were() -> None:
-    job = Job((), accepted={"actor": frozenset((4, Parallel(tp)) for tp in (1, 2, 4))})
+    job = Job((), planning=PlanningSpec(accepted={"actor": frozenset((4, Parallel(tp)) for tp in (1, 2, 4))}))
     problem = Problem(read_shorthand("1x4"), job)
     assert round_trip(problem) == problem
     assert write_question(Question(problem, 1.0, 1)) == write_question(Question(round_trip(problem), 1.0, 1))

@@ -261,10 +261,15 @@ def anew(read: Read, document: Document, written: Problem | None) -> Reading:
     if found.problem is None or written is None:
         return found
     placed = {each.name: each.runs for each in written.components if each.runs}
-    job = replace(found.problem.job, own={name: placed.get(name, runs) for name, runs in found.problem.job.own.items()})
+    job = replace(
+        found.problem.job,
+        planning=replace(
+            found.problem.job.planning, own={name: placed.get(name, runs) for name, runs in found.problem.job.planning.own.items()}
+        ),
+    )
     refused: tuple[Finding, ...] = ()
     if job.choices and not (refused := choices_refused(read, document)):
-        roles = {role for name, role in INFERENCE.items() if name in job.own}  # whose degrees those of others follow from
+        roles = {role for name, role in INFERENCE.items() if name in job.planning.own}  # whose degrees those of others follow from
         leaders = [name for name in job.choices if name in roles or interpolates(document.root)]
         job, refused = following(job, leaders, lambda degrees: _job_with(read, document, degrees))
     findings = (*found.findings, *(refused if not found.failed else ()))

@@ -35,11 +35,11 @@ def problem(tmp_path: Path, text: str = FILE) -> Problem:
 def on(asked: Problem, places: Mapping[str, Sequence[int]]) -> Problem:
     """The problem of a file that itself places components on accelerators, by their number in the cluster."""
     runs = {name: compress((rank, [divmod(place, 8)]) for rank, place in enumerate(its)) for name, its in places.items()}
-    return replace(asked, job=replace(asked.job, own=runs))
+    return replace(asked, job=replace(asked.job, planning=replace(asked.job.planning, own=runs)))
 
 
 def priced(problem: Problem) -> Own:
-    workload = problem.job.workload
+    workload = problem.job.planning.workload
     assert workload is not None
     found = own_of(problem, asked(problem, workload), cost_model(workload.model))
     assert found is not None

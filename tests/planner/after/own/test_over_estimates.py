@@ -130,9 +130,11 @@ def test_what_is_declared_refuses_ranks_by_itself_and_no_estimate_is_told_beside
         "  c: {accelerators: 1-8, seconds: {4: 60}, estimate: {model: Qwen/Qwen2.5-7B-Instruct, sequence: 8192}}\n"
     )
     problem = pw.load(file).problem
-    assert problem is not None and problem.job.workload is not None
-    problem = replace(problem, job=replace(problem.job, own={name: (Run(range(4), 0),) for name in "abc"}))
-    workload = problem.job.workload
+    assert problem is not None and problem.job.planning.workload is not None
+    problem = replace(
+        problem, job=replace(problem.job, planning=replace(problem.job.planning, own={name: (Run(range(4), 0),) for name in "abc"}))
+    )
+    workload = problem.job.planning.workload
     assert workload is not None
     own = own_of(problem, asked(problem, workload), cost_model(workload.model))
     assert own.priced is not None and (bool(own.over_estimates), not own.forbidden) == (told, told)

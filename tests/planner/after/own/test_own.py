@@ -141,7 +141,7 @@ def test_where_the_files_own_is_as_good_it_is_the_plan(tmp_path: Path, places: d
     answer = pw.solve(asked_for, sandbox=False)
     assert answer.plan is not None and answer.planned is not None
     assert answer.planned.is_own and answer.planned.proved
-    for name, runs in asked_for.job.own.items():
+    for name, runs in asked_for.job.planning.own.items():
         assert list(seats(answer.plan.assignment.of(name))) == list(seats(runs))
     mine = own(asked_for, answer.planned)
     assert mine is not None and mine.priced == answer.planned.best

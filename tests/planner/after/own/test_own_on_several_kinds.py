@@ -35,7 +35,7 @@ def on(folder: Path, components: Sequence[str], own: Mapping[str, Sequence[Seat]
     problem = pw.load(folder / "job.yaml").problem
     assert problem is not None
     runs = {name: compress((rank, [seat]) for rank, seat in enumerate(sorted(its))) for name, its in own.items()}
-    return replace(problem, job=replace(problem.job, own=runs))
+    return replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, own=runs)))
 
 
 @pytest.mark.parametrize("first", range(0, 250, 50))
@@ -76,7 +76,7 @@ def compare(seed: int, folder: Path) -> None:
             f"{name}: {{accelerators: 1-{most[name]}, phase: {phase[name]}, scaling: table{held}{apart}, seconds: [{', '.join(rows)}]}}"
         )
     its = on(folder, lines, {name: sorted(held) for name, held in seats.items()}, many, f"{{cost_model: stages, nested: {nested}}}".lower())
-    workload = its.job.workload
+    workload = its.job.planning.workload
     assert workload is not None
     found = own_of(its, asked(its, workload), cost_model("stages"))
     takes = {name: _takes(times, name, name in plain, held, list(many)) for name, held in seats.items()}

@@ -16,7 +16,7 @@ from .stated import on, priced, problem
 
 def test_what_the_framework_does_not_run_is_told_as_that(tmp_path: Path) -> None:
     mine = on(problem(tmp_path), {"rollout": range(4), "inference": range(8), "actor": range(16)})
-    mine = replace(mine, job=replace(mine.job, accepted={"rollout": frozenset({(16, UNDIVIDED)})}))
+    mine = replace(mine, job=replace(mine.job, planning=replace(mine.job.planning, accepted={"rollout": frozenset({(16, UNDIVIDED)})})))
     found = priced(mine)
     told = "the framework does not run `rollout` on 4 with tp 1: pools, batches or replicas do not divide so, as `verify --level training` tells"
     assert told in found.forbidden
@@ -49,7 +49,14 @@ plan: {{workflow: rollout -> actor}}
 
 def test_degrees_that_the_hints_do_not_offer_are_not_laid_at_the_door_of_the_framework(tmp_path: Path) -> None:
     mine = on(problem(tmp_path), {"rollout": range(4), "inference": range(8), "actor": range(16)})
-    mine = replace(mine, job=replace(mine.job, choices={"rollout": (Parallel(2), Parallel(4))}, accepted={"rollout": frozenset()}))
+    mine = replace(
+        mine,
+        job=replace(
+            mine.job,
+            choices={"rollout": (Parallel(2), Parallel(4))},
+            planning=replace(mine.job.planning, accepted={"rollout": frozenset()}),
+        ),
+    )
     assert "`rollout` is to have tp 2 or tp 4, not tp 1" in priced(mine).forbidden
 
 
@@ -81,7 +88,7 @@ plan: {workflow: rollout -> actor}
 """
     mine = on(problem(tmp_path, text), {"rollout": range(4), "actor": range(4, 8)})
     assert priced(mine).forbidden == ()
-    mine = replace(mine, job=replace(mine.job, shapes={"actor": {Parallel(2): Shape(least=2)}}))
+    mine = replace(mine, job=replace(mine.job, planning=replace(mine.job.planning, shapes={"actor": {Parallel(2): Shape(least=2)}})))
     assert priced(mine).forbidden == ("6 samples do not divide among the 4 replicas of `actor`",)
 
 

@@ -91,7 +91,7 @@ def _crosses(asked_for: Problem, held: Held, where: list[str]) -> int:
 def laid(asked_for: Problem, design: Design) -> Iterator[Held]:
     """Every way to lay the blocks over the nodes of their kind, each component in whole groups on each node."""
     nodes = asked_for.cluster.nodes
-    models = [set(kind.model.split(" and ")) for kind in asked(asked_for, asked_for.job.workload or Workload()).kinds]
+    models = [set(kind.model.split(" and ")) for kind in asked(asked_for, asked_for.job.planning.workload or Workload()).kinds]
     room = [node.free(ACCELERATOR).bit_count() for node in nodes]
     ways = []
     for block in design.blocks:

@@ -23,8 +23,8 @@ DECOUPLED = "{loss_type: decoupled_actor_critic, staleness_threshold: 1}"
 
 def workload(read: Read, algorithm: str, block: str = "", stages: int = 2) -> Workload:
     problem = read(FILE.replace("ALGORITHM", algorithm).replace("STAGES", str(stages)) + block).to_solve.problem
-    assert problem is not None and problem.job.workload is not None
-    return problem.job.workload
+    assert problem is not None and problem.job.planning.workload is not None
+    return problem.job.planning.workload
 
 
 def of_the_way(its: Workload) -> tuple[str, ...]:

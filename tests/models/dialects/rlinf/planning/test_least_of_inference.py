@@ -71,7 +71,7 @@ def test_apart_it_has_as_many_as_its_tp() -> None:
     """No two of them have room on one accelerator of 80 GiB; of what FSDP trains nothing else says how many."""
     reading = read("1x4xH100", "fsdp", memory="memory: 50GiB")
     assert reading.to_solve.problem is not None
-    together, apart = reading.to_solve.problem.job.ways
+    together, apart = reading.to_solve.problem.job.planning.ways
     assert apart.least == {"inference": 2} and not together.least
     answer, _ = planned(reading)
     assert answer.plan is not None
@@ -85,7 +85,7 @@ def test_degrees_of_its_own_say_how_many_apart() -> None:
     """Megatron divides the model by them, so that every count that is possible is enough."""
     reading = read("1x8xH100", "megatron", memory="memory: 50GiB", actor=2, inference=TP_2.replace("size: 1", "size: 2")).to_solve
     assert reading.problem is not None
-    _, apart = reading.problem.job.ways
+    _, apart = reading.problem.job.planning.ways
     assert apart.least == {"actor": 4} and apart.shapes["inference"].parallel.replica == 4
 
 
@@ -100,5 +100,5 @@ def test_where_actor_and_rollout_cannot_share_it_has_as_many_whatever_is_chosen(
     )
     alone = load.read(Source("run.yaml", text), read_shorthand("1x8xH100"), "rlinf", "training").to_solve
     assert alone.problem is not None
-    (apart,) = alone.problem.job.ways
+    (apart,) = alone.problem.job.planning.ways
     assert alone.problem["inference"].least == 2 and not apart.least

@@ -12,12 +12,12 @@ from .opened import APART, FILE, TOGETHER, Read, problem, said, text
 def test_verify_sees_the_ranks_and_solve_what_may_be_chosen(read: Read) -> None:
     reading = read(text())
     assert all(each.runs is not None and each.timed is None for each in problem(reading).components)
-    assert problem(reading).job.workload is None
+    assert problem(reading).job.planning.workload is None
     anew = problem(reading.to_solve)
     assert {each.name for each in anew.components if each.runs is None} == {"actor", "rollout", "reward", "inference"}
     assert {each.name for each in anew.components if each.timed} == {"actor", "rollout", "inference"}
-    assert anew.job.own["rollout"] == problem(reading)["rollout"].runs
-    assert anew.job.own["inference"] == problem(reading)["actor"].runs
+    assert anew.job.planning.own["rollout"] == problem(reading)["rollout"].runs
+    assert anew.job.planning.own["inference"] == problem(reading)["actor"].runs
 
 
 def test_a_file_without_times_is_solved_as_it_is(read: Read) -> None:
@@ -26,24 +26,24 @@ def test_a_file_without_times_is_solved_as_it_is(read: Read) -> None:
 
 
 def test_the_workflow_is_that_of_rlinf_in_batches_of_a_prompt(read: Read) -> None:
-    workload = problem(read(text()).to_solve).job.workload
+    workload = problem(read(text()).to_solve).job.planning.workload
     assert workload is not None
     assert [(each.earlier, each.later) for each in workload.after] == [("rollout", "inference"), ("inference", "actor")]
     assert (workload.batches, workload.model) == (64, "stream")
-    without = problem(read(text().replace("recompute_logprobs: true", "recompute_logprobs: false")).to_solve).job.workload
+    without = problem(read(text().replace("recompute_logprobs: true", "recompute_logprobs: false")).to_solve).job.planning.workload
     assert without is not None and without.after == (After("rollout", "actor"),)
 
 
 def test_the_block_says_otherwise(read: Read) -> None:
     block = "placewright: {plan: {batches: 8, cost_model: rlinf, workflow: rollout => actor, budget: {accelerators: 8}}}\n"
-    workload = problem(read(text() + block).to_solve).job.workload
+    workload = problem(read(text() + block).to_solve).job.planning.workload
     assert workload is not None
     assert (workload.batches, workload.model, workload.budget.accelerators) == (8, "rlinf", 8)
     assert workload.after == (After("rollout", "actor", whole=True),)
 
 
 def test_both_arrangements_of_rlinf_are_offered_and_nothing_between(read: Read) -> None:
-    together, apart = problem(read(text()).to_solve).job.ways
+    together, apart = problem(read(text()).to_solve).job.planning.ways
     assert (together.name, apart.name) == ("collocated", "disaggregated")
     assert together.without == {"inference"}
     shape = together.shapes["rollout"]
@@ -55,12 +55,12 @@ def test_both_arrangements_of_rlinf_are_offered_and_nothing_between(read: Read) 
 
 def test_online_coding_is_never_collocated(read: Read) -> None:
     reading = read(text(APART).replace("task_type: reasoning", "task_type: coding_online_rl")).to_solve
-    assert [way.name for way in problem(reading).job.ways] == ["disaggregated"]
+    assert [way.name for way in problem(reading).job.planning.ways] == ["disaggregated"]
 
 
 def test_without_the_cost_of_inference_only_shared_accelerators_are_looked_at(read: Read) -> None:
     reading = read(text().replace(", inference_cost: 10", "")).to_solve
-    assert [way.name for way in problem(reading).job.ways] == ["collocated"]
+    assert [way.name for way in problem(reading).job.planning.ways] == ["collocated"]
     assert any("`inference` takes" in message for message in said(reading))
 
 
@@ -105,8 +105,8 @@ def test_where_nothing_is_planned_the_reason_is_a_warning_and_the_ranks_stay(rea
     found = [finding for finding in reading.findings if finding.code == "PW604"]
     assert [finding.severity for finding in found] == [Severity.WARNING]
     assert why in found[0].message
-    assert problem(reading)["actor"].runs is not None and not problem(reading).job.own
-    assert problem(reading).job.workload is None
+    assert problem(reading)["actor"].runs is not None and not problem(reading).job.planning.own
+    assert problem(reading).job.planning.workload is None
 
 
 def test_the_setting_is_named_without_which_there_are_no_times(read: Read) -> None:
@@ -134,7 +134,7 @@ def test_seconds_in_the_hints_are_enough_and_come_before_the_profile(read: Read)
     both = "placewright: {components: {actor: {seconds: {16: 33}}, rollout: {seconds: {16: 70}}}}\n"
     alone = FILE.replace("PLACED", TOGETHER).split("profile_data")[0].replace("recompute_logprobs: true", "recompute_logprobs: false")
     anew = problem(read(alone + both).to_solve)
-    assert anew["actor"].runs is None and anew["rollout"].runs is None and anew.job.own
+    assert anew["actor"].runs is None and anew["rollout"].runs is None and anew.job.planning.own
 
 
 def test_a_critic_shares_with_both_or_is_apart_from_both(read: Read) -> None:
@@ -143,18 +143,18 @@ def test_a_critic_shares_with_both_or_is_apart_from_both(read: Read) -> None:
     changed += "critic: {use_critic_model: true, training_backend: megatron, model: {tensor_model_parallel_size: 2}}\n"
     anew = problem(read(changed).to_solve)
     assert anew["critic"].runs is None and anew["critic"].timed is not None
-    assert anew["critic_inference"].timed is not None and anew.job.own["critic_inference"] == anew.job.own["critic"]
-    together, apart = anew.job.ways
+    assert anew["critic_inference"].timed is not None and anew.job.planning.own["critic_inference"] == anew.job.planning.own["critic"]
+    together, apart = anew.job.planning.ways
     assert together.without == {"inference", "critic_inference"}
     assert apart.name == "disaggregated"
-    workload = anew.job.workload
+    workload = anew.job.planning.workload
     assert workload is not None
     assert {(each.earlier, each.later) for each in workload.after} == {
         ("rollout", "inference"), ("rollout", "critic_inference"), ("inference", "actor"), ("inference", "critic"),
         ("critic_inference", "actor"), ("critic_inference", "critic"),
     }  # fmt: skip
     without = problem(read(changed.replace(", critic_inference_cost: 5", "")).to_solve)
-    assert [way.name for way in without.job.ways] == ["collocated"]
+    assert [way.name for way in without.job.planning.ways] == ["collocated"]
     assert {frozenset(("critic", "actor")), frozenset(("critic", "rollout"))} <= {frozenset(pair) for pair in apart.apart}
 
 
@@ -168,7 +168,7 @@ def test_components_that_have_no_ranks_are_searched_as_ever(read: Read) -> None:
     alone = FILE.replace("PLACED", "{reward: 0}").split("profile_data")[0].replace("recompute_logprobs: true", "recompute_logprobs: false")
     reading = read(alone + hints)
     assert reading.anew is None
-    workload = problem(reading).job.workload
+    workload = problem(reading).job.planning.workload
     assert workload is not None and workload.after == (After("rollout", "actor"),)
 
 

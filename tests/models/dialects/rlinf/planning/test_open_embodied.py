@@ -11,15 +11,15 @@ from .opened import EMBODIED, Read, problem
 
 def test_an_embodied_job_is_a_pipeline_of_its_stages_and_training_after_it(read: Read) -> None:
     anew = problem(read(EMBODIED).to_solve)
-    workload = anew.job.workload
+    workload = anew.job.planning.workload
     assert workload is not None
     assert workload.after == (After("env", "rollout"), After("rollout", "actor", whole=True))
-    assert workload.batches == 2 and workload.nested and not anew.job.ways
+    assert workload.batches == 2 and workload.nested and not anew.job.planning.ways
     assert anew["env"].timed is not None and {each.accelerators for each in anew["env"].timed.measured} == {2, 4, 8}
 
 
 def test_in_rlinfs_own_units_a_batch_is_an_environment(read: Read) -> None:
-    workload = problem(read(EMBODIED + "placewright: {plan: {cost_model: rlinf-embodied}}\n").to_solve).job.workload
+    workload = problem(read(EMBODIED + "placewright: {plan: {cost_model: rlinf-embodied}}\n").to_solve).job.planning.workload
     assert workload is not None and workload.batches == 64
     assert workload.after == (After("env", "rollout"), After("rollout", "actor"))
 

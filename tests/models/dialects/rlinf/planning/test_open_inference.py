@@ -23,7 +23,7 @@ def test_who_infers_has_times_in_the_hints_though_nothing_starts_it_where_the_jo
     assert not reading.findings and {each.name for each in problem(reading).components} == {"actor", "rollout", "reward"}
     anew = problem(reading.to_solve)
     assert {each.name for each in anew.components if each.timed} == {"actor", "rollout", name}
-    assert anew.job.own[name] == problem(reading)["actor"].runs
+    assert anew.job.planning.own[name] == problem(reading)["actor"].runs
 
 
 def test_seconds_of_inference_that_never_runs_count_nowhere(read: Read) -> None:
@@ -67,7 +67,7 @@ def test_inference_has_other_degrees_where_what_trains_does_its_work(read: Read)
     """What the file has for it counts where it is started; elsewhere it is on the counts of the actor."""
     own = "inference: {model: {tensor_model_parallel_size: 1, pipeline_model_parallel_size: 8}}\n"
     anew = problem(read(text() + own).to_solve)
-    together, apart = anew.job.ways
+    together, apart = anew.job.planning.ways
     assert together.shapes["inference"].parallel == Parallel(4) and apart.shapes["inference"].parallel == Parallel(1, 8)
     timed = anew["inference"].timed
     assert timed is not None and timed.samples == 512

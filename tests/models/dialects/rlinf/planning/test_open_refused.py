@@ -14,10 +14,10 @@ from .opened import APART, EMBODIED, Read, problem, said, text
 def test_apart_is_left_out_where_the_file_has_no_settings_for_it(read: Read) -> None:
     whole = text().replace("rollout: {", "rollout: {group_name: R, ")
     reading = read(whole).to_solve
-    assert [way.name for way in problem(reading).job.ways] == ["collocated"]
+    assert [way.name for way in problem(reading).job.planning.ways] == ["collocated"]
     assert any("the file has no `inference`" in message and "only plans are looked at" in message for message in said(reading))
     section = "inference: {group_name: I, load_from_actor: true, model: {tensor_model_parallel_size: 4, pipeline_model_parallel_size: 1, sequence_parallel: true}}\n"
-    assert len(problem(read(whole + section).to_solve).job.ways) == 2
+    assert len(problem(read(whole + section).to_solve).job.planning.ways) == 2
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_apart_is_left_out_where_the_file_has_no_settings_for_it(read: Read) -> 
 )
 def test_apart_is_left_out_where_what_trains_refuses_it(read: Read, old: str, new: str) -> None:
     reading = read(text().replace(old, new)).to_solve
-    assert [way.name for way in problem(reading).job.ways] == ["collocated"]
+    assert [way.name for way in problem(reading).job.planning.ways] == ["collocated"]
     assert any("what trains refuses" in message for message in said(reading))
 
 
@@ -49,13 +49,13 @@ def test_numbers_that_contradict_each_other_are_warned_of(read: Read) -> None:
 
 
 def test_counts_apart_leave_no_engine_without_weights(read: Read) -> None:
-    assert all(not way.multiples for way in problem(read(text()).to_solve).job.ways)  # no whole job
+    assert all(not way.multiples for way in problem(read(text()).to_solve).job.planning.ways)  # no whole job
     whole = (
         text()
         .replace("recompute_logprobs: true", "recompute_logprobs: false")
         .replace("rollout: {", "rollout: {group_name: R, rollout_backend: vllm, ")
     )
-    _, apart = problem(read(whole).to_solve).job.ways
+    _, apart = problem(read(whole).to_solve).job.planning.ways
     assert apart.multiples == (Multiple("rollout", "actor", 4),)
 
 
@@ -86,7 +86,7 @@ def test_counts_apart_hold_for_whatever_degrees_are_chosen(read: Read) -> None:
     )
     for choices, steps in (("[2, 4]", [2, 4]), ("[4, 8]", [4, 8]), ("4", [4])):
         hints = f"placewright: {{components: {{actor: {{parallel: {{tp: {choices}}}, seconds: {{16: 40}}}}, rollout: {{seconds: {{16: 60}}}}}}}}\n"
-        _, apart = problem(read(whole + hints).to_solve).job.ways
+        _, apart = problem(read(whole + hints).to_solve).job.planning.ways
         assert apart.multiples == tuple(
             Multiple("rollout", "actor", step, None, Parallel(step) if len(steps) > 1 else None) for step in steps
         ), choices

@@ -42,7 +42,7 @@ def planned(text: str, machines: str) -> Planned:
 
 def test_each_arrangement_has_its_engines(read: Read) -> None:
     anew = problem(read(file(), "1x6xH100").to_solve)
-    together, apart = anew.job.ways
+    together, apart = anew.job.planning.ways
     assert (together.shapes["rollout"].parallel, apart.shapes["rollout"].parallel) == (BY_TP, STAGED)
     assert (together.shapes["rollout"].per_process, apart.shapes["rollout"].per_process) == (2, 4)
     timed = anew["rollout"].timed
@@ -53,7 +53,7 @@ def test_each_arrangement_has_its_engines(read: Read) -> None:
 
 def test_without_stages_both_have_the_same(read: Read) -> None:
     anew = problem(read(file().replace("pipeline_parallel_size: 2", "pipeline_parallel_size: 1"), "1x6xH100").to_solve)
-    assert all("rollout" not in way.shapes for way in anew.job.ways if way.name == "disaggregated")
+    assert all("rollout" not in way.shapes for way in anew.job.planning.ways if way.name == "disaggregated")
 
 
 def test_six_accelerators_hold_three_engines_of_tp_2_beside_the_actor() -> None:

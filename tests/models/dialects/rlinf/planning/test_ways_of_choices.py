@@ -37,7 +37,7 @@ def planned(reading: Reading) -> Planned:
 
 def test_degrees_of_the_file_that_do_not_go_together_do_not_make_others_impossible(read: Read) -> None:
     reading = read(job(3, 2, "tp: [3, 4]", "tp: [2, 4]"))
-    assert [way.name for way in problem(reading.to_solve).job.ways] == ["collocated", "disaggregated"]
+    assert [way.name for way in problem(reading.to_solve).job.planning.ways] == ["collocated", "disaggregated"]
     found = planned(reading)
     assert found.proved
     assert found.best.design.options["actor"].parallel == Parallel(4)
@@ -55,8 +55,8 @@ def test_a_file_that_rlinf_refuses_as_it_stands_is_planned_with_other_degrees(re
 def test_degrees_of_the_file_are_a_choice_also_where_others_as_good_go_with_more(read: Read) -> None:
     """Rollout of tp 4 goes with an actor of tp 4 alone, that of tp 2 with both; what takes as long with the file's own stays."""
     its = problem(read(job(4, 4, "tp: [2, 4]", "tp: [2, 4]")).to_solve)
-    assert its.job.workload is not None
-    options = asked(its, its.job.workload).options["rollout"]
+    assert its.job.planning.workload is not None
+    options = asked(its, its.job.planning.workload).options["rollout"]
     assert [each.parallel.tp for each in options if each.amount == 8] == [4, 2]
 
 
@@ -69,16 +69,16 @@ def test_what_trains_apart_from_inference_has_a_multiple_of_its_tp(read: Read) -
     section = "inference: {group_name: I, load_from_actor: true, model: {tensor_model_parallel_size: 4, pipeline_model_parallel_size: 1, sequence_parallel: true}}\n"
     reading = read(job(2, 1, "tp: [2, 4]", "tp: [1, 2]", inference=section)).to_solve
     assert not any("would get no weights" in each for each in said(reading))
-    _, apart = problem(reading).job.ways
+    _, apart = problem(reading).job.planning.ways
     (beside,) = (each for each in apart.paired if each.other == "inference")
     assert beside.of(Parallel(4), Parallel(4)) is not None and beside.of(Parallel(2), Parallel(4)) is None
     none = read(job(2, 1, "tp: 2", "tp: [1, 2]", inference=section)).to_solve
-    assert [way.name for way in problem(none).job.ways] == ["collocated"]
+    assert [way.name for way in problem(none).job.planning.ways] == ["collocated"]
     assert any("would get no weights" in each for each in said(none))
 
 
 def test_stages_of_rollout_that_do_nothing_on_shared_accelerators_are_no_choice_there(read: Read) -> None:
-    together, apart = problem(read(job(4, 2, "tp: [2, 4]", "tp: 2, pp: [1, 2]")).to_solve).job.ways
+    together, apart = problem(read(job(4, 2, "tp: [2, 4]", "tp: 2, pp: [1, 2]")).to_solve).job.planning.ways
     assert {engine for engine, _ in together.paired[0].shapes} == {Parallel(2)}
     assert {engine for engine, _ in apart.paired[0].shapes} == {Parallel(2), Parallel(2, 2)}
 
@@ -106,8 +106,8 @@ def test_choices_without_the_degrees_of_the_file_are_planned_wherever_it_is_run(
 @pytest.mark.parametrize("backend", ["megatron", "fsdp"])
 def test_degrees_of_the_file_that_are_not_offered_are_told_as_that_alone(read: Read, backend: str) -> None:
     its = problem(read(job(4, 2, "tp: [1, 2]", "tp: [1, 2]").replace("megatron", backend)).to_solve)
-    assert its.job.workload is not None and its.job.choices["actor"] == (Parallel(1), Parallel(2))
-    own = own_of(its, asked(its, its.job.workload), cost_model(its.job.workload.model))
+    assert its.job.planning.workload is not None and its.job.choices["actor"] == (Parallel(1), Parallel(2))
+    own = own_of(its, asked(its, its.job.planning.workload), cost_model(its.job.planning.workload.model))
     assert own.priced is not None and own.priced.design.options["actor"].parallel == Parallel(4)
     assert own.forbidden == ("`actor` is to have tp 1 or tp 2, not tp 4",)
 
@@ -118,11 +118,11 @@ def test_what_rlinf_refuses_of_the_file_as_it_stands_is_not_to_be_proposed(read:
     reading = read(text)
     assert [each.code for each in verify(reading).errors] == ["PW123"]
     its = problem(reading.to_solve)
-    assert its.job.workload is not None
-    own = own_of(its, asked(its, its.job.workload), cost_model(its.job.workload.model))
+    assert its.job.planning.workload is not None
+    own = own_of(its, asked(its, its.job.planning.workload), cost_model(its.job.planning.workload.model))
     assert own.priced is not None and not own.unclear
     assert own.forbidden[0].startswith("PW123: the tp of rollout is 4, but a megatron actor of tp 2 takes at most its own")
-    assert problem(read(job(4, 4, "tp: [2, 4]", "tp: [1, 4]")).to_solve).job.own_faults == ()
+    assert problem(read(job(4, 4, "tp: [2, 4]", "tp: [1, 4]")).to_solve).job.planning.own_faults == ()
 
 
 def test_ranks_of_the_file_are_judged_with_its_own_degrees(read: Read) -> None:
@@ -135,6 +135,6 @@ def test_ranks_of_the_file_are_judged_with_its_own_degrees(read: Read) -> None:
 def test_ranks_that_interleave_by_the_tp_of_an_fsdp_actor_are_in_order(read: Read) -> None:
     text = job(4, 2, "tp: [1, 2, 4]", "tp: [1, 2]").replace("megatron", "fsdp")
     its = problem(read(text).to_solve)
-    assert its.job.workload is not None
-    own = own_of(its, asked(its, its.job.workload), cost_model(its.job.workload.model))
+    assert its.job.planning.workload is not None
+    own = own_of(its, asked(its, its.job.planning.workload), cost_model(its.job.planning.workload.model))
     assert own.priced is not None and own.forbidden == ()

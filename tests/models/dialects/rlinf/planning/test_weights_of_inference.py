@@ -26,7 +26,7 @@ profile_data: {rollout_cost: 300, actor_cost: 1, inference_cost: 100}
 def test_a_plan_gives_it_as_many_as_ranks_of_inference_wait_for_it(stages: int, least: int, read: Read) -> None:
     reading = read(FILE.replace("STAGES", str(stages))).to_solve
     assert reading.problem is not None
-    (apart,) = (way for way in reading.problem.job.ways if way.apart)
+    (apart,) = (way for way in reading.problem.job.planning.ways if way.apart)
     assert apart.least == {"actor": least}
 
 

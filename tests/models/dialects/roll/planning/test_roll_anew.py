@@ -16,28 +16,28 @@ def test_the_file_itself_is_verified_as_it_stands_and_planned_anew() -> None:
     assert not any(each.runs is None for each in reading.problem.components)
     planned = problem_of(config())
     assert {each.name for each in planned.components if each.runs is None} == {"actor_train", "actor_infer"}
-    assert {name: len(list(seats(runs))) for name, runs in planned.job.own.items()} == {"actor_train": 8, "actor_infer": 4}
+    assert {name: len(list(seats(runs))) for name, runs in planned.job.planning.own.items()} == {"actor_train": 8, "actor_infer": 4}
     assert planned["rewards.math"].runs is not None
 
 
 def test_generating_while_training_is_steady_and_apart() -> None:
     planned = problem_of(config(async_generation_ratio=1))
-    assert planned.job.workload is not None
-    assert planned.job.workload.model == STEADY
+    assert planned.job.planning.workload is not None
+    assert planned.job.planning.workload.model == STEADY
     assert any(each.kind == DISJOINT and set(each.components) == {"actor_infer", "actor_train"} for each in planned.job.relations)
 
 
 def test_why_it_is_steady_is_said_unless_the_block_says_how_it_is_counted() -> None:
-    workload = problem_of(config(async_generation_ratio=1)).job.workload
+    workload = problem_of(config(async_generation_ratio=1)).job.planning.workload
     assert workload is not None
     (said,) = workload.assumed
     assert said.startswith("cost model steady: the job generates while it trains (`async_generation_ratio`)")
-    synchronous = problem_of(config()).job.workload
+    synchronous = problem_of(config()).job.planning.workload
     assert synchronous is not None and synchronous.assumed == ()
 
 
 def test_in_turn_each_stage_waits_for_all_of_the_one_before() -> None:
-    workload = problem_of(config()).job.workload
+    workload = problem_of(config()).job.planning.workload
     assert workload is not None
     assert [(each.earlier, each.later, each.whole) for each in workload.after] == [("actor_infer", "actor_train", True)]
 

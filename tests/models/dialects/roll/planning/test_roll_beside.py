@@ -27,8 +27,8 @@ def test_who_shares_devices_with_a_role_without_times_in_the_file_may_share_them
     planned = problem_of(config(actor_infer=infer, reward_model=judge))
     assert planned["reward_model"].runs is not None
     assert planned.job.overlaps == {"reward_model": frozenset({"actor_train"})}
-    assert planned.job.workload is not None
-    assert planned.job.workload.nested
+    assert planned.job.planning.workload is not None
+    assert planned.job.planning.workload.nested
     answer = solve(of(config(actor_infer=infer, reward_model=judge), "1x8"), sandbox=False)
     assert answer.plan is not None
     assert answer.plan.assignment.held("actor_train") == 8
@@ -38,7 +38,7 @@ def test_who_shares_devices_with_a_role_without_times_in_the_file_may_share_them
 def test_what_the_block_says_of_nesting_holds() -> None:
     infer = {**config()["actor_infer"], "device_mapping": "list(range(0,6))"}
     block = {**config()["placewright"], "plan": {"nested": False}}
-    workload = problem_of(config(actor_infer=infer, placewright=block)).job.workload
+    workload = problem_of(config(actor_infer=infer, placewright=block)).job.planning.workload
     assert workload is not None
     assert not workload.nested
     assert problem_of(config(actor_infer=infer)).job.overlaps == {}
@@ -79,9 +79,9 @@ def test_what_may_be_shared_and_nested_is_read_from_the_file_whatever_machines_t
     its["actor_train"]["device_mapping"] = "list(range(0,16))"
     for cluster in ("1x8", "2x8", "4x8"):
         problem = problem_of(its, cluster)
-        assert problem.job.workload is not None
-        assert problem.job.workload.nested
-        assert set(problem.job.own) == (set() if cluster == "1x8" else {"actor_train", "actor_infer"})
+        assert problem.job.planning.workload is not None
+        assert problem.job.planning.workload.nested
+        assert set(problem.job.planning.own) == (set() if cluster == "1x8" else {"actor_train", "actor_infer"})
 
 
 @pytest.mark.parametrize("most", [8, 10, 12, 16])

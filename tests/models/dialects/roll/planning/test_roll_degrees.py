@@ -17,7 +17,7 @@ from .opened import config, of, problem_of
 
 def test_each_choice_of_degrees_has_the_workers_that_roll_makes_of_it() -> None:
     planned = problem_of(config())
-    shapes = planned.job.shapes["actor_infer"]
+    shapes = planned.job.planning.shapes["actor_infer"]
     assert {parallel.tp: shape.per_process for parallel, shape in shapes.items()} == {1: 1, 2: 2, 4: 4}
     assert planned.job.choices["actor_infer"] == (Parallel(1), Parallel(2), Parallel(4))
 
@@ -25,7 +25,7 @@ def test_each_choice_of_degrees_has_the_workers_that_roll_makes_of_it() -> None:
 def test_degrees_that_do_not_divide_the_samples_are_not_accepted_at_that_count() -> None:
     blocks = config()["placewright"]["components"]
     its = config(placewright={"components": {**blocks, "actor_train": {"seconds": {8: 80}, "parallel": {"tp": [1, 2]}}}})
-    accepted = problem_of(its).job.accepted["actor_train"]
+    accepted = problem_of(its).job.planning.accepted["actor_train"]
     assert {amount for amount, parallel in accepted if parallel == Parallel(2)} == {2, 4, 8, 16, 32}
     assert {amount for amount, parallel in accepted if parallel == Parallel(1)} == {1, 2, 4, 8, 16, 32}
     assert not any(share.component == "actor_train" for share in problem_of(its).job.shares)
@@ -80,7 +80,7 @@ def test_training_within_inference_may_have_any_count_where_the_degrees_of_infer
     its["rollout_batch_size"] = 24
     its["actor_train"]["device_mapping"], its["actor_infer"]["device_mapping"] = "[0,1]", "[0,1]"
     planned = problem_of(its, "1x4")
-    assert {count for count, _ in planned.job.accepted["actor_train"]} == {1, 2, 3}
+    assert {count for count, _ in planned.job.planning.accepted["actor_train"]} == {1, 2, 3}
     answer = solve(planned, sandbox=False)
     assert answer.plan is not None
     assert answer.planned is not None
@@ -131,5 +131,5 @@ def test_each_choice_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return anew(replace(self, read=reading), degrees)
 
     monkeypatch.setattr(chosen.Chosen, "_anew", counted)
-    assert problem_of(its).job.tied == {"actor_train": "actor_infer"}
+    assert problem_of(its).job.planning.tied == {"actor_train": "actor_infer"}
     assert len(read_) == 3 and set(read_.values()) == {1}

@@ -60,10 +60,10 @@ def test_the_file_itself_is_verified_as_it_stands_and_planned_anew() -> None:
     reading = of(HYBRID)
     assert reading.problem is not None
     assert all(each.runs is not None for each in reading.problem.components)
-    assert not reading.problem.job.own
+    assert not reading.problem.job.planning.own
     planned = problem_of(HYBRID)
     assert [each.runs for each in planned.components] == [None, None]
-    assert {name: len(list(seats(runs))) for name, runs in planned.job.own.items()} == {"actor": 8, "rollout": 8}
+    assert {name: len(list(seats(runs))) for name, runs in planned.job.planning.own.items()} == {"actor": 8, "rollout": 8}
     assert planned["rollout"].parallel == Parallel(tp=2)  # its own, which the answer is compared with
     assert planned.job.choices["rollout"] == (Parallel(1), Parallel(2), Parallel(4))
 
@@ -84,12 +84,12 @@ def test_without_a_cluster_a_file_is_planned_on_the_machines_that_it_speaks_of()
 
 def test_own_ranks_that_the_cluster_has_no_room_for_are_no_comparison() -> None:
     planned = problem_of(HYBRID.replace("nnodes: 1", "nnodes: 8"))
-    assert planned.job.own == {}
+    assert planned.job.planning.own == {}
     assert planned["actor"].runs is None
 
 
 def test_counts_are_the_same_part_of_some_nodes_that_verl_deals_its_batches_out_to() -> None:
-    accepted = problem_of(HYBRID).job.accepted
+    accepted = problem_of(HYBRID).job.planning.accepted
     assert {amount for amount, _ in accepted["actor"]} == {1, 2, 4, 8, 16, 32}  # 256 x 8 samples do not divide among 24 ranks
     assert {amount for amount, parallel in accepted["rollout"] if parallel == Parallel(4)} == {4, 8, 16, 32}
 
@@ -97,7 +97,7 @@ def test_counts_are_the_same_part_of_some_nodes_that_verl_deals_its_batches_out_
 def test_several_parts_of_a_pool_on_one_node_are_proposed_and_kept() -> None:
     text = HYBRID.replace("256", "192").replace("ppo_mini_batch_size: 64", "ppo_mini_batch_size: 96")
     text = text.replace("nnodes: 1, n_gpus_per_node: 8", "nnodes: 3, n_gpus_per_node: 4")
-    assert 12 in {amount for amount, _ in problem_of(text, "1x8+1x4").job.accepted["actor"]}
+    assert 12 in {amount for amount, _ in problem_of(text, "1x8+1x4").job.planning.accepted["actor"]}
     answer = solve(of(text, "1x8+1x4"), sandbox=False)
     assert answer.planned is not None
     assert answer.planned.is_own and answer.planned.proved
@@ -109,7 +109,7 @@ def test_the_files_own_parts_of_several_nodes_may_be_proposed() -> None:
     text = text.replace("rollout.n_gpus_per_node=4 rollout.nnodes=1", "rollout.n_gpus_per_node=2 rollout.nnodes=2")
     text = text.replace("train_batch_size=256", "train_batch_size=192").replace("ppo_mini_batch_size=64", "ppo_mini_batch_size=96")
     planned = problem_of(text, "2x8", name="run.sh")
-    assert 12 in {amount for amount, _ in planned.job.accepted["actor"]}
+    assert 12 in {amount for amount, _ in planned.job.planning.accepted["actor"]}
     answer = solve(of(text, "2x8", name="run.sh"), sandbox=False)
     assert answer.planned is not None
     own = own_of(planned, answer.planned.question, cost_model(answer.planned.model))
@@ -120,21 +120,21 @@ def test_the_files_own_parts_of_several_nodes_may_be_proposed() -> None:
 
 def test_a_batch_of_another_size_accepts_other_counts() -> None:
     text = HYBRID.replace("train_batch_size: 256", "train_batch_size: 96").replace("ppo_mini_batch_size: 64", "ppo_mini_batch_size: 48")
-    accepted = problem_of(text).job.accepted
+    accepted = problem_of(text).job.planning.accepted
     assert 24 in {amount for amount, _ in accepted["actor"]}
 
 
 def test_pools_of_a_program_that_has_two_are_apart_and_steady() -> None:
     planned = problem_of(SEPARATE, name="run.sh")
-    assert planned.job.workload is not None
-    assert planned.job.workload.model == STEADY
+    assert planned.job.planning.workload is not None
+    assert planned.job.planning.workload.model == STEADY
     assert any(each.kind == DISJOINT and set(each.components) == {"actor", "rollout"} for each in planned.job.relations)
-    assert planned.job.laying is not None
-    assert [(pool.name, pool.parts) for pool in planned.job.laying.pools] == [("trainer_pool", ()), ("rollout_pool", ())]
+    assert planned.job.planning.laying is not None
+    assert [(pool.name, pool.parts) for pool in planned.job.planning.laying.pools] == [("trainer_pool", ()), ("rollout_pool", ())]
 
 
 def test_why_it_is_steady_is_said() -> None:
-    workload = problem_of(SEPARATE, name="run.sh").job.workload
+    workload = problem_of(SEPARATE, name="run.sh").job.planning.workload
     assert workload is not None
     (said,) = workload.assumed
     assert said.startswith("cost model steady: the job generates while it trains (`verl.experimental.")
@@ -158,17 +158,17 @@ FULLY = SEPARATE.replace("one_step_off_policy.main_ppo", "fully_async_policy.ful
 def test_what_is_trained_with_the_newest_weights_alone_waits_for_them(said: str, model: str) -> None:
     """The fully asynchronous program has such a mode: its pools are apart, and work in turn."""
     planned = problem_of(FULLY.replace("+placewright", f"{said} +placewright", 1), name="run.sh")
-    assert planned.job.workload is not None
-    assert planned.job.workload.model == model and bool(planned.job.workload.assumed) == (model == STEADY)
+    assert planned.job.planning.workload is not None
+    assert planned.job.planning.workload.model == model and bool(planned.job.planning.workload.assumed) == (model == STEADY)
     assert any(each.kind == DISJOINT for each in planned.job.relations)
 
 
 def test_what_the_block_says_of_the_plan_stays_as_it_says() -> None:
     text = HYBRID + "  plan: {cost_model: stages, batches: 4}\n"
-    workload = problem_of(text).job.workload
+    workload = problem_of(text).job.planning.workload
     assert workload is not None
     assert (workload.model, workload.batches) == ("stages", 4)
-    usual = problem_of(HYBRID).job.workload
+    usual = problem_of(HYBRID).job.planning.workload
     assert usual is not None
     assert (usual.model, [(each.earlier, each.later, each.whole) for each in usual.after]) == (
         STREAM, [("rollout.generate", "actor.train", True)],
@@ -276,4 +276,4 @@ def test_where_every_size_is_refused_none_is_chosen_for_an_error_that_the_file_h
     faulty = HYBRID.replace("n: 8, ", "n: 1, ").replace("ppo_micro_batch_size_per_gpu: 4", "ppo_micro_batch_size_per_gpu: 3")
     reading = of(faulty, "1x8", release="b178a3cd").to_solve
     assert reading.problem is not None and "PW604" in {finding.code for finding in reading.findings}
-    assert {count for count, _ in reading.problem.job.accepted["actor"]} == {1, 2, 4, 8}
+    assert {count for count, _ in reading.problem.job.planning.accepted["actor"]} == {1, 2, 4, 8}

@@ -43,7 +43,13 @@ def planned(text: str, cluster: str) -> Reading:
 def known(reading: Reading) -> list[object]:
     assert reading.problem is not None
     job = reading.problem.job
-    return [job.accepted, job.choices, job.tied, [(each.degrees, each.changes, each.accepted) for each in job.followed], reading.findings]
+    return [
+        job.planning.accepted,
+        job.choices,
+        job.planning.tied,
+        [(each.degrees, each.changes, each.accepted) for each in job.planning.followed],
+        reading.findings,
+    ]
 
 
 @pytest.mark.parametrize(("actor", "rollout"), [(OPEN, OPEN), ("", OPEN), (OPEN, "")])
@@ -86,7 +92,7 @@ def test_hints_of_counts_do_not_hide_what_verl_refuses() -> None:
     """Of a pool it counted the fewest that the hints of its component ask for: any count was taken, and a refused file passed."""
     hinted = HYBRID.replace("{seconds", "{accelerators: 4-32, seconds")
     plain, its = (planned(text, "4x8").problem for text in (HYBRID, hinted))
-    assert plain is not None and its is not None and plain.job.accepted == its.job.accepted
+    assert plain is not None and its is not None and plain.job.planning.accepted == its.job.planning.accepted
     wrong = read(Source("run.yaml", hinted.replace("nnodes: 1", "nnodes: 3")), read_shorthand("4x8"), "verl", "training", PIN)
     assert [each.code for each in pw.verify(wrong).errors] == ["PW401", "PW403"]
 

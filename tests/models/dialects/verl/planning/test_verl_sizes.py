@@ -109,11 +109,16 @@ def test_what_is_not_read_is_told_and_nothing_is_proved(monkeypatch: pytest.Monk
     monkeypatch.setattr(opening, "MOST_TRIED", 6)
     reading = of(text, "2x4").to_solve
     answer = solve(reading, sandbox=False)
-    assert reading.problem is not None and reading.problem.job.workload is not None and answer.planned is not None
+    assert reading.problem is not None and reading.problem.job.planning.workload is not None and answer.planned is not None
     assert not answer.planned.proved and answer.planned.bound == 0
-    (said,) = reading.problem.job.workload.assumed
+    (said,) = reading.problem.job.planning.workload.assumed
     assert said.startswith("sizes of `global_pool`: ") and said.endswith("are not planned")
-    nothing = replace(reading.problem, job=replace(reading.problem.job, accepted={"actor": frozenset(), "rollout": frozenset()}))
+    nothing = replace(
+        reading.problem,
+        job=replace(
+            reading.problem.job, planning=replace(reading.problem.job.planning, accepted={"actor": frozenset(), "rollout": frozenset()})
+        ),
+    )
     assert Solver(place, 10.0, 1, settle)(nothing).verdict == UNDECIDED
 
 

@@ -45,8 +45,8 @@ def written(bandwidth: str) -> Iterator[int]:
     """What each pair of pools takes that verl can make, by its own ranks, in nanoseconds."""
     for trained, served in product(SHAPES, SHAPES):
         problem = problem_of(trained, served, bandwidth)
-        workload = problem.job.workload
-        if workload is not None and {"actor", "rollout"} <= set(problem.job.own):
+        workload = problem.job.planning.workload
+        if workload is not None and {"actor", "rollout"} <= set(problem.job.planning.own):
             its = own_of(problem, asked(problem, workload), cost_model(workload.model))
             if its.priced is not None and not its.forbidden:
                 yield its.priced.nanoseconds + its.priced.traffic

@@ -1,0 +1,56 @@
+"""What counts, degrees and sharing of a job are chosen by."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING, Mapping, Sequence
+
+from ..parallel import Parallel
+from ..record import dataclass
+from .followed import Followed
+from .way import Shape, Way
+from .workload import Workload
+
+if TYPE_CHECKING:
+    from ..placements.run import Run
+    from ..pools.laying import Laying
+
+
+@dataclass(frozen=True)
+class PlanningSpec:
+    """Planning part of a Job: times, arrangements that the dialect can write, and where the file itself places what is planned.
+
+    Attributes
+    ----------
+    workload : times that counts are chosen by; None where there are none.
+    ways : arrangements of which a plan keeps to one.
+    own : ranks of planned components in the file: no demand, but what the plan is compared with.
+    own_faults : sentences on what the framework refuses of them.
+    own_servers : accelerators that a server takes there, for components where that follows from how their pool is written.
+    accepted : counts and degrees of planned components that the dialect takes, where only its own reading can tell.
+    laying : how the dialect lays out pools whose sizes are chosen.
+    shapes : processes of a component with each choice of its degrees.
+    tied : planned component -> component whose degrees it follows: the same degrees, or those in `followed`.
+    followed : what follows from each choice of degrees.
+    not_read : number of choices of which nobody knows what follows, since there are very many.
+    sizes_not_read : number of pool sizes of which nobody knows what the framework makes.
+    by_size : components whose degrees may differ on other sizes of a pool.
+    one_at_a_time : pairs that never work at the same time, though on different accelerators (cost model `stream`).
+    not_started : components that the framework does not start where others do their work.
+    """
+
+    workload: Workload | None = None
+    ways: tuple[Way, ...] = ()
+    own: Mapping[str, Sequence[Run]] = field(default_factory=dict)
+    own_faults: tuple[str, ...] = ()
+    own_servers: Mapping[str, int] = field(default_factory=dict)
+    accepted: Mapping[str, frozenset[tuple[int, Parallel]]] = field(default_factory=dict)
+    laying: Laying | None = None
+    shapes: Mapping[str, Mapping[Parallel, Shape]] = field(default_factory=dict)
+    tied: Mapping[str, str] = field(default_factory=dict)
+    followed: tuple[Followed, ...] = ()
+    not_read: int = 0
+    sizes_not_read: int = 0
+    by_size: frozenset[str] = frozenset()
+    one_at_a_time: frozenset[tuple[str, str]] = frozenset()
+    not_started: frozenset[str] = frozenset()
