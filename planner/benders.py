@@ -89,7 +89,6 @@ class Rounds:
     done: list[Barred] = field(default_factory=list)
     placed: list[Placed] = field(default_factory=list)
     unplaceable: list[Unplaceable] = field(default_factory=list)
-    seen: list[Design] = field(default_factory=list)
     """What any search came by."""
     structures: tuple[int, int] = (0, 0)
     """How many there are before any design is ruled out, and of how many the counts were searched."""
@@ -176,7 +175,6 @@ class Rounds:
         listed = (replace(each, design=as_listed(each.design, self.question, self.model, first)) for each in self.searched.found)
         self.searched = replace(self.searched, found=tuple(listed))
         self.spent += self.searched.spent
-        self.seen += [each for each in self.searched.seen if each not in self.seen]
         self.least = max(self.least, self.searched.bound or 0)
         self.structures = max(self.structures, self.searched.structures)
 

@@ -343,7 +343,7 @@ class RanksPutBack:
             unplaceable=out, not_placed=tuple(map(self.priced, planned.not_placed)), lean=planned.lean and self.design(planned.lean),
             without_estimates=planned.without_estimates and self.priced(planned.without_estimates),
             without_question=planned.without_question and self.question(planned.without_question),
-            parts=tuple(map(self.question, planned.parts)), seen=tuple(map(self.design, planned.seen)),
+            parts=tuple(map(self.question, planned.parts)),
             further=tuple(replace(each, priced=self.priced(each.priced)) for each in planned.further),
         )  # fmt: skip
 

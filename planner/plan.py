@@ -94,7 +94,7 @@ def _answer(rounds: Rounds) -> Answer:
         question, rounds.model.name, full.priced, bound + held, proved, beside, tuple(unplaceable), rounds.structures,
         not_placed=tuple(each for each in beside if each in unsure), is_own=best.is_own, filled=filled,
         lean=best.priced.design if filled else None, ties_open=proved and (not rounds.closed or any(price < best.price for price in unknown)),
-        spent=rounds.spent, seen=tuple(rounds.seen),
+        spent=rounds.spent,
     )  # fmt: skip
     told = dict.fromkeys((*full.answer.findings, *([stop.with_answer] if (stop := rounds.stopped) is not None else [])))
     return replace(full.answer, planned=planned, findings=tuple(told))

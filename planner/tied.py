@@ -113,7 +113,7 @@ def _best(
     merged = replace(
         planned, bound=bound, proved=proved, ties_open=ties_open, others=kept, others_open=others_open, parts=questions,
         unplaceable=tuple(_of_its_question(out, each, planned) for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
-        spent=sum(each.spent for each, _ in known), seen=tuple(design for each, _ in known for design in each.seen),
+        spent=sum(each.spent for each, _ in known),
     )  # fmt: skip
     return replace(best, planned=not_all_known(merged) if open_ else merged)
 

@@ -96,7 +96,6 @@ class Planned:
     spent : deterministic seconds that were searched for it.
     others_open : may designs of other structures be better than `others` with choices that were not planned, as none of these can be better
         than the best?
-    seen : designs of other structures that the searches for it came by, which nobody placed.
     """
 
     question: Question
@@ -118,7 +117,6 @@ class Planned:
     ties_open: bool = False
     others_open: bool = False
     spent: float = field(default=0.0, compare=False)
-    seen: tuple[Design, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def in_part(self) -> bool:

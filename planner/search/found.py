@@ -47,7 +47,6 @@ class Searched:
     spent : deterministic seconds.
     first_proved : is the first of it proved to be the best, whatever the order of the others? Without any: is there no design at all?
     stopped : why the search ended before it was decided; None if it came to its end or to its limit.
-    seen : the best known designs of the structures that were looked at, the best first.
     """
 
     found: tuple[Found, ...]
@@ -57,7 +56,6 @@ class Searched:
     spent: float = 0.0
     stopped: Stopped | None = None
     first_proved: bool = False
-    seen: tuple[Design, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def best(self) -> Found | None:

@@ -69,17 +69,6 @@ class Structure:
         return design.segments == self.segments and users.issuperset(frozenset(block.components) for block in design.blocks)
 
 
-def users_of(sets: Sequence[Sequence[str]], inside: Sequence[int]) -> list[list[str]]:
-    """For each set, the components that are known to use its accelerators, where it is known of the first sets alone where these lie."""
-    found = []
-    for number, its in enumerate(sets):
-        users, around = list(its), number
-        while around < len(inside) and (around := inside[around]) != OUTSIDE:
-            users += sets[around]
-        found.append(users)
-    return found
-
-
 @dataclass(frozen=True)
 class Arrangement:
     """Who is on the same accelerators and whose lie inside whose, before it is said what runs at the same time (see Structure)."""

@@ -9,14 +9,8 @@ from .layout import Layout
 from .pool import Masks
 
 
-def in_reach(layout: Layout, bundle: Bundle) -> list[Cell]:
-    """The cells that the groups and models of all members allow, whatever their memory."""
-    nodes = nodes_in_reach(layout, bundle)
-    return [cell for cell in layout.cells if cell.nodes[0].rank in nodes]
-
-
 def eligible(layout: Layout, bundle: Bundle) -> list[Cell]:
-    """Those whose accelerators have the memory that all members need together."""
+    """Cells whose accelerators have the memory that all members need together."""
     nodes = layout.eligible[bundle]
     return [cell for cell in layout.cells if cell.nodes[0].rank in nodes]
 
