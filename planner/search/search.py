@@ -6,7 +6,7 @@ a structure are found by branch and bound (`branching.py`), and by CP-SAT (`sett
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush, nsmallest
+from heapq import heapify, heappop, heappush
 from itertools import chain, islice
 from itertools import count as count_from
 from typing import Iterator, Mapping, Sequence
@@ -40,8 +40,6 @@ FEW = 16
 """Accelerators up to which CP-SAT is not started."""
 HURRIED = 8
 """Structures looked at once more where the limit is over and nothing was found."""
-SEEN = 30
-"""Structures whose best designs are returned besides those asked for."""
 
 
 NOTHING: Price = (ENDLESS, 0)
@@ -311,13 +309,12 @@ class _Search:
         counted = (sum(each.possible for each in self.candidates), sum(each.possible and each.parts > 0 for each in self.candidates))
         return Searched(
             found,
-            min([*unproved, *(each.price[0] for each in found[:1])], default=None),
-            not unproved,
-            counted,
-            self.progress.spent,
-            stopped if unproved else None,
-            all(found and floor >= found[0].price for floor in floors),
-            tuple(each.design for each in nsmallest(SEEN, (one.found for one in self.candidates if one.found is not None))),
+            bound=min([*unproved, *(each.price[0] for each in found[:1])], default=None),
+            proved=not unproved,
+            structures=counted,
+            spent=self.progress.spent,
+            stopped=stopped if unproved else None,
+            first_proved=all(found and floor >= found[0].price for floor in floors),
         )
 
 
