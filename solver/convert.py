@@ -16,7 +16,7 @@ from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.report import UNUSABLE as UNUSABLE_FILE
 from ..models.text.source import Source
-from ..models.text.tree import Mapping
+from ..models.text.tree import MapNode
 from .verify import verify
 
 MAX_KEYS = 24
@@ -73,7 +73,7 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
     keys = []
     for entry in reading.document.root:
         name = entry.key.text
-        if name in inner and isinstance(entry.value, Mapping):
+        if name in inner and isinstance(entry.value, MapNode):
             left = [path for each in entry.value if (path := f"{name}.{each.key.text}") not in places]
             keys += left if len(left) <= MAX_INNER else [name]
         elif name not in places:

@@ -17,7 +17,7 @@ from ..models.findings.finding import Severity, UnusableInput
 from ..models.releases.runs import UNSAID
 from ..models.text.environment import Environment
 from ..models.text.source import Source
-from ..models.text.tree import Mapping, Scalar, Value, find
+from ..models.text.tree import MapNode, Scalar, Value, find
 
 LONGEST = 80
 """Longer texts, and absolute paths, are no defaults that a check reads; only that their key is there is kept."""
@@ -120,11 +120,11 @@ def is_unsaid(text: str) -> bool:
 
 
 def _leaves(value: Value, path: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping) and value.entries:
+    if isinstance(value, MapNode) and value.entries:
         for entry in value:
             yield from _leaves(entry.value, f"{path}.{entry.key.text}".lstrip("."))
     elif isinstance(value, Scalar):
         plain = value.value
         yield path, UNSAID if isinstance(plain, str) and is_unsaid(plain) else plain
     else:
-        yield path, {} if isinstance(value, Mapping) else UNSAID
+        yield path, {} if isinstance(value, MapNode) else UNSAID

@@ -11,7 +11,7 @@ from ..text.document import Document
 from ..text.environment import Environment
 from ..text.interpolation import Interpolator
 from ..text.source import Source
-from ..text.tree import Mapping, Scalar, Value, find, kind_of
+from ..text.tree import MapNode, Scalar, Value, find, kind_of
 from .group_settings import GroupSettings
 from .library import Library, Part, part_of
 from .merge import Path, Unmergeable, doubted, embedded, merged
@@ -42,7 +42,7 @@ def composed(
     if folders:
         own, unfound = added.search(folders, roots)
     if main is None:
-        root = Mapping((), source.whole())
+        root = MapNode((), source.whole())
         appended = [each for each in settings if each.kind is Kind.ADD and own.is_group(each.key)] if folders else []
         others = [
             setting
@@ -60,7 +60,7 @@ def composed(
         search = SearchPath.of(os.path.dirname(main.name), folders, (*roots, *added.below) if added.folders else roots)
         chosen = GroupSettings.of(settings, search, findings)
         walk = Walk(search, library, chosen.choices, findings)
-        empty = Mapping((), main.root.span, main.root.flow)
+        empty = MapNode((), main.root.span, main.root.flow)
         root = _merged(main, empty, walk.from_(part, chosen.appended), environment, findings)
         others = chosen.others
     for setting in others:
@@ -82,13 +82,13 @@ def composed(
     return replace(found, settings=settings)
 
 
-def _merged(source: Source, root: Mapping, steps: Sequence[Step], environment: Environment, findings: list[Finding]) -> Mapping:
+def _merged(source: Source, root: MapNode, steps: Sequence[Step], environment: Environment, findings: list[Finding]) -> MapNode:
     for step in steps:
         if isinstance(step, Gap):
             root = doubted(root)
             continue
         value = embedded(step.part.content, step.package, step.span)
-        if not isinstance(value, Mapping):
+        if not isinstance(value, MapNode):
             message = f"`{step.part.source.name}` holds {kind_of(value)}, which cannot be the whole configuration"
             findings.append(error("PW013", "", message, value.span, help="write a map, or merge it under a package"))
             continue
@@ -120,7 +120,7 @@ def _not_chosen(setting: Setting) -> Unchecked:
 class _Follow:
     """What an interpolation refers to in a tree, and where that is; itself where that is not known."""
 
-    def __init__(self, root: Mapping, environment: Environment) -> None:
+    def __init__(self, root: MapNode, environment: Environment) -> None:
         self.root, self.environment = root, environment
 
     def __call__(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:

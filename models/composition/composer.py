@@ -10,7 +10,7 @@ from ..record import dataclass
 from ..text.document import Document
 from ..text.environment import Environment
 from ..text.source import Source
-from ..text.tree import Mapping
+from ..text.tree import MapNode
 from .library import Library
 from .searched import Added
 
@@ -73,4 +73,4 @@ class Composer:
 def _stands_alone(source: Source) -> bool:
     """Is a file a whole configuration by itself, of which Hydra would change nothing? Raises UnusableInput where it is no YAML."""
     root = source.value
-    return isinstance(root, Mapping) and all(root.get(key) is None for key in _OF_HYDRA) and _PACKAGE not in source.text
+    return isinstance(root, MapNode) and all(root.get(key) is None for key in _OF_HYDRA) and _PACKAGE not in source.text

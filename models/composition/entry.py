@@ -11,7 +11,7 @@ from ..findings.finding import Finding, error
 from ..findings.span import Span
 from ..record import dataclass
 from ..text.interpolation_text import holds_interpolation
-from ..text.tree import Mapping, Scalar, Sequence, Value, kind_of
+from ..text.tree import ListNode, MapNode, Scalar, Value, kind_of
 
 SELF = "_self_"
 _FORMS = "an entry is `group/option`, `group/option@package`, `group: option`, `override group: option` or `_self_`"
@@ -78,7 +78,7 @@ def read_entries(defaults: Value | None, findings: list[Finding]) -> list[Entry]
     """The entries of a `defaults` list; what is none is a Finding, and left out."""
     if defaults is None:
         return []
-    if not isinstance(defaults, Sequence):
+    if not isinstance(defaults, ListNode):
         findings.append(_wrong(f"`defaults` must be a list, but it is {kind_of(defaults)}", defaults))
         return []
     return [entry for item in defaults.items if (entry := _read(item, findings)) is not None]
@@ -91,7 +91,7 @@ def _read(item: Value, findings: list[Finding]) -> Entry | None:
             findings.append(_wrong("`_self_` stands in its own package and takes no other", item))
             return None
         return entry
-    if isinstance(item, Mapping):
+    if isinstance(item, MapNode):
         pairs = [pair for pair in item if pair.key.text != "optional" or len(item.entries) == 1]
         if len(pairs) == 1:
             found = _of_pair(pairs[0].key.text, pairs[0].value, item.span, findings)
@@ -108,7 +108,7 @@ def _of_pair(key: str, value: Value, span: Span, findings: list[Finding]) -> Ent
         return keyed(key, None, span)
     if isinstance(value, Scalar) and isinstance(value.value, str):
         return keyed(key, value.text, span)
-    if isinstance(value, Sequence) and all(isinstance(item, Scalar) and isinstance(item.value, str) for item in value.items):
+    if isinstance(value, ListNode) and all(isinstance(item, Scalar) and isinstance(item.value, str) for item in value.items):
         return keyed(key, tuple(item.text for item in value.items if isinstance(item, Scalar)), span)
     findings.append(_wrong(f"what `{key}` chooses must be a name or a list of names, but it is {kind_of(value)}", value))
     return None

@@ -10,8 +10,7 @@ from typing import Sequence
 
 from ..findings.finding import Finding, error
 from ..record import dataclass
-from ..text.tree import Mapping, Scalar, Value, kind_of
-from ..text.tree import Sequence as List
+from ..text.tree import ListNode, MapNode, Scalar, Value, kind_of
 from .choices import Choice, Choices, Option
 from .entry import Entry
 from .search_path import SearchPath
@@ -42,7 +41,7 @@ class GroupSettings:
                 continue  # about Hydra itself
             is_group = "." not in setting.key and search.is_group(setting.key)
             looks_like = "/" in setting.key or setting.package is not None
-            if not isinstance(setting.value, Mapping) and (is_group or (looks_like and search.unseen)):
+            if not isinstance(setting.value, MapNode) and (is_group or (looks_like and search.unseen)):
                 found._sort(setting, findings)
             elif looks_like:
                 message = f"there is no folder `{setting.key}`, so it is no group that could be chosen"
@@ -70,7 +69,7 @@ class GroupSettings:
 def _option(value: Value | None) -> Option:
     if isinstance(value, Scalar) and isinstance(value.value, str):
         return value.text
-    if isinstance(value, List) and all(isinstance(item, Scalar) and isinstance(item.value, str) for item in value.items):
+    if isinstance(value, ListNode) and all(isinstance(item, Scalar) and isinstance(item.value, str) for item in value.items):
         return tuple(item.text for item in value.items if isinstance(item, Scalar))
     return None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..findings.finding import Finding
 from ..record import dataclass
 from ..text.source import Source
-from ..text.tree import Mapping, Value
+from ..text.tree import MapNode, Value
 
 if TYPE_CHECKING:
     from .entry import Entry
@@ -40,17 +40,17 @@ def part_of(source: Source) -> Part:
     root = _blank(source) or source.value
     findings: list[Finding] = []
     entries: list[Entry] = []
-    if isinstance(root, Mapping):
+    if isinstance(root, MapNode):
         entries = read_entries(root.get("defaults"), findings)
         root = replace(root, entries=tuple(entry for entry in root if entry.key.text != "defaults"))
     return Part(source, root, tuple(entries), tuple(findings), package_header(source.text))
 
 
-def _blank(source: Source) -> Mapping | None:
+def _blank(source: Source) -> MapNode | None:
     """An empty map if nothing but comments is written."""
     if any((line := text.strip()) and not line.startswith("#") for text in source.lines):
         return None
-    return Mapping((), source.whole())
+    return MapNode((), source.whole())
 
 
 @dataclass

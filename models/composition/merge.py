@@ -9,7 +9,7 @@ from typing import Callable
 
 from ..findings.span import Span
 from ..text.interpolation_text import holds_interpolation
-from ..text.tree import Entry, Mapping, Scalar, Sequence, Value
+from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
 from ..text.unresolved import MANDATORY, UNRESOLVED
 
 Path = tuple[str, ...]
@@ -25,7 +25,7 @@ class Unmergeable(Exception):
         super().__init__(".".join(path))
 
 
-def merged(below: Mapping, above: Mapping, follow: Follow, path: Path = ()) -> Mapping:
+def merged(below: MapNode, above: MapNode, follow: Follow, path: Path = ()) -> MapNode:
     """`above` merged onto `below`, whose keys come first. Raises Unmergeable.
 
     A map keeps the place of the one that was merged last.
@@ -37,7 +37,7 @@ def merged(below: Mapping, above: Mapping, follow: Follow, path: Path = ()) -> M
             value = _value(old.value, entry.value, follow, (*path, entry.key.text))
             entry = old if value is old.value else Entry(entry.key, value)
         entries[entry.key.text] = entry
-    return Mapping(tuple(entries.values()), above.span, above.flow, below.merged or above.merged)
+    return MapNode(tuple(entries.values()), above.span, above.flow, below.merged or above.merged)
 
 
 def _value(below: Value, above: Value, follow: Follow, path: Path) -> Value:
@@ -45,9 +45,9 @@ def _value(below: Value, above: Value, follow: Follow, path: Path) -> Value:
         return below if above.text == MANDATORY else above
     if isinstance(below, Scalar) and holds_interpolation(below.text) and below.tag != UNRESOLVED:
         below, _ = follow(below, path)
-    if isinstance(below, Mapping) and isinstance(above, Mapping):
+    if isinstance(below, MapNode) and isinstance(above, MapNode):
         return merged(below, above, follow, path)
-    if isinstance(below, Scalar) or isinstance(below, Sequence) == isinstance(above, Sequence):
+    if isinstance(below, Scalar) or isinstance(below, ListNode) == isinstance(above, ListNode):
         return above
     raise Unmergeable(path, below, above)
 
@@ -55,16 +55,16 @@ def _value(below: Value, above: Value, follow: Follow, path: Path) -> Value:
 def embedded(value: Value, package: str, span: Span) -> Value:
     """The value below a dotted path; `span` is the place of the keys that lead to it."""
     for name in reversed(package.split(".") if package else []):
-        value = Mapping((Entry(Scalar(name, "tag:yaml.org,2002:str", span), value),), value.span)
+        value = MapNode((Entry(Scalar(name, "tag:yaml.org,2002:str", span), value),), value.span)
     return value
 
 
-def doubted(root: Mapping) -> Mapping:
+def doubted(root: MapNode) -> MapNode:
     """The map with everything in it unknown: something that could not be read may replace it. Maps stay maps."""
-    return Mapping(tuple(Entry(entry.key, _doubted(entry.value)) for entry in root), root.span, root.flow)
+    return MapNode(tuple(Entry(entry.key, _doubted(entry.value)) for entry in root), root.span, root.flow)
 
 
 def _doubted(value: Value) -> Value:
-    if isinstance(value, Mapping):
+    if isinstance(value, MapNode):
         return doubted(value)
     return Scalar(value.text if isinstance(value, Scalar) else "", UNRESOLVED, value.span)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
-from typing import Sequence as SequenceType
+from typing import Sequence
 
 from ..findings.finding import Finding, Unchecked, error
 from ..record import dataclass
 from ..text.environment import Environment
-from ..text.tree import Scalar, Sequence, Value, kind_of
+from ..text.tree import ListNode, Scalar, Value, kind_of
 from ..text.unresolved import UNRESOLVED
 from .search_path import Folder, SearchPath
 
@@ -32,7 +32,7 @@ class Added:
     folders: tuple[Folder | str, ...] = ()
     below: tuple[str, ...] = ()
 
-    def search(self, folders: SequenceType[Folder | str], roots: tuple[str, ...]) -> tuple[SearchPath, list[Unchecked]]:
+    def search(self, folders: Sequence[Folder | str], roots: tuple[str, ...]) -> tuple[SearchPath, list[Unchecked]]:
         """The folders that a command line adds, alone, and what of them is not found."""
         every = (*self.below, *roots)
         whole = SearchPath.of(every[0] if every else "", folders, every)
@@ -53,7 +53,7 @@ def searched(value: Value | None, environment: Environment, findings: list[Findi
         return []
     if isinstance(value, Scalar) and value.tag == UNRESOLVED:
         return [f"`{value.text[:80]}` is not known"]
-    if not isinstance(value, Sequence) or not all(isinstance(item, Scalar) and isinstance(item.value, str) for item in value.items):
+    if not isinstance(value, ListNode) or not all(isinstance(item, Scalar) and isinstance(item.value, str) for item in value.items):
         message = f"`hydra.searchpath` must be a list of texts, but it is {kind_of(value)}"
         findings.append(error("PW013", "", message, value.span, label=kind_of(value), help="write `searchpath: [file://FOLDER]`"))
         return []

@@ -11,7 +11,7 @@ from typing import Callable
 from ..findings.finding import UnusableInput
 from ..findings.span import Edit, Span
 from ..text.resolvers import Plain, as_scalar
-from ..text.tree import Entry, Mapping, Scalar, Sequence, Value
+from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
 from .setting_tokens import Token, refused
 
 MAX_NESTING = 32
@@ -74,15 +74,15 @@ class Values:
             return as_scalar(_unquoted(token.text), token.span)
         return self._primitive(_PIECES)
 
-    def _list(self, depth: int) -> Sequence:
+    def _list(self, depth: int) -> ListNode:
         start, items = self._take("[").span, list[Value]()
         while self._next() != "]":
             if items:
                 self._take(",")
             items.append(self._element(depth + 1))
-        return Sequence(tuple(items), _from(start, self._take("]").span))
+        return ListNode(tuple(items), _from(start, self._take("]").span))
 
-    def _map(self, depth: int) -> Mapping:
+    def _map(self, depth: int) -> MapNode:
         start, entries = self._take("{").span, dict[str, Entry]()
         while self._next() != "}":
             if entries:
@@ -90,7 +90,7 @@ class Values:
             key = self._primitive(_PIECES - {":", "reference"})
             self._take(":")
             entries[key.text] = Entry(key, self._element(depth + 1))
-        return Mapping(tuple(entries.values()), _from(start, self._take("}").span), flow=True)
+        return MapNode(tuple(entries.values()), _from(start, self._take("}").span), flow=True)
 
     def _function(self, depth: int) -> Value:
         name = self._take("word")

@@ -6,7 +6,7 @@ Source of the semantics: Hydra, hydra/_internal/config_loader_impl.py (_apply_ov
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Sequence as SequenceType
+from typing import Sequence
 
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
@@ -14,7 +14,7 @@ from ..findings.wording import with_noun
 from ..record import dataclass
 from ..text.nearest import closest
 from ..text.source import Source
-from ..text.tree import Entry, Mapping, Scalar, Sequence, Value, find, kind_of, plain
+from ..text.tree import Entry, ListNode, MapNode, Scalar, Value, find, kind_of, plain
 from .merge import Follow, Path, Unmergeable, merged
 from .setting_text import Kind, Setting, read_setting
 
@@ -32,7 +32,7 @@ class Settings:
     findings: tuple[Finding, ...] = ()
 
     @staticmethod
-    def read(texts: SequenceType[str]) -> Settings:
+    def read(texts: Sequence[str]) -> Settings:
         """The settings of a command line. Their spans point into one text that repeats the options."""
         source = Source(NAME, "\n".join(f"{NAME} {text}" for text in texts))
         found, findings, position, line = [], list[Finding](), 0, 1
@@ -55,7 +55,7 @@ class Refused(Exception):
         super().__init__(finding.message)
 
 
-def applied(root: Mapping, setting: Setting, partial: bool, follow: Follow) -> Mapping:
+def applied(root: MapNode, setting: Setting, partial: bool, follow: Follow) -> MapNode:
     """The tree with a setting made. Where the tree is `partial`, a missing key may stand in what could not be read. Raises Refused."""
     path, here = _at(root, setting.names, follow)
     value = setting.value
@@ -78,7 +78,7 @@ def applied(root: Mapping, setting: Setting, partial: bool, follow: Follow) -> M
         _must_exist(root, path, setting)
     strict = setting.kind is Kind.CHANGE and not partial
     changed = _set(root, path, _Change(setting, value, strict, follow))
-    return changed if isinstance(changed, Mapping) else root
+    return changed if isinstance(changed, MapNode) else root
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class _Change:
     follow: Follow
 
 
-def _at(root: Mapping, names: tuple[str, ...], follow: Follow) -> tuple[Path, Value | None]:
+def _at(root: MapNode, names: tuple[str, ...], follow: Follow) -> tuple[Path, Value | None]:
     """Where a key really leads, and what is there: interpolations on the way are followed."""
     value: Value | None = root
     path: Path = ()
@@ -102,17 +102,17 @@ def _at(root: Mapping, names: tuple[str, ...], follow: Follow) -> tuple[Path, Va
     return path, value
 
 
-def _must_exist(root: Mapping, path: Path, setting: Setting) -> None:
+def _must_exist(root: MapNode, path: Path, setting: Setting) -> None:
     owner = find(root, ".".join(path[:-1]))
-    known = isinstance(owner, Mapping) and owner.entry(path[-1]) is not None
-    if not known and not (isinstance(owner, Sequence) and path[-1].isdecimal() and int(path[-1]) < len(owner.items)):
+    known = isinstance(owner, MapNode) and owner.entry(path[-1]) is not None
+    if not known and not (isinstance(owner, ListNode) and path[-1].isdecimal() and int(path[-1]) < len(owner.items)):
         raise Refused(_wrong(setting, f"there is no `{setting.key}` in the configuration, so Hydra refuses it", _meant(root, setting)))
 
 
-def _set(value: Value | None, path: Path, change: _Change) -> Mapping | Sequence:
+def _set(value: Value | None, path: Path, change: _Change) -> MapNode | ListNode:
     """The value with the change made at a path below it."""
     name, setting = path[0], change.setting
-    if isinstance(value, Sequence):
+    if isinstance(value, ListNode):
         if not name.isdecimal() or int(name) >= len(value.items):
             raise Refused(
                 _wrong(setting, f"the list before `{name}` has {with_noun(len(value.items), 'item')}", "name one of its items", value.span)
@@ -121,9 +121,9 @@ def _set(value: Value | None, path: Path, change: _Change) -> Mapping | Sequence
         old_item = items[int(name)]
         new_item = _set(old_item, path[1:], change) if len(path) > 1 else _put(old_item, change, path)
         items[int(name) : int(name) + 1] = [] if new_item is None else [new_item]
-        return Sequence(tuple(items), value.span)
-    if not isinstance(value, Mapping):  # Hydra makes room for the key where something else stands
-        value = Mapping((), setting.key_span)
+        return ListNode(tuple(items), value.span)
+    if not isinstance(value, MapNode):  # Hydra makes room for the key where something else stands
+        value = MapNode((), setting.key_span)
     old = value.entry(name)
     here = old.value if old else None
     new = _set(here, path[1:], change) if len(path) > 1 else _put(here, change, path)
@@ -139,7 +139,7 @@ def _put(here: Value | None, change: _Change, path: Path) -> Value | None:
     value, setting = change.value, change.setting
     if value is None or here is None or isinstance(value, Scalar) or isinstance(here, Scalar):
         return value
-    if isinstance(value, Mapping) and isinstance(here, Mapping):
+    if isinstance(value, MapNode) and isinstance(here, MapNode):
         new = next((entry.key for entry in value if here.entry(entry.key.text) is None), None) if change.strict else None
         if new is not None:
             why = f"there is no `{new.text}` in `{setting.key}`, so Hydra refuses it"
@@ -149,13 +149,13 @@ def _put(here: Value | None, change: _Change, path: Path) -> Value | None:
         except Unmergeable as problem:
             why = f"`{problem}` is {kind_of(problem.below)}, and cannot become {kind_of(problem.above)}"
             raise Refused(_wrong(setting, why, f"give it {kind_of(problem.below)}", problem.below.span)) from None
-    if isinstance(value, Mapping) or isinstance(here, Mapping):
+    if isinstance(value, MapNode) or isinstance(here, MapNode):
         why = f"`{setting.key}` is {kind_of(here)}, and cannot become {kind_of(value)}"
         raise Refused(_wrong(setting, why, f"give it {kind_of(here)}", here.span))
     return value
 
 
-def _meant(root: Mapping, setting: Setting) -> tuple[str, Edit | None]:
+def _meant(root: MapNode, setting: Setting) -> tuple[str, Edit | None]:
     """What to write in place of a key that is not there."""
     owner: Value | None = root
     start = 0
@@ -164,7 +164,7 @@ def _meant(root: Mapping, setting: Setting) -> tuple[str, Edit | None]:
         if inner is None:
             break
         owner, start = inner, start + len(name) + 1
-    close = closest(name, [entry.key.text for entry in owner]) if isinstance(owner, Mapping) else None
+    close = closest(name, [entry.key.text for entry in owner]) if isinstance(owner, MapNode) else None
     if close:
         key = f"{setting.key[:start]}{close}{setting.key[start + len(name) :]}"
         return f"write `{key}`", Edit(setting.key_span, key)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..findings.edits import go_together
 from ..findings.span import Edit, Span, apply_edits
 from ..text.reshape import with_entry, without_entry
-from ..text.tree import Entry, Mapping, Scalar, Value
+from ..text.tree import Entry, MapNode, Scalar, Value
 from .found import Found, is_inside
 
 
@@ -20,19 +20,19 @@ class Mending(Found):
         quoted = self.document.text_of(span.file)[span.start : span.start + 1] in ("'", '"')
         return Edit(span.part(1, span.length - 1) if quoted else span, name)
 
-    def to_rename(self, owner: Mapping, entry: Entry, name: str) -> tuple[str, Edit | None]:
+    def to_rename(self, owner: MapNode, entry: Entry, name: str) -> tuple[str, Edit | None]:
         """Help and edit that give a key its right name; where that is there too, the key is removed."""
         if owner.get(name) is not None:
             return f"remove it: `{name}` is set too", self.removed(owner, entry)
         return f"write `{name}`", self.renamed(entry, name)
 
-    def removed(self, owner: Mapping, entry: Entry) -> Edit | None:
+    def removed(self, owner: MapNode, entry: Entry) -> Edit | None:
         """The edit that takes an entry out of a map, where that can be said, and the map is for this use alone."""
         if any(is_inside(entry.key.span, target) for target, _ in self.followed):
             return None
         return without_entry(self.document.text_of(entry.key.span.file), owner, entry)
 
-    def added(self, owner: Mapping, key: str, value: str) -> Edit | None:
+    def added(self, owner: MapNode, key: str, value: str) -> Edit | None:
         """The edit that puts an entry into a map, where that can be said."""
         return with_entry(self.document.text_of(owner.span.file), owner, key, value)
 

@@ -10,7 +10,7 @@ from unicodedata import decimal
 from ..findings.finding import Severity
 from ..findings.span import Edit, Span
 from ..text.nearest import nearest
-from ..text.tree import Entry, Mapping, Scalar, Value, kind_of
+from ..text.tree import Entry, MapNode, Scalar, Value, kind_of
 from ..text.unresolved import UNRESOLVED
 from .mending import Mending
 from .scalar_as_got import Text
@@ -25,7 +25,7 @@ class Notes(Mending):
     """What is found in one file of a framework, and how it is said and mended."""
 
     def missing(
-        self, subject: str, key: str, owner: Span, help: str, shared: bool = True, added: tuple[Mapping, str, str] | None = None
+        self, subject: str, key: str, owner: Span, help: str, shared: bool = True, added: tuple[MapNode, str, str] | None = None
     ) -> None:
         """A required key is not there.
 
@@ -86,8 +86,8 @@ class Notes(Mending):
         return 1 if written[1:-1] == text and written[:1] in ("'", '"') else None
 
     def unknown_keys(
-        self, value: Mapping, subject: str, known: Iterable[str], refused: bool, what: str, required: tuple[str, ...] = ()
-    ) -> Mapping:
+        self, value: MapNode, subject: str, known: Iterable[str], refused: bool, what: str, required: tuple[str, ...] = ()
+    ) -> MapNode:
         """The map as it was meant, with a finding for every key that is not known.
 
         It is an error where the framework refuses the key, or ignores it and then misses one that is `required`: then a misspelt key

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Mapping as MappingType
-from typing import Union
+from typing import Mapping, Union
 
 from ..derivation import Figure
 from ..findings.span import Edit, Span
 from ..record import dataclass
 from ..releases.choice import Choice
 from ..text.interpolation import Interpolator
-from ..text.tree import Mapping, Scalar, Value, kind_of
+from ..text.tree import MapNode, Scalar, Value, kind_of
 from .notes import Notes, is_unknown
 
 
@@ -70,7 +69,7 @@ class Settings:
     read) is None and noted as unchecked; what the framework cannot use is None and a finding.
     """
 
-    def __init__(self, notes: Notes, interpolator: Interpolator, defaults: MappingType[str, Default] | None = None) -> None:
+    def __init__(self, notes: Notes, interpolator: Interpolator, defaults: Mapping[str, Default] | None = None) -> None:
         self._notes = notes
         self._interpolator = interpolator
         self._defaults = defaults or {}
@@ -79,7 +78,7 @@ class Settings:
         self._said: set[tuple[str, str]] = set()
 
     @property
-    def defaults(self) -> MappingType[str, Default]:
+    def defaults(self) -> Mapping[str, Default]:
         """The framework's defaults by dotted path."""
         return self._defaults
 
@@ -108,7 +107,7 @@ class Settings:
         if keys not in self._found:
             owner = self._at(keys[:-1]) if keys else None
             value: Value | None = self._interpolator.root if not keys else None
-            if isinstance(owner, Mapping):
+            if isinstance(owner, MapNode):
                 value = owner.get(keys[-1])
             elif isinstance(owner, Scalar) and is_unknown(owner):
                 value = owner
@@ -191,7 +190,7 @@ class Settings:
         value = self.at(path)
         if value is None:
             return bool(self._defaults[path].value) if path in self._defaults else default
-        return bool(value.value) if isinstance(value, Scalar) else bool(value.entries if isinstance(value, Mapping) else value.items)
+        return bool(value.value) if isinstance(value, Scalar) else bool(value.entries if isinstance(value, MapNode) else value.items)
 
     def becomes(self, path: str, text: str) -> Edit | None:
         """The edit that writes another value; None where it is not written at this path itself."""

@@ -9,7 +9,7 @@ from ..component import IN_ORDER, KEYS, NOT_FEWER, SUBSET, Relation
 from ..findings.finding import Finding, Severity, error, warning
 from ..findings.wording import are
 from ..problem import Problem
-from ..text.tree import Mapping, Scalar, Value
+from ..text.tree import MapNode, Scalar, Value
 
 LOSS, REFUSAL = "PW605", "PW606"
 ENGINES = frozenset({"vllm", "sglang", "trtllm", "hf", "huggingface"})
@@ -59,7 +59,7 @@ def unsaid_times(problem: Problem) -> Iterator[Finding]:
         yield loss("", message, "add them to the new file, where counts and degrees are to be chosen by them")
 
 
-def unsaid_settings(root: Mapping, problem: Problem, text: str) -> Iterator[Finding]:
+def unsaid_settings(root: MapNode, problem: Problem, text: str) -> Iterator[Finding]:
     """Engines, and degrees of sequences and experts, that the file names and the new text has otherwise."""
     words, degrees = set(re.findall(r"\w+", text)), {size for each in problem.components for size in (each.parallel.cp, each.parallel.ep)}
     for path, value in _settings(root):
@@ -70,7 +70,7 @@ def unsaid_settings(root: Mapping, problem: Problem, text: str) -> Iterator[Find
 
 def _settings(value: Value, path: str = "") -> Iterator[tuple[str, object]]:
     """Path and value of every setting."""
-    for entry in value if isinstance(value, Mapping) else ():
+    for entry in value if isinstance(value, MapNode) else ():
         yield from _settings(entry.value, f"{path}.{entry.key.text}".lstrip("."))
     if isinstance(value, Scalar):
         yield path, value.value

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Mapping as MappingType
-from typing import Protocol, Sequence, Union
+from typing import Mapping, Protocol, Sequence, Union
 
 from ..findings.finding import Finding
 from ..findings.span import Edit
@@ -20,12 +19,12 @@ from ..reading import Reading
 from ..record import dataclass
 from ..releases.choice import Choice
 from ..text.document import Document
-from ..text.tree import Mapping
+from ..text.tree import MapNode
 from .signs import Signs
 
 Machines = Union[Cluster, AsDeclared, None]
 """What the user said of the machines: all of them, how many accelerators the declared nodes have, or nothing."""
-Degrees = MappingType[str, Parallel]
+Degrees = Mapping[str, Parallel]
 """Component -> its degrees, of those for which a choice was left."""
 UNCHANGED: Degrees = MappingProxyType({})
 
@@ -42,7 +41,7 @@ class Rendering:
 
     text: str
     losses: tuple[Finding, ...] = ()
-    names: MappingType[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 class Dialect(Protocol):
@@ -56,7 +55,7 @@ class Dialect(Protocol):
     PLACES: tuple[str, ...]
     """The keys, at most two deep (``cluster.num_nodes``), whose content is all in the Problem that a file states."""
 
-    def signs(self, root: Mapping) -> Signs:
+    def signs(self, root: MapNode) -> Signs:
         """Keys of a file with this top-level map that speak for the dialect."""
         ...
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from math import prod
-from typing import Iterator, Sequence, Union
-from typing import Mapping as MappingType
+from typing import Iterator, Mapping, Sequence, Union
 
 from ..component import Component, Parallel
 from ..findings.finding import Finding
@@ -19,7 +18,7 @@ from ..planning.followed import FIELDS, Changed, Followed
 from ..planning.way import Shape, Way
 from ..planning.workload import Workload
 from ..text.changed import number, with_value
-from ..text.tree import Mapping, Value, find, leaves
+from ..text.tree import MapNode, Value, find, leaves
 from ..times.times_with import shortest
 from .all_refused import Chosen, JobWith, none_left
 
@@ -36,16 +35,16 @@ def interpolates(root: Value) -> bool:
     return any("${" in leaf.text for leaf in leaves(root))
 
 
-def with_hint(root: Mapping, name: str, parallel: Parallel) -> Mapping:
+def with_hint(root: MapNode, name: str, parallel: Parallel) -> MapNode:
     """The tree in which the hints of a component, if they say degrees, say these."""
     from ..hints.block import COMPONENTS, NAME
     from ..hints.degrees import KEY
 
     hints = find(root, f"{NAME}.{COMPONENTS}.{name}")
-    mine = hints.get(KEY) if isinstance(hints, Mapping) else None
+    mine = hints.get(KEY) if isinstance(hints, MapNode) else None
     if mine is None:
         return root
-    its = Mapping((), mine.span)
+    its = MapNode((), mine.span)
     for degree in DEGREES:
         its = with_value(its, degree, number(getattr(parallel, degree), mine.span))
     return with_value(root, f"{NAME}.{COMPONENTS}.{name}.{KEY}", its)
@@ -98,7 +97,7 @@ def _soon_read(job: Job, names: Sequence[str]) -> dict[str, Sequence[Parallel]]:
     return {name: tuple(its) for name, its in found.items()}
 
 
-def _told(job: Job, offered: MappingType[str, Sequence[Parallel]]) -> Workload | None:
+def _told(job: Job, offered: Mapping[str, Sequence[Parallel]]) -> Workload | None:
     """The workload, with what was not read."""
     every, read = prod(len(job.choices[name]) for name in offered), prod(map(len, offered.values()))
     if job.planning.workload is None or read == every:

@@ -19,7 +19,7 @@ from ..record import dataclass
 from ..resolving.resolve import with_models
 from ..text.document import Document
 from ..text.source import Source
-from ..text.tree import Mapping
+from ..text.tree import MapNode
 from .recognition import DIALECTS, choose, dialect_named, is_meant_for
 from .released import release_for, unfit
 
@@ -231,7 +231,7 @@ def _same(document: Document) -> Document:
 
 
 def _empty(source: Source) -> Document:
-    return Document(source, Mapping((), source.whole()))
+    return Document(source, MapNode((), source.whole()))
 
 
 def _first(readings: Sequence[Reading]) -> Reading:

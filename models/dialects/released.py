@@ -14,7 +14,7 @@ from ..releases.evidence import by_keys, installed, ranges_from
 from ..releases.release import Range, Release, read_releases
 from ..text.document import Document
 from ..text.nearest import nearest
-from ..text.tree import Mapping, Scalar
+from ..text.tree import MapNode, Scalar
 
 if TYPE_CHECKING:
     from .dialect import Dialect
@@ -100,13 +100,13 @@ def _evidence(file: Path) -> dict[str, tuple[Range, ...]]:
     return ranges_from(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else {}
 
 
-def present_in(root: Mapping, path: str = "") -> Iterator[str]:
+def present_in(root: MapNode, path: str = "") -> Iterator[str]:
     """Every key of a tree as evidence: ``a.b``, ``a.b=value``, and the same with ``**.`` for the sections."""
     for entry in root:
         name = f"{path}.{entry.key.text}" if path else entry.key.text
         yield name
         yield f"**.{entry.key.text}"
-        if isinstance(entry.value, Mapping):
+        if isinstance(entry.value, MapNode):
             yield from present_in(entry.value, name)
         elif isinstance(entry.value, Scalar):
             yield f"{name}={entry.value.text}"

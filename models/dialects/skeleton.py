@@ -16,7 +16,7 @@ from ..reading import Reading
 from ..said import Said
 from ..text.document import Document
 from ..text.interpolation import Interpolator
-from ..text.tree import Mapping, Value
+from ..text.tree import MapNode, Value
 from .dialect import TRAINING
 
 HINTS = "placewright"
@@ -81,8 +81,8 @@ class Reader(ABC):
     def hinted_names(self) -> tuple[str, ...]:
         """Names of the components that hints are given for."""
         block = self.document.root.get(HINTS) if self.has_hints else None
-        inner = block.get("components") if isinstance(block, Mapping) else None
-        return tuple(entry.key.text for entry in inner) if isinstance(inner, Mapping) else ()
+        inner = block.get("components") if isinstance(block, MapNode) else None
+        return tuple(entry.key.text for entry in inner) if isinstance(inner, MapNode) else ()
 
     def with_hints(
         self, block: Value | None, cluster: Cluster, components: Sequence[Component], relations: Sequence[Relation] = ()

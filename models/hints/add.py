@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Callable, Collection, NamedTuple
-from typing import Mapping as MappingType
+from typing import Any, Callable, Collection, Mapping, NamedTuple
 
 from ..component import UNBOUNDED, Component, Parallel, Relation
 from ..findings.finding import Finding, UnusableInput, error
@@ -13,7 +12,7 @@ from ..machines.node_group import ACCELERATOR, NODE
 from ..parallel import UNDIVIDED
 from ..roles import ROLES
 from ..text.forms import fill
-from ..text.tree import Mapping, Value, find, kind_of, leaves
+from ..text.tree import MapNode, Value, find, kind_of, leaves
 from ..text.unresolved import UNRESOLVED
 from .amount import amount
 from .consistent import consistent
@@ -28,7 +27,7 @@ from .where import relations_of, where
 
 MAX_CHOICES = 64
 Relations = tuple[Relation, ...]
-Choices = MappingType[str, tuple[Parallel, ...]]
+Choices = Mapping[str, tuple[Parallel, ...]]
 _FIELDS = {
     "accelerators": "amount", "processes": "amount", "accelerator": "accelerator_model", "accelerators_per_process": "per_process",
     "pin": "pins", "exclude": "excluded", "phase": "phases", "seconds": "timed",
@@ -45,7 +44,7 @@ class Hinted(NamedTuple):
 
 
 def add_hints(
-    inner: Mapping, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: Relations = (),
+    inner: MapNode, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: Relations = (),
     undivided: Collection[str] = (),
 ) -> Hinted:  # fmt: skip
     """The components that are already known with what hints say of them, and those that the hints add.
@@ -67,7 +66,7 @@ def add_hints(
             message = f"the hints of `{name}` need a value that is not known here: `{open_values[0].text}`"
             findings.append(error("PW120", name, message, open_values[0].span, help="write the value"))
             continue
-        if not isinstance(entry.value, Mapping):
+        if not isinstance(entry.value, MapNode):
             message = f"the hints of `{name}` are {kind_of(entry.value)}, not a map"
             advice = "write hints such as `{accelerators: 8}`, or `{placement: 0-7}`"
             findings.append(error("PW105", name, message, entry.value.span, label=kind_of(entry.value), help=advice))
@@ -107,7 +106,7 @@ def add_hints(
 def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, known: Component | None) -> Component:
     """One component from its hints. Raises UnusableInput where they cannot be."""
     spans = {}
-    for entry in value if isinstance(value, Mapping) else ():
+    for entry in value if isinstance(value, MapNode) else ():
         spans[entry.key.text] = spans[_FIELDS.get(entry.key.text, entry.key.text)] = entry.value.span
     groups = known.node_groups if known and "node_group" not in spans else form.node_group
     for label in groups:
@@ -155,7 +154,7 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     return found
 
 
-_READ: MappingType[str, Callable[[ComponentForm], Any]] = {
+_READ: Mapping[str, Callable[[ComponentForm], Any]] = {
     "role": lambda form: form.role or "",
     "parallel": lambda form: form.parallel.choices()[0],
     "memory": lambda form: form.memory,

@@ -13,7 +13,7 @@ from ..model_cards.of_block import MODEL
 from ..roles import role_of
 from ..said import Said
 from ..text.nearest import nearest
-from ..text.tree import Mapping, Value
+from ..text.tree import MapNode, Value
 from .add import add_hints
 from .plan import read_plan
 from .preference import read_preference
@@ -34,7 +34,7 @@ def add_block(
 
     `undivided`: those of which the framework divides nothing by their degrees.
     """
-    keys = list(block) if isinstance(block, Mapping) else []
+    keys = list(block) if isinstance(block, MapNode) else []
     for entry in keys:
         if entry.key.text not in KEYS:
             close = nearest(entry.key.text, KEYS)
@@ -42,19 +42,19 @@ def add_block(
             advice = f"write `{close}`" if close else "its keys are " + ", ".join(f"`{key}`" for key in KEYS)
             message = f"`{entry.key.text}` is no key of the block `placewright`"
             findings.append(error("PW104", "", message, entry.key.span, label="not known", help=advice, edit=edit))
-    inner = block.get(COMPONENTS) if isinstance(block, Mapping) else None
-    if not isinstance(block, Mapping) or not keys or (inner is not None and not isinstance(inner, Mapping)):
+    inner = block.get(COMPONENTS) if isinstance(block, MapNode) else None
+    if not isinstance(block, MapNode) or not keys or (inner is not None and not isinstance(inner, MapNode)):
         span = inner.span if inner is not None else block.span
         message = "the block `placewright` holds a map `components` of hints"
         findings.append(error("PW105", "", message, span, help="write `components: {actor: {accelerators: 8}}` in it"))
         return Said(components, further)
-    hinted = inner if isinstance(inner, Mapping) else Mapping((), block.span)
+    hinted = inner if isinstance(inner, MapNode) else MapNode((), block.span)
     names = list(dict.fromkeys([*(component.name for component in components), *(entry.key.text for entry in hinted)]))
     further += tuple(read_relations(block.get(RELATIONS), names, findings, f"{NAME}.{RELATIONS}"))
     links = tuple(read_links(block.get(LINKS), names, findings, f"{NAME}.{LINKS}"))
     known, relations, choices, faulty = add_hints(hinted, cluster, components, findings, further, undivided)
     for name, its in ((entry.key.text, entry.value) for entry in hinted):
-        if name not in faulty and isinstance(its, Mapping) and (ranks := its.get("placement")) is not None:
+        if name not in faulty and isinstance(its, MapNode) and (ranks := its.get("placement")) is not None:
             message = f"the ranks of `{name}` belong into the framework's own section, not into its hints"
             findings.append(error("PW121", name, message, ranks.span, help="move them there"))
     known = tuple(_with_own_role(each, components, findings) for each in known)

@@ -10,7 +10,7 @@ from ..text.form import Form
 from ..text.forms import fill
 from ..text.nearest import nearest
 from ..text.scalar_text import in_flow_map
-from ..text.tree import Sequence, Value, find, kind_of, leaves
+from ..text.tree import ListNode, Value, find, kind_of, leaves
 from ..text.unresolved import UNRESOLVED
 
 AnyForm = TypeVar("AnyForm", bound=Form)
@@ -22,7 +22,7 @@ def entries(
     """Every entry of a section that has the right form, with what is written of it."""
     if written is None:
         return
-    if not isinstance(written, Sequence):
+    if not isinstance(written, ListNode):
         message = f"`{section}` is {kind_of(written)}, not a list"
         findings.append(error("PW105", "", message, written.span, label=kind_of(written), help=f"write `{section}: [{example}]`"))
         return

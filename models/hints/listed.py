@@ -10,8 +10,7 @@ from ..findings.finding import Finding, warning
 from ..findings.wording import are, with_noun
 from ..machines.node_group import ACCELERATOR
 from ..quantity import write_range
-from ..text.tree import Scalar, Value, find, plain
-from ..text.tree import Sequence as List
+from ..text.tree import ListNode, Scalar, Value, find, plain
 from ..text.values import amount
 
 KEYS = ("accelerators", "processes")
@@ -28,7 +27,7 @@ def never(component: Component, choices: Sequence[Parallel], value: Value, room:
     noun = "accelerator" if kind == ACCELERATOR else kind
     for key in KEYS:
         written = find(value, key)
-        items = [item for item in written.items if isinstance(item, Scalar)] if isinstance(written, List) else []
+        items = [item for item in written.items if isinstance(item, Scalar)] if isinstance(written, ListNode) else []
         each = component.per_process if key == "processes" else 1
         told = []
         for item in items:

@@ -14,8 +14,7 @@ from ..quantity import Advised
 from ..scope import HETEROGENEOUS, NESTED, SCOPES, SPANNING
 from ..text.form import Form, form_of, key, list_of, one_or_list_of, several
 from ..text.forms import fill
-from ..text.tree import Mapping as Map
-from ..text.tree import Value, leaves
+from ..text.tree import MapNode, Value, leaves
 from ..text.unresolved import UNRESOLVED
 from ..text.values import Boolean, Count, OneOf, Rate, Word, or_list
 from .circles import ARROW, WHOLE
@@ -158,16 +157,16 @@ def read_plan(
 
 def _workflow_of(written: Value) -> PlanForm:
     """Of a plan with faults elsewhere what its workflow says, so that what is wrong there is told too."""
-    its = written.entry("workflow") if isinstance(written, Map) else None
+    its = written.entry("workflow") if isinstance(written, MapNode) else None
     try:
-        return fill(PlanForm, Map((its,), written.span), "", "") if its else PlanForm()
+        return fill(PlanForm, MapNode((its,), written.span), "", "") if its else PlanForm()
     except UnusableInput:
         return PlanForm()  # told already
 
 
 def _spans(written: Value | None, before: str = "") -> Iterator[tuple[str, Span]]:
     """Key of the plan, such as ``budget.seconds`` -> where its value stands."""
-    for entry in written if isinstance(written, Map) else ():
+    for entry in written if isinstance(written, MapNode) else ():
         yield before + entry.key.text, entry.value.span
         yield from _spans(entry.value, f"{before}{entry.key.text}.")
 

@@ -7,7 +7,7 @@ from ..machines.topology import LEVELS
 from ..preference import LEXICOGRAPHIC, ORDERS, WEIGHTED, Preference
 from ..text.form import Form, form_of, key
 from ..text.forms import fill
-from ..text.tree import Entry, Mapping, Scalar, Value, find, leaves
+from ..text.tree import Entry, MapNode, Scalar, Value, find, leaves
 from ..text.unresolved import UNRESOLVED
 from ..text.values import Index, OneOf, word_or_map
 
@@ -44,7 +44,7 @@ def read_preference(written: Value | None, findings: list[Finding], key: str = "
         message = f"`{key}` needs a value that is not known here: `{open_values[0].text}`"
         findings.append(error("PW120", "", message, open_values[0].span, help="write the value"))
         return Preference()
-    alone = Mapping((Entry(Scalar("order", "", written.span), written),), written.span) if isinstance(written, Scalar) else written
+    alone = MapNode((Entry(Scalar("order", "", written.span), written),), written.span) if isinstance(written, Scalar) else written
     try:
         form = fill(ObjectiveForm, alone, "", f"`{key}`")
     except UnusableInput as problem:

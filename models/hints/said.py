@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..text.tree import Mapping, Value
+from ..text.tree import MapNode, Value
 
 
 def timed_names(block: Value | None) -> frozenset[str]:
@@ -17,12 +17,12 @@ def may_leave_degrees(block: Value | None) -> bool:
 
 def _saying(block: Value | None, key: str) -> frozenset[str]:
     """The components whose hints in the block have a key."""
-    inner = block.get("components") if isinstance(block, Mapping) else None
-    entries = inner if isinstance(inner, Mapping) else ()
-    return frozenset(each.key.text for each in entries if isinstance(each.value, Mapping) and each.value.get(key) is not None)
+    inner = block.get("components") if isinstance(block, MapNode) else None
+    entries = inner if isinstance(inner, MapNode) else ()
+    return frozenset(each.key.text for each in entries if isinstance(each.value, MapNode) and each.value.get(key) is not None)
 
 
 def said_of_plan(block: Value | None) -> frozenset[str]:
     """The keys of `plan` in the block `placewright`."""
-    plan = block.get("plan") if isinstance(block, Mapping) else None
-    return frozenset(each.key.text for each in plan) if isinstance(plan, Mapping) else frozenset()
+    plan = block.get("plan") if isinstance(block, MapNode) else None
+    return frozenset(each.key.text for each in plan) if isinstance(plan, MapNode) else frozenset()

@@ -12,7 +12,7 @@ from ..machines.cluster import Cluster
 from ..ranks import CODES_BY_REASON, RankError, parse_ranks
 from ..text.nearest import nearest
 from ..text.scalar_text import in_flow_map
-from ..text.tree import Sequence, Value, find
+from ..text.tree import ListNode, Value, find
 from .forms import ComponentForm
 from .levels import RACK
 from .locality import OtherForm
@@ -51,7 +51,7 @@ def relations_of(form: ComponentForm, name: str, value: Value) -> Iterator[Relat
 def _entry(value: Value, key: str, position: int) -> Value:
     """What is written at a position of a list, or alone."""
     written = find(value, key) or value
-    return written.items[position] if isinstance(written, Sequence) else written
+    return written.items[position] if isinstance(written, ListNode) else written
 
 
 def _keeps(form: ComponentForm, name: str, value: Value, findings: list[Finding]) -> Iterator[Keep]:
@@ -105,7 +105,7 @@ def _nodes(texts: tuple[str, ...], name: str, value: Value, key: str, cluster: C
     names: dict[str, int] | None = None
     size = len(cluster.nodes)
     for position, text in enumerate(texts):
-        span = value.items[position].span if isinstance(value, Sequence) and position < len(value.items) else value.span
+        span = value.items[position].span if isinstance(value, ListNode) and position < len(value.items) else value.span
         for item in [text] if "," not in text or set(text) <= _RANKS else text.split(","):
             if set(item) <= _RANKS or item.strip().lower() == "all":
                 try:

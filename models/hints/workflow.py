@@ -11,7 +11,7 @@ from ..findings.finding import Finding, error
 from ..findings.span import Edit, Span
 from ..planning.workload import After
 from ..text.nearest import nearest
-from ..text.tree import Scalar, Sequence, Value, find
+from ..text.tree import ListNode, Scalar, Value, find
 from .circles import ARROW, WHOLE, Wait, waits_in_circles
 from .entries import unknown
 from .times.timed import example
@@ -48,7 +48,7 @@ def read_workflow(
     for position, chain in enumerate(chains):
         if written is None:
             continue  # there are chains only where they were written
-        place = written.items[position] if isinstance(written, Sequence) else written
+        place = written.items[position] if isinstance(written, ListNode) else written
         parts = list(_parts(chain, place))
         names, arrows = parts[::2], parts[1::2]
         if len(parts) < 3 or len(parts) % 2 == 0 or any(each.text not in (ARROW, WHOLE) for each in arrows):

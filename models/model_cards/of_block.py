@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from ..findings.finding import Finding, error, warning
 from ..text.nearest import nearest
-from ..text.tree import Mapping, Scalar, find, kind_of
+from ..text.tree import MapNode, Scalar, find, kind_of
 from .card import NUMBERS, ModelCard
 
 MODEL = "model"
 PLACE = f"placewright.{MODEL}"
 
 
-def model_of_block(root: Mapping, findings: list[Finding]) -> ModelCard | None:
+def model_of_block(root: MapNode, findings: list[Finding]) -> ModelCard | None:
     """The model that a file describes; None if it describes none. `findings` gets every fault of the block."""
     block = find(root, PLACE)
     if block is None:
         return None
-    if not isinstance(block, Mapping):
+    if not isinstance(block, MapNode):
         message = f"`{PLACE}` must be a map, but it is {kind_of(block)}"
         findings.append(error("PW105", "", message, block.span, label=kind_of(block), help="write `{heads: 28, kv_heads: 4, layers: 28}`"))
         return None

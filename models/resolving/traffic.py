@@ -21,7 +21,7 @@ from ..model_cards.card import ModelCard
 from ..model_cards.use import DEGREES, ESTIMATE
 from ..reading import Reading
 from ..roles import ACTOR, CRITIC, INFERENCE, ROLLOUT, STUDENT, role_of
-from ..text.tree import Mapping, Sequence, Value, leaves
+from ..text.tree import ListNode, MapNode, Value, leaves
 
 BYTES = 2
 """Of a weight or a gradient: bfloat16."""
@@ -89,9 +89,9 @@ def _told(job: Job, name: str, what: str, card: ModelCard) -> Derivation:
 
 def _adapters(value: Value) -> bool:
     """Is any key about LoRA set? Then the adapters alone may be sent."""
-    if isinstance(value, Sequence):
+    if isinstance(value, ListNode):
         return any(map(_adapters, value.items))
-    if not isinstance(value, Mapping):
+    if not isinstance(value, MapNode):
         return False
     return any(("lora" in e.key.text.lower() and _is_set(e.value)) or _adapters(e.value) for e in value)
 

@@ -15,8 +15,7 @@ from ..findings.span import Edit, Span
 from ..record import dataclass
 from ..text.environment import Environment
 from ..text.source import Source
-from ..text.tree import Entry, Mapping, Scalar, Value
-from ..text.tree import Sequence as Listed
+from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
 from ..text.unresolved import UNRESOLVED
 from .pieces import Lines, Piece, Place, Text
 from .quoting import fitted, quoted
@@ -278,10 +277,10 @@ class Mapped:
         span = self._moved(value.span)
         if isinstance(value, Scalar):
             return replace(value, span=span, origin=self.origin(value.span.start, value.span.end))
-        if isinstance(value, Listed):
-            return Listed(tuple(map(self.value, value.items)), span)
+        if isinstance(value, ListNode):
+            return ListNode(tuple(map(self.value, value.items)), span)
         entries = (Entry(replace(entry.key, span=self._moved(entry.key.span)), self.value(entry.value)) for entry in value)
-        return Mapping(tuple(entries), span, value.flow)
+        return MapNode(tuple(entries), span, value.flow)
 
     def finding(self, finding: Finding) -> Finding:
         """A finding about the plain text, at its real places; its edit in the quotes it needs."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
-from typing import Mapping as Variables
-from typing import Sequence
+from typing import Mapping, Sequence
 
 from ..composition import Composer
 from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, error, warning
@@ -20,7 +19,7 @@ from ..text.document import Document
 from ..text.environment import Environment
 from ..text.program import Machine, Program
 from ..text.source import Source
-from ..text.tree import Mapping, Scalar, find
+from ..text.tree import MapNode, Scalar, find
 from .arguments import Arguments, Mapped, shown
 from .follow import Follower
 from .launch import Launch, Started, launch_of, machine_of
@@ -76,7 +75,7 @@ class _Start:
         return bool(words.settings or words.findings) or "config-name" in words.options
 
 
-def read_script(source: Source, environment: Variables[str, str] | None = None, doubting: bool = False, sourced: bool = True) -> Followed:
+def read_script(source: Source, environment: Mapping[str, str] | None = None, doubting: bool = False, sourced: bool = True) -> Followed:
     """A script, followed with these variables of the environment. Nothing is executed.
 
     If `doubting`, conditions on other variables of the environment are unknown; if `sourced`, so are
@@ -297,14 +296,14 @@ def _task(source: Source) -> tuple[Script, dict[str, Held], Machine | None]:
     variables: dict[str, Held] = {"SKYPILOT_NODE_RANK": _text(run, "0")}  # the head starts the program
     for section in ("envs", "secrets"):
         values = find(source.root, section)
-        for entry in values if isinstance(values, Mapping) else ():
+        for entry in values if isinstance(values, MapNode) else ():
             if isinstance(entry.value, Scalar) and entry.value.value is not None:
                 variables[entry.key.text] = _text(entry.value, entry.value.text)
     nodes, machine = find(source.root, "num_nodes"), None
     if nodes is None or isinstance(nodes, Scalar):
         variables["SKYPILOT_NUM_NODES"] = _text(nodes or run, nodes.text if nodes else "1")
     accelerators, pattern = find(source.root, "resources.accelerators"), _ACCELERATORS
-    if isinstance(accelerators, Mapping) and len(accelerators.entries) == 1:
+    if isinstance(accelerators, MapNode) and len(accelerators.entries) == 1:
         accelerators = accelerators.entries[0].value  # `{H100: 8}`
         pattern = _COUNT
     match = pattern.fullmatch(accelerators.text) if isinstance(accelerators, Scalar) else None

@@ -7,7 +7,7 @@ import re
 from ..findings.finding import UnusableInput
 from ..findings.span import Span
 from ..text.source import Source
-from ..text.tree import Mapping, Scalar, Sequence, Value, find
+from ..text.tree import ListNode, MapNode, Scalar, Value, find
 
 ENDINGS = (".sh", ".bash", ".slurm", ".sbatch")
 """How the names of scripts end."""
@@ -35,7 +35,7 @@ def is_script(source: Source) -> bool:
         return True
     if source.name.endswith(YAML) or "=" not in source.text or not _STARTS.search(source.text):
         return False
-    return not isinstance(_value(source), Mapping)
+    return not isinstance(_value(source), MapNode)
 
 
 def is_settings(source: Source) -> bool:
@@ -53,7 +53,7 @@ def is_task(source: Source) -> bool:
     if "run:" not in source.text or not _BEGINS.search(source.text):
         return False
     root = _value(source)
-    if not isinstance(root, Mapping) or any(entry.key.text not in _OF_TASKS for entry in root):
+    if not isinstance(root, MapNode) or any(entry.key.text not in _OF_TASKS for entry in root):
         return False
     run = find(root, "run")
     text = run.value if isinstance(run, Scalar) else None
@@ -63,7 +63,7 @@ def is_task(source: Source) -> bool:
 def listed(source: Source) -> tuple[Scalar, ...] | None:
     """The texts of a YAML list of settings, as Hydra writes `overrides.yaml`; None if it is none."""
     value = _value(source)
-    items = value.items if isinstance(value, Sequence) else ()
+    items = value.items if isinstance(value, ListNode) else ()
     texts = tuple(item for item in items if isinstance(item, Scalar) and isinstance(item.value, str))
     whole = len(texts) == len(items) and all(_SETTING.match(text.text) for text in texts)
     return texts if texts and whole else None

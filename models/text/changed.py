@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..findings.span import Span
-from .tree import Entry, Mapping, Scalar, Value
+from .tree import Entry, MapNode, Scalar, Value
 
 
 def number(value: int, span: Span) -> Scalar:
@@ -13,7 +13,7 @@ def number(value: int, span: Span) -> Scalar:
     return Scalar(str(value), "tag:yaml.org,2002:int", span)
 
 
-def with_value(owner: Mapping, path: str, value: Value | int | None) -> Mapping:
+def with_value(owner: MapNode, path: str, value: Value | int | None) -> MapNode:
     """The map with another value at a dotted path, in place of what is there, or without that; maps on the way are added for a value.
 
     A number stands where what it replaces stood, or its map.
@@ -22,9 +22,9 @@ def with_value(owner: Mapping, path: str, value: Value | int | None) -> Mapping:
     entry = owner.entry(name)
     if rest:
         inner: Value | None = entry.value if entry else None
-        if value is None and not isinstance(inner, Mapping):
+        if value is None and not isinstance(inner, MapNode):
             return owner
-        inner = inner if isinstance(inner, Mapping) else Mapping((), owner.span, owner.flow)
+        inner = inner if isinstance(inner, MapNode) else MapNode((), owner.span, owner.flow)
         value = with_value(inner, rest, value)
     elif isinstance(value, int):
         value = number(value, entry.value.span if entry else owner.span)

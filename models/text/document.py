@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Callable
-from typing import Mapping as MappingType
+from typing import Callable, Mapping
 
 from ..findings.finding import Finding, Unchecked
 from ..findings.span import Span
@@ -14,7 +13,7 @@ from .environment import Environment
 from .program import Program
 from .setting import Setting
 from .source import Source
-from .tree import Mapping
+from .tree import MapNode
 
 
 @dataclass(frozen=True)
@@ -38,8 +37,8 @@ class Document:
     """
 
     source: Source
-    root: Mapping
-    others: MappingType[str, Source] = field(default_factory=dict)
+    root: MapNode
+    others: Mapping[str, Source] = field(default_factory=dict)
     partial: bool = False
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
@@ -48,8 +47,8 @@ class Document:
     program: Program | None = None
     release: Choice | None = None
     settings: tuple[Setting, ...] = ()
-    reasons: MappingType[Span, str] = field(default_factory=dict)
-    assumed: MappingType[Span, frozenset[str]] = field(default_factory=dict)
+    reasons: Mapping[Span, str] = field(default_factory=dict)
+    assumed: Mapping[Span, frozenset[str]] = field(default_factory=dict)
 
     @staticmethod
     def of(source: Source) -> Document:
@@ -60,7 +59,7 @@ class Document:
     def unread(name: str) -> Document:
         """A file of which nothing can be used."""
         source = Source(name, "")
-        return Document(source, Mapping((), source.whole()))
+        return Document(source, MapNode((), source.whole()))
 
     @property
     def shared(self) -> tuple[Span, ...]:

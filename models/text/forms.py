@@ -8,7 +8,7 @@ from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from .form import MISSING, UNKNOWN_KEY, UNKNOWN_WORD, Fault, Form, described, faults_at, form_at, holder_of, known_keys
 from .nearest import nearest, nearest_few
-from .tree import Mapping, Scalar, Value, find, plain
+from .tree import MapNode, Scalar, Value, find, plain
 
 AnyForm = TypeVar("AnyForm", bound=Form)
 
@@ -99,7 +99,7 @@ def _written(root: Value, place: Sequence[int | str]) -> tuple[int | str, ...]:
     """The place without the position in a list whose only map was written alone."""
     found: list[int | str] = []
     for part in place:
-        if not (isinstance(part, int) and isinstance(find(root, ".".join(map(str, found))), Mapping)):
+        if not (isinstance(part, int) and isinstance(find(root, ".".join(map(str, found))), MapNode)):
             found.append(part)
     return tuple(found)
 
@@ -107,7 +107,7 @@ def _written(root: Value, place: Sequence[int | str]) -> tuple[int | str, ...]:
 def _none_known(root: Value, place: Sequence[int | str], known: Collection[str]) -> bool:
     """Has the map that holds the last key of a place no key that is known there?"""
     holder = find(root, ".".join(map(str, place[:-1])))
-    return isinstance(holder, Mapping) and not any(entry.key.text in known for entry in holder)
+    return isinstance(holder, MapNode) and not any(entry.key.text in known for entry in holder)
 
 
 def _alone(root: Value, place: Sequence[int | str]) -> bool:
@@ -129,5 +129,5 @@ def _deepest(root: Value, place: Sequence[int | str]) -> Span:
 def _key(root: Value, place: Sequence[int | str]) -> Span:
     """The span of the key that ends a place."""
     holder = find(root, ".".join(map(str, place[:-1])))
-    entry = holder.entry(str(place[-1])) if isinstance(holder, Mapping) else None
+    entry = holder.entry(str(place[-1])) if isinstance(holder, MapNode) else None
     return entry.key.span if entry else _deepest(root, place)

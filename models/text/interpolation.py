@@ -7,15 +7,14 @@ interpolation keeps both places: `span` is where `${...}` is written, `origin` w
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Iterable
-from typing import Mapping as MappingType
+from typing import TYPE_CHECKING, Iterable, Mapping
 
 from ..findings.finding import Finding, Unchecked, error
 from ..findings.span import Span
 from .environment import Environment, taken_as_not_set
 from .interpolation_text import BadInterpolation
 from .resolving import Path, Resolving, stands_for_another
-from .tree import Entry, Mapping, Scalar, Sequence, Value
+from .tree import Entry, ListNode, MapNode, Scalar, Value
 from .unresolved import UNRESOLVED, Impossible, Unknown, Unread
 
 MAX_LEVELS = 64
@@ -32,13 +31,13 @@ class Interpolator(Resolving):
     `followed` the maps and lists that were found elsewhere: where they stand, and where they are referred to.
     """
 
-    def __init__(self, root: Mapping, environment: Environment | MappingType[str, str] | None = None, partial: bool = False) -> None:
+    def __init__(self, root: MapNode, environment: Environment | Mapping[str, str] | None = None, partial: bool = False) -> None:
         super().__init__(root, environment if isinstance(environment, Environment) else Environment(environment or {}), partial)
         self.findings: list[Finding] = []
         self.unchecked: list[Unchecked] = []
         self.followed: list[tuple[Span, Span]] = []
         self._expanding: list[int] = []
-        self._assumed: MappingType[Span, frozenset[str]] = {}
+        self._assumed: Mapping[Span, frozenset[str]] = {}
 
     @staticmethod
     def of(document: Document, names: Iterable[str] = (), unread: Iterable[str] = ()) -> Interpolator:
@@ -67,9 +66,9 @@ class Interpolator(Resolving):
             told = map(taken_as_not_set, sorted(self._assumed.get(value.span, ())))
             self.unchecked += [each for each in told if each not in self.unchecked]
             return self._leaf(value, path, level) if stands_for_another(value) else value
-        if isinstance(value, Sequence):
+        if isinstance(value, ListNode):
             items = tuple(self._tree(item, (*path, str(i)), level + 1) for i, item in enumerate(value.items))
-            return value if all(new is old for new, old in zip(items, value.items)) else Sequence(items, value.span)
+            return value if all(new is old for new, old in zip(items, value.items)) else ListNode(items, value.span)
         values = [self._tree(entry.value, (*path, entry.key.text), level + 1) for entry in value]
         if all(new is entry.value for new, entry in zip(values, value)):
             return value
@@ -111,5 +110,5 @@ class Interpolator(Resolving):
 def _size(value: Value) -> int:
     if isinstance(value, Scalar):
         return 1
-    children = value.items if isinstance(value, Sequence) else [entry.value for entry in value]
+    children = value.items if isinstance(value, ListNode) else [entry.value for entry in value]
     return 1 + sum(map(_size, children))

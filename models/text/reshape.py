@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from ..findings.span import Edit, Span
 from .splice import line_end_of, line_stop
-from .tree import Entry, Mapping, Sequence, Value
+from .tree import Entry, ListNode, MapNode, Value
 
 
-def without_entry(text: str, mapping: Mapping, entry: Entry) -> Edit | None:
+def without_entry(text: str, mapping: MapNode, entry: Entry) -> Edit | None:
     """The map without an entry; None if it is the only one."""
     if not _in_one_place(mapping):
         return None
@@ -19,7 +19,7 @@ def without_entry(text: str, mapping: Mapping, entry: Entry) -> Edit | None:
     return _without(text, spans, spans.index(_whole(entry)), mapping.flow)
 
 
-def without_item(text: str, sequence: Sequence, item: Value) -> Edit | None:
+def without_item(text: str, sequence: ListNode, item: Value) -> Edit | None:
     """The list without an item; None if it is the only one."""
     if sequence.span.via is not None or any(each.span.via is not None for each in sequence.items):
         return None
@@ -28,7 +28,7 @@ def without_item(text: str, sequence: Sequence, item: Value) -> Edit | None:
     return _without(text, spans, position, is_flow(text, sequence))
 
 
-def with_entry(text: str, mapping: Mapping, key: str, value: str) -> Edit | None:
+def with_entry(text: str, mapping: MapNode, key: str, value: str) -> Edit | None:
     """The map with one more `key: value` at its end, in its own style; None if it is empty."""
     if not mapping.entries or not _of_one_text(mapping):
         return None
@@ -40,7 +40,7 @@ def with_entry(text: str, mapping: Mapping, key: str, value: str) -> Edit | None
     return Edit(_at(text, last, position), f"{line_end_of(text)}{' ' * (first.column - 1)}{key}: {value}")
 
 
-def as_list(text: str, mapping: Mapping, each: bool) -> Edit | None:
+def as_list(text: str, mapping: MapNode, each: bool) -> Edit | None:
     """The map as a list: one item that is the map, or with `each` one item for every entry. None if it is empty."""
     if not mapping.entries or not _of_one_text(mapping):
         return None
@@ -62,7 +62,7 @@ def as_list(text: str, mapping: Mapping, each: bool) -> Edit | None:
     return Edit(inside, "- " + end.join([lines[0], *(f"  {line}" if line.strip() else line for line in lines[1:])]))
 
 
-def split_item(text: str, sequence: Sequence, mapping: Mapping) -> Edit | None:
+def split_item(text: str, sequence: ListNode, mapping: MapNode) -> Edit | None:
     """An item that is a map of several entries, as one item for each entry; None where it stands in an unusual way."""
     entries = [_whole(entry) for entry in mapping]
     if not entries or not _of_one_text(mapping):
@@ -80,19 +80,19 @@ def split_item(text: str, sequence: Sequence, mapping: Mapping) -> Edit | None:
     return Edit(span, f"{line_end_of(text)}{text[line:dash]}- ".join(items))
 
 
-def is_flow(text: str, sequence: Sequence) -> bool:
+def is_flow(text: str, sequence: ListNode) -> bool:
     """Is the list written in brackets?"""
     return text[sequence.span.start : sequence.span.start + 1] == "["
 
 
-def _of_one_text(mapping: Mapping) -> bool:
+def _of_one_text(mapping: MapNode) -> bool:
     return (
         _in_one_place(mapping)
         and len({span.file for entry in mapping for span in (entry.key.span, entry.value.span)} | {mapping.span.file}) == 1
     )
 
 
-def _in_one_place(mapping: Mapping) -> bool:
+def _in_one_place(mapping: MapNode) -> bool:
     """Do its entries stand in it, and not where an alias or a merge takes them from?"""
     return not mapping.merged and all(entry.key.span.via is None for entry in mapping)
 

@@ -7,13 +7,13 @@ that holds the value.
 from __future__ import annotations
 
 import re
-from typing import Mapping as MappingType
+from typing import Mapping
 
 from ..findings.span import Span
 from .environment import Environment
 from .interpolation_text import Call, Part, Reference, holds_interpolation, split
 from .resolvers import RESOLVERS, CannotCompute, Plain, ProvedWrong, as_scalar, compute, primitive
-from .tree import Mapping, Scalar, Sequence, Value
+from .tree import ListNode, MapNode, Scalar, Value
 from .unresolved import MANDATORY, UNRESOLVED, Impossible, Missing, Unknown, Unread
 
 MAX_CHAIN = 32
@@ -27,7 +27,7 @@ _KEY = re.compile(r"[^.\[\]]+")
 class Resolving:
     """Finds what a scalar stands for. `partial`: a missing key may stand in what could not be read, and is unknown rather than impossible."""
 
-    def __init__(self, root: Mapping, environment: Environment, partial: bool) -> None:
+    def __init__(self, root: MapNode, environment: Environment, partial: bool) -> None:
         self.root = root
         self.environment = environment
         self.partial = partial
@@ -37,7 +37,7 @@ class Resolving:
         self._read: list[str] = []
         self._unread: frozenset[str] = frozenset()
         self._leaf_at: Path = ()
-        self._reasons: MappingType[Span, str] = {}
+        self._reasons: Mapping[Span, str] = {}
 
     def _resolve(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
         """The value that a scalar stands for, and the path at which it really is."""
@@ -96,9 +96,9 @@ class Resolving:
         value, where = self._resolved(self.root, ())
         for key in keys:
             child: Value | None = None
-            if isinstance(value, Mapping):
+            if isinstance(value, MapNode):
                 child = value.get(key)
-            elif isinstance(value, Sequence) and key.isascii() and key.isdecimal() and len(key) < 9:
+            elif isinstance(value, ListNode) and key.isascii() and key.isdecimal() and len(key) < 9:
                 child = value.items[int(key)] if int(key) < len(value.items) else None
             if child is None:
                 name = ".".join(keys)[:80]

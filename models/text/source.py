@@ -10,7 +10,7 @@ from ..findings.edits import meet
 from ..findings.finding import UnusableInput, error
 from ..findings.span import Edit, Span, apply_edits
 from ..record import dataclass
-from .tree import Mapping, Value
+from .tree import MapNode, Value
 from .yaml_reader import YamlText, read_document
 
 MAX_BYTES = 1 << 20
@@ -62,10 +62,10 @@ class Source:
         return self._read.shared if "_read" in self.__dict__ else ()
 
     @cached_property
-    def root(self) -> Mapping:
+    def root(self) -> MapNode:
         """The top-level map. Raises UnusableInput if the text is not one YAML map within the limits."""
         value = self.value
-        if not isinstance(value, Mapping):
+        if not isinstance(value, MapNode):
             message = f"`{self.name}` does not hold a map at its top level"
             raise UnusableInput([error("PW003", "", message, value.span, help="a configuration starts with keys such as `cluster:`")])
         return value

@@ -6,7 +6,7 @@ import re
 
 from ..findings.span import Edit, Span
 from .source import Source
-from .tree import Mapping
+from .tree import MapNode
 
 _END = re.compile("\r\n|\r|\n")
 _BREAK = re.compile("[\r\n\x85\u2028\u2029]")  # what ends a line, and with it a comment, in YAML 1.1
@@ -17,7 +17,7 @@ def indent_of(span: Span) -> str:
     return " " * (span.column - 1)
 
 
-def quotes_keys(source: Source, mapping: Mapping) -> bool:
+def quotes_keys(source: Source, mapping: MapNode) -> bool:
     """Does the map write its keys in double quotes, as JSON must?"""
     return any(source.text[entry.key.span.start] == '"' for entry in mapping)
 

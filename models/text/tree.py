@@ -49,7 +49,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class ListNode:
     """A list."""
 
     items: tuple[Value, ...]
@@ -65,7 +65,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Mapping:
+class MapNode:
     """A map, in the written order; its keys are unique. `merged`: some of its entries came through `<<`, and stand elsewhere."""
 
     entries: tuple[Entry, ...]
@@ -86,15 +86,15 @@ class Mapping:
         return entry.value if entry else None
 
 
-Value = Union[Scalar, Sequence, Mapping]
+Value = Union[Scalar, ListNode, MapNode]
 
 
 def find(value: Value | None, path: str) -> Value | None:
     """The value at a dotted path such as ``cluster.node_groups.0.label``; None if there is none."""
     for name in path.split(".") if path else []:
-        if isinstance(value, Mapping):
+        if isinstance(value, MapNode):
             value = value.get(name)
-        elif isinstance(value, Sequence) and name.isdecimal() and int(name) < len(value.items):
+        elif isinstance(value, ListNode) and name.isdecimal() and int(name) < len(value.items):
             value = value.items[int(name)]
         else:
             return None
@@ -106,35 +106,35 @@ def used_at(value: Value, alias: Span) -> Value:
     span = value.span.used_at(alias)
     if isinstance(value, Scalar):
         return Scalar(value.text, value.tag, span, value.origin)
-    if isinstance(value, Sequence):
-        return Sequence(tuple(used_at(item, alias) for item in value.items), span)
+    if isinstance(value, ListNode):
+        return ListNode(tuple(used_at(item, alias) for item in value.items), span)
     keys = (Scalar(entry.key.text, entry.key.tag, entry.key.span.used_at(alias), entry.key.origin) for entry in value)
     entries = tuple(Entry(key, used_at(entry.value, alias)) for key, entry in zip(keys, value))
-    return Mapping(entries, span, value.flow, value.merged)
+    return MapNode(entries, span, value.flow, value.merged)
 
 
 def leaves(value: Value) -> Iterator[Scalar]:
     """Every scalar in a value."""
     if isinstance(value, Scalar):
         yield value
-    for inner in (entry.value for entry in value) if isinstance(value, Mapping) else value.items if isinstance(value, Sequence) else ():
+    for inner in (entry.value for entry in value) if isinstance(value, MapNode) else value.items if isinstance(value, ListNode) else ():
         yield from leaves(inner)
 
 
 def plain(value: Value) -> object:
     """The value as ordinary dicts, lists and Python scalars, without spans."""
-    if isinstance(value, Mapping):
+    if isinstance(value, MapNode):
         return {entry.key.text: plain(entry.value) for entry in value}
-    if isinstance(value, Sequence):
+    if isinstance(value, ListNode):
         return [plain(item) for item in value.items]
     return value.value
 
 
 def kind_of(value: Value) -> str:
     """What a person calls it: a map, a list, a number, text, nothing..."""
-    if isinstance(value, Mapping):
+    if isinstance(value, MapNode):
         return "a map"
-    if isinstance(value, Sequence):
+    if isinstance(value, ListNode):
         return "a list"
     names = {"int": "a whole number", "float": "a number", "bool": "true or false", "null": "nothing"}
     return names.get(value.tag.removeprefix(_CORE), "text")

@@ -17,7 +17,7 @@ import yaml
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Span
 from ..record import dataclass
-from .tree import Entry, Mapping, Scalar, Sequence, Value, used_at
+from .tree import Entry, ListNode, MapNode, Scalar, Value, used_at
 
 MAX_DEPTH = 64
 MAX_VALUES = 100_000
@@ -250,12 +250,12 @@ class _Reader:
         if collection.anchored is not None:
             span = self._without_anchor(span)
         if not collection.is_map:
-            return Sequence(tuple(children), span)
+            return ListNode(tuple(children), span)
         pairs = zip(children[::2], children[1::2])
         entries: Iterable[Entry] = (Entry(key, value) for key, value in pairs if isinstance(key, Scalar))
         if collection.merges:
             entries = self._merged(entries)
-        return Mapping(tuple(entries), span, collection.flow, collection.merges)
+        return MapNode(tuple(entries), span, collection.flow, collection.merges)
 
     def _merged(self, entries: Iterable[Entry]) -> Iterable[Entry]:
         """Entries that came through `<<` first, then those that are written, which replace them."""
@@ -265,8 +265,8 @@ class _Reader:
                 written.append(entry)
                 continue
             # Of a list the first map wins; of several `<<` the last one.
-            for each in reversed(entry.value.items) if isinstance(entry.value, Sequence) else (entry.value,):
-                if not isinstance(each, Mapping):
+            for each in reversed(entry.value.items) if isinstance(entry.value, ListNode) else (entry.value,):
+                if not isinstance(each, MapNode):
                     message = "`<<` takes a map or a list of maps, usually as `<<: *name`"
                     raise _unusable(error("PW003", "", message, entry.value.span, help=_HELPS["PW003"]))
                 below.update((inner.key.text, inner) for inner in each)

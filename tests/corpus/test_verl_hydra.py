@@ -16,7 +16,7 @@ from placewright.models.script.document import documents_of, read_script
 from placewright.models.script.launch import launch_of
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.models.text.tree import Mapping, Scalar, Sequence, Value, plain
+from placewright.models.text.tree import ListNode, MapNode, Scalar, Value, plain
 from placewright.models.text.unresolved import UNRESOLVED
 
 CHECKOUT = os.environ.get("PLACEWRIGHT_VERL", "")
@@ -35,13 +35,13 @@ def scripts() -> Iterator[str]:
 
 def leaves(value: Value, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every value by its path; OPEN where it is not known, or holds what is not."""
-    if isinstance(value, Mapping) and value.entries:
+    if isinstance(value, MapNode) and value.entries:
         for entry in value:
             yield from leaves(entry.value, (*path, entry.key.text))
     elif isinstance(value, Scalar):
         yield path, OPEN if value.tag == UNRESOLVED else value.value
     else:
-        open_ = isinstance(value, Sequence) and any(isinstance(each, Scalar) and each.tag == UNRESOLVED for each in value.items)
+        open_ = isinstance(value, ListNode) and any(isinstance(each, Scalar) and each.tag == UNRESOLVED for each in value.items)
         yield path, OPEN if open_ else plain(value)
 
 

@@ -11,7 +11,7 @@ from placewright.models.hints.block import add_block
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.interpolation import Interpolator
 from placewright.models.text.source import Source
-from placewright.models.text.tree import Mapping
+from placewright.models.text.tree import MapNode
 
 from ..solver.cases import GIB, cluster, given
 
@@ -200,7 +200,7 @@ def test_what_follows_from_a_fault_is_not_told(fault: str) -> None:
 def test_hints_that_need_a_value_that_is_not_known_are_refused() -> None:
     interpolator = Interpolator(Source("job.yaml", "a:\n  accelerators: ${oc.env:N}").root)
     resolved = interpolator.tree(interpolator.root, ())
-    assert isinstance(resolved, Mapping)
+    assert isinstance(resolved, MapNode)
     findings: list[Finding] = []
     add_hints(resolved, MACHINES, (), findings)
     assert [(finding.code, finding.subject) for finding in findings] == [("PW120", "a")]

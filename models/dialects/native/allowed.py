@@ -6,7 +6,7 @@ from ...findings.finding import Finding, error
 from ...findings.span import Edit
 from ...job import Capabilities
 from ...text.nearest import nearest
-from ...text.tree import Scalar, Sequence, Value
+from ...text.tree import ListNode, Scalar, Value
 
 ALLOWED = {"overlap": "shares_accelerators", "groups_across_nodes": "groups_may_cross", "processes_across_nodes": "processes_may_cross"}
 """The words, and the capability that each is. Without them a native file refuses what at least one framework refuses."""
@@ -16,7 +16,7 @@ def read_allowed(written: Value | None, findings: list[Finding]) -> Capabilities
     """The capabilities that `allow` names; a word or a list of words."""
     if written is None:
         return Capabilities()
-    items = written.items if isinstance(written, Sequence) else (written,)
+    items = written.items if isinstance(written, ListNode) else (written,)
     named = []
     for item in items:
         word = item.text if isinstance(item, Scalar) else ""

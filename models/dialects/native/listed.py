@@ -12,11 +12,11 @@ from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, NODE
 from ...notation.placement_list import Entry, ListFault, read_list
 from ...text.scalar_text import in_flow_map
-from ...text.tree import Mapping, Sequence, Value, find, plain
+from ...text.tree import ListNode, MapNode, Value, find, plain
 from .agreed import agreed
 
 
-def listed(component: Component, written: Sequence, cluster: Cluster, findings: list[Finding]) -> Component | None:
+def listed(component: Component, written: ListNode, cluster: Cluster, findings: list[Finding]) -> Component | None:
     """The component with its runs; None, and findings, where the list cannot be. `written` has the right form (`PlacedForm`)."""
     faults: list[ListFault] = []
     entries = list(_entries(component, written, cluster, faults))
@@ -47,10 +47,10 @@ def listed(component: Component, written: Sequence, cluster: Cluster, findings: 
     return replace(component, runs=runs, spans={**component.spans, "placement": written.span})
 
 
-def _entries(component: Component, written: Sequence, cluster: Cluster, faults: list[ListFault]) -> Iterator[Entry]:
+def _entries(component: Component, written: ListNode, cluster: Cluster, faults: list[ListFault]) -> Iterator[Entry]:
     """The entries, each with its node group and the kind of resource that it names."""
     for position, item in enumerate(written.items):
-        data = {entry.key.text: entry.value for entry in item} if isinstance(item, Mapping) else {}
+        data = {entry.key.text: entry.value for entry in item} if isinstance(item, MapNode) else {}
         label = _text(data["node_group"]) if "node_group" in data else component.node_groups[0]
         if label not in component.node_groups:
             exist = ", ".join(f"`{each}`" for each in component.node_groups)
@@ -82,4 +82,4 @@ def _text(value: Value) -> str:
 
 
 def _texts(value: Value) -> tuple[str, ...]:
-    return tuple(map(_text, value.items)) if isinstance(value, Sequence) else (_text(value),)
+    return tuple(map(_text, value.items)) if isinstance(value, ListNode) else (_text(value),)

@@ -25,7 +25,7 @@ from ...text.forms import fill
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.source import Source
-from ...text.tree import Mapping, Scalar, Sequence, Value
+from ...text.tree import ListNode, MapNode, Scalar, Value
 from ..dialect import DEFAULT_LEVEL, Machines
 from .allowed import read_allowed
 from .listed import listed
@@ -57,7 +57,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
 
 def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: str, findings: list[Finding]) -> Problem:
     written = values.get("components")
-    if not isinstance(written, Mapping):
+    if not isinstance(written, MapNode):
         span = source.whole() if written is None else written.span
         findings.append(
             error("PW105", "", "`components` must be a map of components", span, help="write `components: {actor: {accelerators: 8}}`")
@@ -72,10 +72,10 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     for component in components:
         found: Component | None = component
         hints = written.get(component.name)
-        placement = hints.get("placement") if isinstance(hints, Mapping) else None
+        placement = hints.get("placement") if isinstance(hints, MapNode) else None
         if isinstance(placement, Scalar) and not placement.is_null:
             found = placed(component, choices.get(component.name, (component.parallel,)), placement, source, cluster, findings)
-        elif isinstance(placement, Sequence):
+        elif isinstance(placement, ListNode):
             found = listed(component, placement, cluster, findings)
         if found is not None:
             kept.append(found)

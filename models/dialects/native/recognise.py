@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...roles import ROLES
 from ...text.nearest import nearest
-from ...text.tree import Mapping
+from ...text.tree import MapNode
 from ..signs import Signs
 
 NAME = "native"
@@ -18,14 +18,14 @@ _OTHERS = ("apiVersion", "asyncapi", "openapi", "swagger")
 """Top-level keys of other kinds of files that have `components:` too."""
 
 
-def signs(root: Mapping) -> Signs:
+def signs(root: MapNode) -> Signs:
     """Reads `components:` of a file that names a cluster, or components with roles or keys like ours."""
     components = root.get("components")
     if components is None or any(root.get(key) is not None for key in _OTHERS):
         return Signs()
-    lines = list(components) if isinstance(components, Mapping) else []
+    lines = list(components) if isinstance(components, MapNode) else []
     inner, names = [line.value for line in lines], {line.key.text for line in lines}
-    keys = {entry.key.text for value in inner if isinstance(value, Mapping) for entry in value}
+    keys = {entry.key.text for value in inner if isinstance(value, MapNode) for entry in value}
     if root.get("cluster") is not None or keys.intersection(_OF_COMPONENTS):
         return Signs(("components",))
     if not all(entry.key.text in KEYS for entry in root):

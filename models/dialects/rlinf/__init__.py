@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Sequence
 from ...level import DEFAULT_LEVEL
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
-from ...text.tree import Entry, Mapping, Scalar
+from ...text.tree import Entry, MapNode, Scalar
 from ..signs import Signs
 
 if TYPE_CHECKING:
@@ -69,12 +69,12 @@ HINTS = "placewright"
 PLACEMENT = "component_placement"
 
 
-def signs(root: Mapping) -> Signs:
+def signs(root: MapNode) -> Signs:
     """A `cluster` map that places components, also under a misspelt key, or one that leaves them to hints."""
     cluster = root.get("cluster")
     if isinstance(cluster, Scalar):
         cluster, _ = Interpolator(root, partial=True).target(cluster, ("cluster",))
-    if not isinstance(cluster, Mapping):
+    if not isinstance(cluster, MapNode):
         return Signs()
     if cluster.get(PLACEMENT) is not None:
         return Signs((f"cluster.{PLACEMENT}",))
@@ -83,7 +83,7 @@ def signs(root: Mapping) -> Signs:
     return Signs(("cluster.num_nodes",)) if cluster.get("num_nodes") is not None and root.get(HINTS) is not None else Signs()
 
 
-def misspelt(cluster: Mapping) -> Entry | None:
+def misspelt(cluster: MapNode) -> Entry | None:
     """The key that was probably meant to be `component_placement`, in a map that has none."""
     if cluster.get(PLACEMENT) is not None:
         return None

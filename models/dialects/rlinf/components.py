@@ -6,7 +6,7 @@ Source: RLinf, rlinf/scheduler/placement/placement.py, ComponentPlacement.
 from __future__ import annotations
 
 import re
-from typing import Mapping as MappingType
+from typing import Mapping
 
 from ...component import Component
 from ...configuration.notes import RANKS, Notes, is_unknown
@@ -16,7 +16,7 @@ from ...findings.wording import with_noun
 from ...machines.cluster import Cluster
 from ...text.nearest import nearest
 from ...text.scalar_text import in_flow_map
-from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
+from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
 from .known import MAX_RUNS
 from .ranks import Context, Labels, Written, check_text, placed, read_labels
 
@@ -26,7 +26,7 @@ KEYS = ("node_group", "placement")
 _RANKS = re.compile(r"\s*(?:all|[0-9][0-9 :_-]*)\s*", re.ASCII | re.IGNORECASE)
 
 
-def split_by_commas(notes: Notes, value: Mapping, component: str = "") -> Mapping:
+def split_by_commas(notes: Notes, value: MapNode, component: str = "") -> MapNode:
     """The map as it was meant where commas split its keys and values, each such place noted.
 
     As `component_placement` itself, RLinf refuses the key without a value; as the placement of one `component` it ignores it silently,
@@ -48,7 +48,7 @@ def split_by_commas(notes: Notes, value: Mapping, component: str = "") -> Mappin
             groups.append((names, entry, []))
             names = []
     groups += [([], entry, []) for entry in names]
-    return Mapping(tuple(_joined(notes, *group, component) for group in groups), value.span, value.flow)
+    return MapNode(tuple(_joined(notes, *group, component) for group in groups), value.span, value.flow)
 
 
 def _joined(notes: Notes, names: list[Entry], entry: Entry, tail: list[Entry], component: str) -> Entry:
@@ -74,9 +74,9 @@ def _quoted(notes: Notes, subject: str, text: str, first: Span, last: Span, mess
     return Scalar(text, "tag:yaml.org,2002:str", span, span)
 
 
-def component_placement(notes: Notes, section: Mapping, value: Value | None, hinted: bool) -> Mapping | None:
+def component_placement(notes: Notes, section: MapNode, value: Value | None, hinted: bool) -> MapNode | None:
     """The map; None where there is none to read, and a finding unless it is not known or the file, as it has hints, may lack it."""
-    if isinstance(value, Mapping):
+    if isinstance(value, MapNode):
         return split_by_commas(notes, value)
     if value is not None and (is_unknown(value) or (hinted and isinstance(value, Scalar) and value.is_null)):
         return None
@@ -89,7 +89,7 @@ def component_placement(notes: Notes, section: Mapping, value: Value | None, hin
     return None
 
 
-def names_in(placed: Mapping | None) -> dict[str, Span]:
+def names_in(placed: MapNode | None) -> dict[str, Span]:
     """Every name in `component_placement`, also of components that cannot be read, with its key's place."""
     return {name.strip(): entry.key.span for entry in placed or () for name in entry.key.text.split(",") if name.strip()}
 
@@ -97,7 +97,7 @@ def names_in(placed: Mapping | None) -> dict[str, Span]:
 __all__ = ["Context", "read_components"]
 
 
-def read_components(context: Context, value: Mapping) -> tuple[Component, ...]:
+def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:
     """The components whose placement can be told, in the written order. One of unknown place has no runs."""
     found: dict[str, Component] = {}
     seen: set[str] = set()
@@ -119,7 +119,7 @@ def read_components(context: Context, value: Mapping) -> tuple[Component, ...]:
     return tuple(found.values())
 
 
-def _names(notes: Notes, owner: Mapping, entry: Entry, seen: set[str]) -> dict[str, Span]:
+def _names(notes: Notes, owner: MapNode, entry: Entry, seen: set[str]) -> dict[str, Span]:
     """The components of a key such as `actor,rollout`, each with its place."""
     text, names = notes.text(entry.key, entry.key.text), dict[str, Span]()
     pieces = text.text.split(",")
@@ -150,7 +150,7 @@ def _entry(context: Context, entry: Entry, name: str, in_flow: bool) -> Componen
     labels: Labels | None = Labels()
     spans: dict[str, Span] = {}
     placement: Value = value
-    if isinstance(value, Mapping):
+    if isinstance(value, MapNode):
         in_flow = value.flow
         split = split_by_commas(notes, value, name)
         value = notes.unknown_keys(split, name, KEYS, False, f"the placement of `{name}`", required=("placement",))
@@ -179,8 +179,8 @@ def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scala
     if is_unknown(placement):
         return None
     if not isinstance(placement, Scalar):
-        plain = isinstance(placement, Sequence) and all(isinstance(item, Scalar) for item in placement.items)
-        written = [item.text for item in placement.items if isinstance(item, Scalar)] if isinstance(placement, Sequence) and plain else []
+        plain = isinstance(placement, ListNode) and all(isinstance(item, Scalar) for item in placement.items)
+        written = [item.text for item in placement.items if isinstance(item, Scalar)] if isinstance(placement, ListNode) and plain else []
         text = ",".join(written)
         message = f"the placement of `{name}` must be ranks, but it is {kind_of(placement)}"
         fits = written and all(RANKS.fullmatch(piece) for piece in written)
@@ -196,9 +196,7 @@ def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scala
     return placement
 
 
-def accelerators_per_node(
-    ones: Cluster, nodes: Figure, components: tuple[Component, ...], asked: MappingType[str, int]
-) -> Derivation | None:
+def accelerators_per_node(ones: Cluster, nodes: Figure, components: tuple[Component, ...], asked: Mapping[str, int]) -> Derivation | None:
     """The most that any component needs; None where no ranks are written.
 
     Parameters

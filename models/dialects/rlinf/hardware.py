@@ -10,14 +10,14 @@ import json
 from dataclasses import field
 from functools import cache
 from itertools import islice
-from typing import Mapping as MappingType
+from typing import Mapping
 
 from ...configuration.notes import Notes, is_unknown
 from ...findings.finding import Severity
 from ...machines.cluster import Hardware
 from ...ranks import Ranks
 from ...record import dataclass
-from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of, plain
+from ...text.tree import ListNode, MapNode, Scalar, Value, kind_of, plain
 from .known import FACTS, before, releases_of
 from .section import Structure, is_absent
 
@@ -40,14 +40,14 @@ class HardwareType:
 
     fields: tuple[str, ...]
     addresses: tuple[str, ...] = ()
-    strict: MappingType[str, tuple[str, ...]] = field(default_factory=dict)
-    known: MappingType[str, tuple[str, ...]] = field(default_factory=dict)
+    strict: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    known: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     controllers: tuple[str, ...] = ()
     counted_by: tuple[str, ...] = ()
 
 
 @cache
-def hardware_types() -> MappingType[str, HardwareType]:
+def hardware_types() -> Mapping[str, HardwareType]:
     """Types of hardware of all releases, by name."""
     return {name: HardwareType(**each) for name, each in json.loads((FACTS / "hardware.json").read_text(encoding="utf-8")).items()}
 
@@ -86,8 +86,8 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks, size: in
     if configs is None:
         return GroupHardware(kind, (), False)
     devices = _Devices(part, kind, hardware_types()[kind], nodes, size)
-    if isinstance(configs, Mapping) and not configs.entries:
-        return devices.read(Sequence((), configs.span))
+    if isinstance(configs, MapNode) and not configs.entries:
+        return devices.read(ListNode((), configs.span))
     return part.items(configs, f"`configs` of group `{group}`", devices.read, GroupHardware(kind, (), False))
 
 
@@ -101,7 +101,7 @@ class _Devices:
     nodes: Ranks
     size: int | None
 
-    def read(self, configs: Sequence) -> GroupHardware:
+    def read(self, configs: ListNode) -> GroupHardware:
         """All of them, each checked by itself and against those before it."""
         devices: list[tuple[int, Hardware]] = []
         written: set[str] = set()
@@ -195,7 +195,7 @@ class _Devices:
             edit = part.notes.instead(value, "0") if size == 1 else None
             part.notes.warn(CODE, part.subject, message, value, "no such node", f"name a node from 0 to {size - 1}", edit)
 
-    def _check_release(self, device: Mapping) -> None:
+    def _check_release(self, device: MapNode) -> None:
         """Note fields that a release does not know yet, and those without which it cannot do."""
         notes, kind, group, typed = self.part.notes, self.kind, self.part.subject, before("hardware", self.kind)
         for entry in device:

@@ -16,7 +16,7 @@ from ...releases.choice import Choice
 from ...releases.evidence import by_masks, mask_of
 from ...releases.release import Range, read_releases
 from ...text.document import Document
-from ...text.tree import Mapping, Scalar, Sequence, Value, find
+from ...text.tree import ListNode, MapNode, Scalar, Value, find
 
 AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
 
@@ -77,7 +77,7 @@ def saying(name: str, key: str, in_profile: bool) -> str:
     return f"add `{key}` to `{KEY}`" if in_profile else f"say `seconds` of `{name}` in `placewright.components`"
 
 
-def is_profiled(root: Mapping, hints: Value | None) -> bool:
+def is_profiled(root: MapNode, hints: Value | None) -> bool:
     """Does it, so that other ranks may be chosen by that? Components without ranks are searched, whether or not they have times.
 
     Those that infer need no ranks: where actor and rollout share their accelerators, RLinf does not start them.
@@ -85,14 +85,14 @@ def is_profiled(root: Mapping, hints: Value | None) -> bool:
     hinted, placed = timed_names(hints), placed_in(root)
     if not hinted - set(INFERENCE) <= placed:
         return False
-    return isinstance(root.get(KEY), Mapping) or not hinted.isdisjoint(placed)
+    return isinstance(root.get(KEY), MapNode) or not hinted.isdisjoint(placed)
 
 
-def placed_in(root: Mapping) -> frozenset[str]:
+def placed_in(root: MapNode) -> frozenset[str]:
     """The components that have ranks."""
     cluster = root.get("cluster")
-    placed = cluster.get("component_placement") if isinstance(cluster, Mapping) else None
-    entries = placed if isinstance(placed, Mapping) else ()
+    placed = cluster.get("component_placement") if isinstance(cluster, MapNode) else None
+    entries = placed if isinstance(placed, MapNode) else ()
     return frozenset(name.strip() for each in entries for name in each.key.text.split(","))
 
 
@@ -154,7 +154,7 @@ def shown_release(document: Document) -> Choice:
     return by_masks(table, {name: mask_of(table, runs) for name, runs in _evidence(document.root)})
 
 
-def _evidence(root: Mapping) -> Iterator[tuple[str, tuple[Range, ...]]]:
+def _evidence(root: MapNode) -> Iterator[tuple[str, tuple[Range, ...]]]:
     """What a file shows, with the releases that know it."""
     keys = _known()["key"]
     for path in _paths(root, ""):
@@ -165,19 +165,19 @@ def _evidence(root: Mapping) -> Iterator[tuple[str, tuple[Range, ...]]]:
         if isinstance(word, Scalar) and (runs := releases_of(kind, word.text)):
             yield f"{path}: {word.text}", runs
     groups = find(root, "cluster.node_groups")
-    for group in groups.items if isinstance(groups, Sequence) else ():
+    for group in groups.items if isinstance(groups, ListNode) else ():
         word = find(group, "hardware.type")
         if isinstance(word, Scalar) and (runs := releases_of("hardware", word.text)):
             yield f"type: {word.text}", runs
             configs = find(group, "hardware.configs")
-            for config in configs.items if isinstance(configs, Sequence) else ():
-                for entry in config if isinstance(config, Mapping) else ():
+            for config in configs.items if isinstance(configs, ListNode) else ():
+                for entry in config if isinstance(config, MapNode) else ():
                     yield entry.key.text, releases_of("hardware_field", f"{word.text}.{entry.key.text}")
 
 
-def _paths(tree: Mapping, before: str, depth: int = _DEPTH) -> Iterator[str]:
-    for entry in tree if isinstance(tree, Mapping) else ():
+def _paths(tree: MapNode, before: str, depth: int = _DEPTH) -> Iterator[str]:
+    for entry in tree if isinstance(tree, MapNode) else ():
         path = before + entry.key.text
         yield path
-        if depth > 1 and isinstance(entry.value, Mapping):
+        if depth > 1 and isinstance(entry.value, MapNode):
             yield from _paths(entry.value, f"{path}.", depth - 1)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Collection, Sequence
-from typing import Mapping as MappingType
+from typing import Collection, Mapping, Sequence
 
 from ...findings.finding import UnusableInput, error
 from ...findings.span import Edit, Span
@@ -14,7 +13,7 @@ from ...text.reshape import without_entry
 from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.source import Source
 from ...text.splice import at_line_end, indent_of, line_end, line_stop, point, quotes_keys
-from ...text.tree import Entry, Mapping, Scalar
+from ...text.tree import Entry, MapNode, Scalar
 
 KEYS = ("cluster", "component_placement")
 
@@ -48,7 +47,7 @@ def _json(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _text(source: Source, owner: Mapping, lines: Sequence[Line], keys: Sequence[str], indent: str, step: str) -> str:
+def _text(source: Source, owner: MapNode, lines: Sequence[Line], keys: Sequence[str], indent: str, step: str) -> str:
     """The lines below keys that are missing, in the style of the map around them."""
     if owner.flow:
         quoted = quotes_keys(source, owner if owner.entries else source.root)
@@ -68,7 +67,7 @@ def insert_lines(source: Source, lines: Sequence[Line]) -> list[Edit]:
     """
     owner, missing = source.root, list(KEYS)
     while missing and (entry := owner.entry(missing[0])):
-        if isinstance(entry.value, Mapping):
+        if isinstance(entry.value, MapNode):
             owner = entry.value
             missing.pop(0)
         elif isinstance(entry.value, Scalar) and entry.value.is_null and len(missing) == 1:
@@ -83,7 +82,7 @@ def insert_lines(source: Source, lines: Sequence[Line]) -> list[Edit]:
     return [at_line_end(source, owner.span.end, _text(source, owner, lines, missing, indent, _step(source)))]
 
 
-def _instead_of_null(source: Source, section: Mapping, entry: Entry, lines: Sequence[Line]) -> Edit:
+def _instead_of_null(source: Source, section: MapNode, entry: Entry, lines: Sequence[Line]) -> Edit:
     step = _step(source)
     text = _text(source, section, lines, (), indent_of(entry.key.span) + step, step)
     if section.flow:
@@ -94,19 +93,19 @@ def _instead_of_null(source: Source, section: Mapping, entry: Entry, lines: Sequ
 def _step(source: Source) -> str:
     """One level of indentation: that of the keys in `cluster`, which stands at the top."""
     section = source.root.get(KEYS[0])
-    is_block = isinstance(section, Mapping) and not section.flow and section.entries
-    return indent_of(section.entries[0].key.span) if isinstance(section, Mapping) and is_block else "  "
+    is_block = isinstance(section, MapNode) and not section.flow and section.entries
+    return indent_of(section.entries[0].key.span) if isinstance(section, MapNode) and is_block else "  "
 
 
-def rewrite_lines(source: Source, lines: MappingType[str, Line | None], stays: Collection[str] = ()) -> list[Edit]:
+def rewrite_lines(source: Source, lines: Mapping[str, Line | None], stays: Collection[str] = ()) -> list[Edit]:
     """The edits that give these components their lines, and take out those that have None; all other lines stay as they are.
 
     So do those of the components of `stays`, whose lines say the same in other words; what the file does not place yet is written.
     Raises UnusableInput (PW603) where the lines are written elsewhere: in another file, or through an interpolation.
     """
     section = source.root.get(KEYS[0])
-    placed = section.get(KEYS[1]) if isinstance(section, Mapping) else None
-    if not isinstance(placed, Mapping):
+    placed = section.get(KEYS[1]) if isinstance(section, MapNode) else None
+    if not isinstance(placed, MapNode):
         raise _elsewhere(source.whole(), KEYS[1])
     there = {name for entry in placed for name in _names(entry)}
     wanted = {name: line for name, line in lines.items() if (name not in stays if name in there else line is not None)}
@@ -132,7 +131,7 @@ def _joined(lines: Sequence[Line]) -> list[Line]:
     return [Line(",".join(names), placement, groups) for (placement, groups), names in found.items()]
 
 
-def _rewritten(source: Source, placed: Mapping, entry: Entry, lines: MappingType[str, Line | None], new: list[Line]) -> list[Edit]:
+def _rewritten(source: Source, placed: MapNode, entry: Entry, lines: Mapping[str, Line | None], new: list[Line]) -> list[Edit]:
     """The edits of one entry: what stays in it, or the line that it becomes; the others, and new ones, come after it."""
     value, groups = _place(entry)
     kept = [name for name in _names(entry) if name not in lines]
@@ -160,7 +159,7 @@ def _rewritten(source: Source, placed: Mapping, entry: Entry, lines: MappingType
 
 def _place(entry: Entry) -> tuple[Scalar | None, str]:
     """Place of the ranks of an entry, and its node groups as written; "" is the whole cluster."""
-    if not isinstance(entry.value, Mapping):
+    if not isinstance(entry.value, MapNode):
         return (entry.value if isinstance(entry.value, Scalar) else None), ""
     inner, group = entry.value.get("placement"), entry.value.get("node_group")
     label = group.text.strip() if isinstance(group, Scalar) else ""
@@ -174,7 +173,7 @@ def _in_same_quotes(source: Source, scalar: Scalar, text: str, flow: bool) -> Ed
     return Edit(span, in_flow_map(text) if flow else plain_or_quoted(text))
 
 
-def _instead(source: Source, placed: Mapping, entry: Entry, lines: Sequence[Line]) -> Edit:
+def _instead(source: Source, placed: MapNode, entry: Entry, lines: Sequence[Line]) -> Edit:
     """The lines in the place of a whole entry."""
     start, end = entry.key.span, entry.value.span.end
     end = end if placed.flow else line_stop(source.text, end)
@@ -182,7 +181,7 @@ def _instead(source: Source, placed: Mapping, entry: Entry, lines: Sequence[Line
     return Edit(Span(start.file, start.start, end, start.line, start.column), text)
 
 
-def _after(source: Source, placed: Mapping, entry: Entry, lines: Sequence[Line]) -> list[Edit]:
+def _after(source: Source, placed: MapNode, entry: Entry, lines: Sequence[Line]) -> list[Edit]:
     if not lines:
         return []
     text, end = _text(source, placed, lines, (), indent_of(entry.key.span), _step(source)), entry.value.span.end

@@ -17,7 +17,7 @@ from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, with
 from ...record import dataclass
 from ...text.reshape import as_list, split_item
 from ...text.scalar_text import in_flow_map, plain_or_quoted
-from ...text.tree import Mapping, Scalar, Sequence, Value, find, kind_of, plain
+from ...text.tree import ListNode, MapNode, Scalar, Value, find, kind_of, plain
 from .hardware import GroupHardware, read_hardware
 from .known import RESERVED_LABELS
 from .section import Structure, is_absent
@@ -35,7 +35,7 @@ def read_node_ranks(
         return None
     if isinstance(value, Scalar):
         return _expression(notes, value, subject, size, whole, in_flow)
-    items = value.items if isinstance(value, Sequence) else ()
+    items = value.items if isinstance(value, ListNode) else ()
     if not items or not all(isinstance(item, Scalar) and not is_unknown(item) for item in items):
         notes.wrong_type(subject, "node_ranks", value, "a rank expression such as `0-3`", "write `0-3` or `0,2`")
         return None
@@ -99,7 +99,7 @@ _SOFTWARE_KEYS = ("node_ranks", "env_vars", "python_interpreter_path")
 class _Item:
     """One item of `env_configs`: its nodes, its variables (name, value, where) and their list, its interpreter."""
 
-    mapping: Mapping
+    mapping: MapNode
     ranks: Ranks
     variables: tuple[tuple[str, str, Value], ...]
     interpreter: str | None
@@ -112,7 +112,7 @@ def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size:
     """
     part = Structure(notes, "PW115", group)
 
-    def read(configs: Sequence) -> tuple[EnvConfig, ...]:
+    def read(configs: ListNode) -> tuple[EnvConfig, ...]:
         alone = len(configs.items) == 1
         found = [item for each in configs.items if (item := _item(part, each, nodes, size, alone)) is not None]
         kept = _nodes_once(part, configs, found)
@@ -150,32 +150,32 @@ def _item(part: Structure, value: Value, nodes: Ranks, size: int | None, alone: 
     return _Item(item, ranks, variables, path.text if isinstance(path, Scalar) and not is_absent(path) else None)
 
 
-def _instead(notes: Notes, owner: Mapping, value: Value, text: str) -> Edit | None:
+def _instead(notes: Notes, owner: MapNode, value: Value, text: str) -> Edit | None:
     return notes.instead(value, in_flow_map(text) if owner.flow else plain_or_quoted(text))
 
 
 def _variables(part: Structure, value: Value | None) -> tuple[tuple[str, str, Value], ...]:
     if value is None or is_absent(value):
         return ()
-    if not isinstance(value, Sequence):
-        edit = as_list(part.text(value), value, each=True) if isinstance(value, Mapping) else None
+    if not isinstance(value, ListNode):
+        edit = as_list(part.text(value), value, each=True) if isinstance(value, MapNode) else None
         help = "write each variable as `- NAME: value`: is a `-` missing?"
         part.wrong(f"`env_vars` of group `{part.subject}`", "a list of one-key maps", value, help, edit)
         return ()
     found: list[tuple[str, str, Value]] = []
     for item in value.items:
-        if isinstance(item, Mapping) and len(item.entries) == 1:
+        if isinstance(item, MapNode) and len(item.entries) == 1:
             entry = item.entries[0]
             found.append((str(entry.key.value), str(entry.value.value) if isinstance(entry.value, Scalar) else "", item))
         elif not is_unknown(item):
-            has = f"a map of {with_noun(len(item.entries), 'key')}" if isinstance(item, Mapping) else kind_of(item)
-            edit = split_item(part.text(value), value, item) if isinstance(item, Mapping) else None
+            has = f"a map of {with_noun(len(item.entries), 'key')}" if isinstance(item, MapNode) else kind_of(item)
+            edit = split_item(part.text(value), value, item) if isinstance(item, MapNode) else None
             message = f"each item of `env_vars` must be a map of one key, but this one is {has}"
             part.error(message, item, has, "write one `- NAME: value` per variable", edit)
     return tuple(found)
 
 
-def _nodes_once(part: Structure, value: Sequence, items: list[_Item]) -> list[Ranks]:
+def _nodes_once(part: Structure, value: ListNode, items: list[_Item]) -> list[Ranks]:
     """Nodes of each item that no item before it has; RLinf refuses a node in two items."""
     claims, kept = Claims(), []
     for item in items:
@@ -243,10 +243,10 @@ class DeclaredGroups:
 def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> DeclaredGroups:
     """All groups of the file. `size`: number of nodes; None if unknown."""
     found = DeclaredGroups()
-    if value is None or not _is_said(value) or (isinstance(value, Mapping) and not value.entries):
+    if value is None or not _is_said(value) or (isinstance(value, MapNode) and not value.entries):
         return found
 
-    def read(groups: Sequence) -> bool:
+    def read(groups: ListNode) -> bool:
         labels: set[str] = set()
         members = 0
         for item in groups.items:
@@ -301,15 +301,15 @@ def _is_said(value: Value | None) -> bool:
     return value is not None and not (isinstance(value, Scalar) and value.is_null)
 
 
-def _nodes_of_hardware(item: Mapping, size: int | None) -> str:
+def _nodes_of_hardware(item: MapNode, size: int | None) -> str:
     """Nodes that the hardware of a group names; `all` if it names none."""
     configs = find(item, "hardware.configs")
-    named = [find(each, "node_rank") for each in configs.items] if isinstance(configs, Sequence) else []
+    named = [find(each, "node_rank") for each in configs.items] if isinstance(configs, ListNode) else []
     ranks = {each.value for each in named if isinstance(each, Scalar) and type(each.value) is int and 0 <= each.value < (size or 0)}
     return write_ranks(merge([range(rank, rank + 1) for rank in ranks if isinstance(rank, int)])) if ranks else "all"
 
 
-def _declared(notes: Notes, item: Mapping, label: str, nodes: Ranks, size: int | None) -> DeclaredGroup:
+def _declared(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: int | None) -> DeclaredGroup:
     """The group with its hardware and software; none of both where the number of nodes is unknown."""
     flag, named, hardware_value, environment = (item.get(key) for key in ("ignore_hardware", "hardware_type", "hardware", "env_configs"))
     configs = read_env_configs(notes, environment, label, nodes, size) if environment is not None and size is not None else ()
@@ -333,7 +333,7 @@ def _declared(notes: Notes, item: Mapping, label: str, nodes: Ranks, size: int |
     return DeclaredGroup(label, nodes, kind, ignores, hardware, configs)
 
 
-def _read_label(notes: Notes, group: Mapping, labels: set[str]) -> str | None:
+def _read_label(notes: Notes, group: MapNode, labels: set[str]) -> str | None:
     """Label, also one that cannot be used; None where there is none. It is added to `labels`."""
     value = group.get("label")
     if value is None:
@@ -365,7 +365,7 @@ def _read_label(notes: Notes, group: Mapping, labels: set[str]) -> str | None:
     return label
 
 
-def _check_over_groups(notes: Notes, value: Sequence, groups: list[DeclaredGroup]) -> None:
+def _check_over_groups(notes: Notes, value: ListNode, groups: list[DeclaredGroup]) -> None:
     """Note nodes of which two groups configure the same hardware, which RLinf refuses, or different interpreters."""
     first: dict[tuple[int, str], tuple[str, str]] = {}
     told = set()

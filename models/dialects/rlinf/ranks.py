@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import field, replace
 from itertools import accumulate
-from typing import Iterator, Mapping
-from typing import Sequence as SequenceType
+from typing import Iterator, Mapping, Sequence
 
 from ...component import UNBOUNDED, Component
 from ...configuration.notes import Notes, Text, is_unknown
@@ -31,7 +30,7 @@ from ...record import dataclass
 from ...releases.release import Range
 from ...text.nearest import nearest
 from ...text.scalar_text import in_flow_map, plain_or_quoted
-from ...text.tree import Scalar, Sequence, Value
+from ...text.tree import ListNode, Scalar, Value
 from .known import MAX_PROCESSES, RESERVED_LABELS, SEVERAL_GROUPS
 from .node_groups import DeclaredGroups
 
@@ -50,7 +49,7 @@ class Labels:
     @property
     def listed(self) -> bool:
         """True if they are written as a YAML list."""
-        return isinstance(self.value, Sequence)
+        return isinstance(self.value, ListNode)
 
 
 def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups, in_flow: bool = False) -> Labels | None:
@@ -71,7 +70,7 @@ def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups,
     written: list[tuple[str, Span | Scalar, Edit | None]]
     if isinstance(value, Scalar):
         written = _labels_in(notes, notes.text(value, name), known, in_flow)
-    elif isinstance(value, Sequence) and value.items and all(isinstance(item, Scalar) and not is_unknown(item) for item in value.items):
+    elif isinstance(value, ListNode) and value.items and all(isinstance(item, Scalar) and not is_unknown(item) for item in value.items):
         texts = [notes.text(item, name) for item in value.items if isinstance(item, Scalar)]
         better = [_meant(notes, text.text, known) for text in texts]
         written = [(text.text, text.scalar, text.replaced(label, True) if label else None) for text, label in zip(texts, better)]
@@ -279,7 +278,7 @@ def _advice(code: str, numbered: Numbered) -> str:
     return "write `ranks` or `ranks:processes` in ascending order, several of them with commas, such as `0-1:0-3,2-3`"
 
 
-def _check_kinds(notes: Notes, written: Written, runs: SequenceType[Run], broken: str, fix: Fix | None) -> bool:
+def _check_kinds(notes: Notes, written: Written, runs: Sequence[Run], broken: str, fix: Fix | None) -> bool:
     """True if a process would hold two kinds of hardware; a warning where resources are held through two groups."""
     name, labels, at = written.name, written.labels.names, written.text.scalar
     if broken == "PW302":

@@ -20,7 +20,7 @@ from ...reading import Reading
 from ...record import dataclass
 from ...said import Said
 from ...text.document import Document
-from ...text.tree import Mapping, Scalar, Value
+from ...text.tree import MapNode, Scalar, Value
 from ..dialect import DEFAULT_LEVEL
 from ..skeleton import HINTS
 from ..skeleton import Reader as Skeleton
@@ -107,11 +107,11 @@ class Reader(Skeleton):
             check_keys(self.notes, self.settings, root)
         return Problem(found.cluster, self._job(mode, work, found))
 
-    def _value(self, section: Mapping, key: str) -> Value | None:
+    def _value(self, section: MapNode, key: str) -> Value | None:
         value = section.get(key)
         return value if value is None else self.interpolator.tree(value, ("cluster", key))
 
-    def _placed(self, section: Mapping, placed: Mapping | None) -> _Placed | None:
+    def _placed(self, section: MapNode, placed: MapNode | None) -> _Placed | None:
         """Components on their machines, with what the hints say; None where the number of nodes is not known."""
         notes, num_nodes = self.notes, self._value(section, "num_nodes")
         count = read_num_nodes(notes, section, num_nodes)
@@ -196,7 +196,7 @@ class Reader(Skeleton):
         return workload and as_rlinf(self.settings, task, workload, [each for each in said.components if each.timed], found.block)
 
 
-def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster: Cluster, judged: Cluster) -> bool:
+def _fits(notes: Notes, groups: DeclaredGroups, placed: MapNode | None, cluster: Cluster, judged: Cluster) -> bool:
     """True if every component that is placed has its place in this cluster, and is mended there as on the nodes that are `judged`."""
     if groups.broken or groups.nameless:
         return False

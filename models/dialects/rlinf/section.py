@@ -20,7 +20,7 @@ from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.reshape import as_list, without_item
 from ...text.setting import Kind
-from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
+from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
 from .known import FOLDER, before, names
 
 Read = TypeVar("Read")
@@ -48,26 +48,26 @@ class Structure:
         kind = kind_of(value)
         self.error(f"{what} must be {wanted}, but it is {kind}", value, kind, help, edit)
 
-    def mapping(self, value: Value, what: str, help: str) -> Mapping | None:
+    def mapping(self, value: Value, what: str, help: str) -> MapNode | None:
         """Map that stands here; None, and a finding, where something else does."""
-        if isinstance(value, Mapping):
+        if isinstance(value, MapNode):
             return value
         if not is_unknown(value):
             self.wrong(what, "a map", value, help)
         return None
 
-    def items(self, value: Value, what: str, read: Callable[[Sequence], Read], empty: Read) -> Read:
+    def items(self, value: Value, what: str, read: Callable[[ListNode], Read], empty: Read) -> Read:
         """What is read of a list. A map without a `-` is read as the list of one that was meant, with its mend."""
-        if isinstance(value, Sequence):
+        if isinstance(value, ListNode):
             return read(value)
         if is_absent(value):
             return empty
-        edit = as_list(self.text(value), value, each=False) if isinstance(value, Mapping) else None
+        edit = as_list(self.text(value), value, each=False) if isinstance(value, MapNode) else None
         self.wrong(what, "a list", value, "start each item with `- `: is a `-` missing?", edit)
         if edit is None:
             return empty
         first = len(self.notes.findings)
-        meant = read(Sequence((value,), value.span))
+        meant = read(ListNode((value,), value.span))
         self.notes.in_new_form(first)
         return meant
 
@@ -86,14 +86,14 @@ class Structure:
         report(self.code, self.subject, message.format(written or "nothing"), value, label, help, edit)
         return close
 
-    def missing(self, owner: Mapping, key: str, message: str, value: str = "") -> None:
+    def missing(self, owner: MapNode, key: str, message: str, value: str = "") -> None:
         """Add an error for a key without which RLinf cannot do; `value` mends it."""
         edit = self.notes.added(owner, key, value) if value else None
         self.notes.error("PW101", self.subject, message, owner.span, "here", f"add `{key}: {value or '...'}`", edit)
 
     def without(self, owner: Value, item: Value) -> Edit | None:
         """Edit that takes an item out of a list."""
-        return without_item(self.text(owner), owner, item) if isinstance(owner, Sequence) else None
+        return without_item(self.text(owner), owner, item) if isinstance(owner, ListNode) else None
 
     def text(self, value: Value) -> str:
         """Text of the file in which a value stands."""
@@ -107,12 +107,12 @@ _KEYS = (
 )  # fmt: skip
 
 
-def section_of(notes: Notes, interpolator: Interpolator, root: Mapping) -> Mapping | None:
+def section_of(notes: Notes, interpolator: Interpolator, root: MapNode) -> MapNode | None:
     """What stands below `cluster`, a misspelt key that RLinf needs under its right name; None, and a finding, where that is no map."""
     section = root.get("cluster")
     if isinstance(section, Scalar):
         section = interpolator.tree(section, ("cluster",))
-    if isinstance(section, Mapping):
+    if isinstance(section, MapNode):
         return _as_meant(notes, section)
     if section is None:
         notes.missing("the file", "cluster", notes.document.source.whole(), "add `cluster:` with `num_nodes` and `component_placement`")
@@ -121,7 +121,7 @@ def section_of(notes: Notes, interpolator: Interpolator, root: Mapping) -> Mappi
     return None
 
 
-def _as_meant(notes: Notes, section: Mapping) -> Mapping:
+def _as_meant(notes: Notes, section: MapNode) -> MapNode:
     """Other unknown keys than misspelt ones may be the user's own."""
     open_ = [key for key in _KEYS if section.get(key) is None]
     entries = []
@@ -163,12 +163,12 @@ _MACHINES = re.compile(
 )
 
 
-def check_keys(notes: Notes, settings: Settings, root: Mapping) -> None:
+def check_keys(notes: Notes, settings: Settings, root: MapNode) -> None:
     """Keys that no release knows: a warning where one that is read was probably meant, else unchecked where they name machines."""
     _check_map(notes, root, "", settings.asked, frozenset(names("key")))
 
 
-def _check_map(notes: Notes, owner: Mapping, before: str, asked: frozenset[str], known: frozenset[str]) -> None:
+def _check_map(notes: Notes, owner: MapNode, before: str, asked: frozenset[str], known: frozenset[str]) -> None:
     mine = [path.removeprefix(before) for path in asked if path.startswith(before) and "." not in path.removeprefix(before)]
     for entry in owner:
         name = entry.key.text
@@ -176,7 +176,7 @@ def _check_map(notes: Notes, owner: Mapping, before: str, asked: frozenset[str],
         if not before and name in _APART:
             continue
         is_known, is_deepest = path in asked or path in known, path.count(".") == _DEPTH - 1
-        if is_known and isinstance(entry.value, Mapping) and not is_deepest:
+        if is_known and isinstance(entry.value, MapNode) and not is_deepest:
             _check_map(notes, entry.value, f"{path}.", asked, known)
         elif not is_known and (close := _meant(name, mine)):
             _warn(notes, path, entry, path, f"no release of RLinf has `{path}`", *notes.to_rename(owner, entry, close))
@@ -196,7 +196,7 @@ def _meant(name: str, known: list[str]) -> str:
 
 def _machines(entry: Entry, path: str) -> Iterator[str]:
     """Keys at a place and below that say how many GPUs, nodes or processes there are."""
-    if isinstance(entry.value, Mapping):
+    if isinstance(entry.value, MapNode):
         for inner in entry.value:
             yield from _machines(inner, f"{path}.{inner.key.text}")
     elif isinstance(entry.value, Scalar) and _MACHINES.fullmatch(entry.key.text):
@@ -205,7 +205,7 @@ def _machines(entry: Entry, path: str) -> Iterator[str]:
             yield path
 
 
-def read_num_nodes(notes: Notes, section: Mapping, value: Value | None) -> int | None:
+def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int | None:
     """Number of nodes that `cluster` has, or was meant to have; None where it is unknown (the reason is noted)."""
     if value is None:
         notes.missing("cluster", "num_nodes", section.span, "add `num_nodes: 1`")
@@ -267,9 +267,9 @@ def read_profiling(notes: Notes, value: Value | None) -> None:
             continue
         if key not in kinds:
             part.mapping(inner, f"`{key}`", "write `name: value` lines")
-        elif not isinstance(inner, Sequence) and not is_name:
+        elif not isinstance(inner, ListNode) and not is_name:
             part.wrong(f"`{key}`", kinds[key], inner, "write `[5, 10]`" if key == "steps" else "write names such as `[ActorGroup]`")
-        for item in inner.items if key == "steps" and isinstance(inner, Sequence) else ():
+        for item in inner.items if key == "steps" and isinstance(inner, ListNode) else ():
             if not _is_step(item):
                 help, edit = "write numbers such as `5`", part.without(inner, item)
                 part.error("`steps` must be whole numbers from 0", item, kind_of(item), help, edit)
@@ -285,16 +285,16 @@ def _is_step(item: Value) -> bool:
         return False
 
 
-def _check_nsight(part: Structure, section: Mapping) -> None:
+def _check_nsight(part: Structure, section: MapNode) -> None:
     options, flags = section.get("options"), section.get("flags")
-    if not isinstance(options, Mapping):
+    if not isinstance(options, MapNode):
         return
     for kept, excluded in _EXCLUSIVE:
         entry = options.entry(excluded)
         if options.entry(kept) and entry:
             message, edit = f"nsight's options `{kept}` and `{excluded}` exclude each other", part.notes.removed(options, entry)
             part.error(message, entry.key.span, f"with `{kept}`", "remove one of the two", edit)
-    for item in flags.items if isinstance(flags, Sequence) else (flags,) if isinstance(flags, Scalar) else ():
+    for item in flags.items if isinstance(flags, ListNode) else (flags,) if isinstance(flags, Scalar) else ():
         if isinstance(item, Scalar) and options.entry(item.text) and flags is not None:
             message, edit = f"`{item.text}` is both a flag and an option of nsight", part.without(flags, item)
             part.error(message, item, "also an option", "remove one of the two", edit)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Collection, Sequence
-from typing import Mapping as MappingType
+from typing import Collection, Mapping, Sequence
 
 from ...component import Component
 from ...findings.finding import UnusableInput, error
@@ -27,7 +26,7 @@ from ...reading import Reading
 from ...text.reshape import with_entry
 from ...text.scalar_text import in_flow_map
 from ...text.source import Source
-from ...text.tree import Mapping, Scalar, find, plain
+from ...text.tree import MapNode, Scalar, find, plain
 from ...times.times_with import times_with
 from ..dialect import UNCHANGED, Degrees
 from .known import COST, KEY
@@ -89,7 +88,7 @@ def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
     return frozenset()
 
 
-def _dropped(problem: Problem, lines: MappingType[str, Line]) -> dict[str, str]:
+def _dropped(problem: Problem, lines: Mapping[str, Line]) -> dict[str, str]:
     """Of what is planned, the components whose lines leave out the node group that they were planned on."""
     found = {}
     for name in lines if problem.job.planning.own and problem.job.capabilities.packs else ():
@@ -168,7 +167,7 @@ def _check(
             raise _refused(name, f"`{name}`, written down and read again, would have {component.parallel}")
 
 
-def _without_answer(root: Mapping, placed: Collection[str]) -> object:
+def _without_answer(root: MapNode, placed: Collection[str]) -> object:
     """Values of a file without what an answer writes: ranks of components, degrees, and counts and node groups in hints."""
     paths = [f"{path}.{key}" for path, keys in SECTIONS.values() for key in keys.values()]
 
@@ -193,32 +192,32 @@ def _refused(name: str, why: str) -> UnusableInput:
 NODE_GROUP = "node_group"
 
 
-def hint_edits(source: Source, key: str, values: MappingType[str, object]) -> list[Edit]:
+def hint_edits(source: Source, key: str, values: Mapping[str, object]) -> list[Edit]:
     """The edits that add a key to the hints of components that have none; none where the file has no place for it.
 
     A node group says once more which nodes a plan may use, and a count on how many accelerators a cost was measured.
     """
     root, block = source.root, source.root.get(NAME)
-    inner = block.get(COMPONENTS) if isinstance(block, Mapping) else None
-    hints = {name: inner.get(name) if isinstance(inner, Mapping) else None for name in values}
+    inner = block.get(COMPONENTS) if isinstance(block, MapNode) else None
+    hints = {name: inner.get(name) if isinstance(inner, MapNode) else None for name in values}
     wanted = {name: value for name, value in values.items() if find(hints[name], key) is None}
     new = {name: {key: value} for name, value in wanted.items()}
     if not wanted:
         return []
     if block is None:
         return _added(source, root, {NAME: {COMPONENTS: new}})
-    if isinstance(block, Mapping) and inner is None:
+    if isinstance(block, MapNode) and inner is None:
         return _added(source, block, {COMPONENTS: new})
     edits = []
-    for name, value in wanted.items() if isinstance(inner, Mapping) else ():
+    for name, value in wanted.items() if isinstance(inner, MapNode) else ():
         hint = hints[name]
-        if isinstance(hint, Mapping):
+        if isinstance(hint, MapNode):
             edits += _added(source, hint, {key: value})
     missing = {name: new[name] for name in new if hints[name] is None}
-    return edits + (_added(source, inner, missing) if isinstance(inner, Mapping) else [])
+    return edits + (_added(source, inner, missing) if isinstance(inner, MapNode) else [])
 
 
-def _added(source: Source, mapping: Mapping, values: MappingType[str, object]) -> list[Edit]:
+def _added(source: Source, mapping: MapNode, values: Mapping[str, object]) -> list[Edit]:
     """The edits that add these values to a map as flow maps; an empty one in braces is written anew."""
     if values and mapping.flow and not mapping.entries:
         return [Edit(mapping.span, _text(source, dict(values)))]
@@ -235,7 +234,7 @@ def _text(source: Source, value: object) -> str:
     return in_flow_map(str(value))
 
 
-def counts_to_say(source: Source, before: Problem, after: Problem, degrees: MappingType[str, Parallel]) -> dict[str, int]:
+def counts_to_say(source: Source, before: Problem, after: Problem, degrees: Mapping[str, Parallel]) -> dict[str, int]:
     """Component with a cost -> accelerators that it was measured on, of those whose times are others in the second problem.
 
     `degrees` are those that were chosen.
@@ -243,7 +242,7 @@ def counts_to_say(source: Source, before: Problem, after: Problem, degrees: Mapp
     costs, hinted = source.root.get(KEY), timed_names(source.root.get(NAME))
     now, found = times_with(after.job, degrees), dict[str, int]()
     for name, timed in times_with(before.job, degrees).items():
-        has_cost = isinstance(costs, Mapping) and costs.get(f"{name}{COST}") is not None and name not in hinted
+        has_cost = isinstance(costs, MapNode) and costs.get(f"{name}{COST}") is not None and name not in hinted
         counts = {row.accelerators for row in timed.measured if not row.assumed}
         if has_cost and now.get(name) not in (None, timed) and len(counts) == 1:
             found[name] = counts.pop()
@@ -253,15 +252,15 @@ def counts_to_say(source: Source, before: Problem, after: Problem, degrees: Mapp
 def degrees_of(source: Source, name: str, parallel: Parallel) -> list[Edit]:
     """The edits that give a component these degrees. Raises UnusableInput (PW603) where its keys have no place in the file."""
     hints = find(source.root.get(NAME), COMPONENTS)
-    mine = hints.get(name) if isinstance(hints, Mapping) else None
-    edits = degrees_in_hints(source, mine, parallel) if isinstance(mine, Mapping) else []
+    mine = hints.get(name) if isinstance(hints, MapNode) else None
+    edits = degrees_in_hints(source, mine, parallel) if isinstance(mine, MapNode) else []
     path, keys = SECTIONS.get(name, ("", {}))
     section = find(source.root, path) if path else None
-    for degree, key in keys.items() if isinstance(section, Mapping) else ():
-        value, here = getattr(parallel, degree), section.get(key) if isinstance(section, Mapping) else None
+    for degree, key in keys.items() if isinstance(section, MapNode) else ():
+        value, here = getattr(parallel, degree), section.get(key) if isinstance(section, MapNode) else None
         if isinstance(here, Scalar):
             edits += [Edit(here.span, str(value))] if here.value != value else []
-        elif value > 1 and isinstance(section, Mapping):
+        elif value > 1 and isinstance(section, MapNode):
             entry = with_entry(source.text, section, key, str(value)) if here is None else None
             if entry is None:
                 raise _refused(name, f"`{path}` has no place for `{key}`")

@@ -10,7 +10,7 @@ from ...findings.wording import with_noun
 from ...record import dataclass
 from ...releases.release import Range
 from ...share import Share
-from ...text.tree import Mapping, Scalar, Sequence
+from ...text.tree import ListNode, MapNode, Scalar
 from ..checks import AtLeast, Divides, Facts, Number, multiples_near
 from .job import Role, RoleFacts, Setup, amount_of, number
 from .names import (
@@ -396,12 +396,12 @@ def _check_partition(setup: Setup, env: str, total: Amount | None) -> bool:
     settings = setup.settings
     tags, parts = settings.at(f"{env}.tags"), settings.at(f"{env}.num_groups_partition")
     groups = _size(setup, env, "num_env_groups", 128)
-    is_known = isinstance(tags, (Sequence, type(None))) and (isinstance(parts, Sequence) or (parts is None and not setup.notes.partial))
+    is_known = isinstance(tags, (ListNode, type(None))) and (isinstance(parts, ListNode) or (parts is None and not setup.notes.partial))
     if groups is None or not is_known:
         return True
-    values = [item.value if isinstance(item, Scalar) else None for item in parts.items] if isinstance(parts, Sequence) else [128]
+    values = [item.value if isinstance(item, Scalar) else None for item in parts.items] if isinstance(parts, ListNode) else [128]
     numbers = [value for value in values if type(value) is int]
-    names = len(tags.items) if isinstance(tags, Sequence) else 1
+    names = len(tags.items) if isinstance(tags, ListNode) else 1
     used = sum(numbers[:names])  # one number for each tag
     if len(numbers) < len(values) or used == groups.value:
         return True
@@ -452,7 +452,7 @@ def _taken(setup: Setup) -> list[tuple[str, int]] | None:
 def _one_sample_each(setup: Setup) -> bool:
     """True if all environments make one sample of a trajectory, as ROLL's own default manager does."""
     environments = setup.settings.at("custom_envs")
-    if not isinstance(environments, Mapping):
+    if not isinstance(environments, MapNode):
         return False
     managers = [setup.settings.at(f"custom_envs.{entry.key.text}.env_manager_cls") for entry in environments]
     return all(manager is None or (isinstance(manager, Scalar) and str(manager.value).endswith(".TrajEnvManager")) for manager in managers)

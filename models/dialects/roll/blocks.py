@@ -9,7 +9,7 @@ from ...configuration.settings import Settings
 from ...findings.span import Span
 from ...record import dataclass
 from ...text.program import Program
-from ...text.tree import Mapping, Scalar
+from ...text.tree import MapNode, Scalar
 from ..checks import Facts, OneOf
 from . import names
 from .names import ACTOR_TRAIN, AT_LOAD, CRITICS, REFERENCES, REWARDS, TEACHERS
@@ -130,17 +130,17 @@ class Block:
     created: bool | None
     reason: str
     span: Span
-    mapping: Mapping | None
+    mapping: MapNode | None
     counts: bool = True
 
 
-def blocks_of(notes: Notes, settings: Settings, pipeline: Pipeline, root: Mapping) -> tuple[Block, ...]:
+def blocks_of(notes: Notes, settings: Settings, pipeline: Pipeline, root: MapNode) -> tuple[Block, ...]:
     """Every block that ROLL reads, and every one that it starts."""
     return tuple(_Blocks(notes, settings, pipeline, root).found())
 
 
 class _Blocks:
-    def __init__(self, notes: Notes, settings: Settings, pipeline: Pipeline, root: Mapping) -> None:
+    def __init__(self, notes: Notes, settings: Settings, pipeline: Pipeline, root: MapNode) -> None:
         self.settings, self.pipeline, self.root = settings, pipeline, root
         self.profile = profile_of(notes.choice)
         self.known = self.profile.blocks(pipeline.config)
@@ -194,15 +194,15 @@ class _Blocks:
         value, known = self._at(name), self.profile.keys_of(TEACHERS)
         several = name == TEACHERS and self.pipeline.ppo and value is not None and bool(value.entries)
         if several and value is not None:
-            several = all(isinstance(entry.value, Mapping) and entry.key.text not in known for entry in value)
+            several = all(isinstance(entry.value, MapNode) and entry.key.text not in known for entry in value)
         if several or (name == REWARDS and self.pipeline.config == names.RLVR):
             yield from (f"{name}.{entry.key.text}" for entry in value or ())
         elif value is not None:
             yield name
 
-    def _at(self, key: str) -> Mapping | None:
+    def _at(self, key: str) -> MapNode | None:
         value = self.settings.at(key)
-        return value if isinstance(value, Mapping) else None
+        return value if isinstance(value, MapNode) else None
 
     def _block(self, key: str, part: str, created: bool | None, reason: str, counts: bool = True) -> Block:
         group, _, inner = key.partition(".")

@@ -22,7 +22,7 @@ from ...findings.span import Edit, Span
 from ...record import dataclass
 from ...text.nearest import nearest
 from ...text.scalar_text import plain_or_quoted
-from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
+from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
 from .ids import Ids, text_of
 from .names import AT_CREATION, AT_LOAD, DEVICES
 
@@ -345,7 +345,7 @@ class Given:
     ids: Ids | None = None
 
 
-def read_devices(notes: Notes, subject: str, owner: Mapping, entry: Entry, value: Value, checks_types: bool, created: bool) -> Given:
+def read_devices(notes: Notes, subject: str, owner: MapNode, entry: Entry, value: Value, checks_types: bool, created: bool) -> Given:
     """The devices that a `device_mapping` names.
 
     `value` is the value of the entry with its interpolations resolved. ROLL accepts a text alone: its type also admits a list
@@ -391,11 +391,11 @@ def _of_text(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids |
 
 def _of_another_type(notes: Notes, subject: str, entry: Entry, value: Value) -> Ids | None:
     """A list, a number or a map, none of which ROLL takes; what a list or a number means is plain."""
-    items = value.items if isinstance(value, Sequence) else (value,)
+    items = value.items if isinstance(value, ListNode) else (value,)
     ids = _ids([item.value if isinstance(item, Scalar) and type(item.value) in (int, str) else None for item in items])
     better = text_of(ids) if ids is not None and ids.lowest >= 0 else ""
     edit, quoted = None, f'"{better}"'
-    if isinstance(value, Sequence):
+    if isinstance(value, ListNode):
         message = f"`{DEVICES}` of `{subject}` is a YAML list; ROLL gives it to `eval`, which takes text alone: a TypeError"
         key = entry.key.span
         if better and key.file == value.span.file and entry.value is value:

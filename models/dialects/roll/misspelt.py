@@ -13,7 +13,7 @@ from ...releases.release import spans_of
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
-from ...text.tree import Entry, Mapping, Scalar
+from ...text.tree import Entry, MapNode, Scalar
 from . import names
 from .blocks import Block, blocks_of, pipeline_of
 from .names import ALL_BLOCKS, AT_CREATION, AT_LOAD, DEVICES, REWARD_MODEL, REWARDS, TRAIN_ENV, VAL_ENV, WORLD_SIZE
@@ -35,21 +35,21 @@ def misspelt(name: str, known: Iterable[str]) -> str | None:
 # Commas in a flow map: `{device_mapping: list(range(0,8))}` is a `device_mapping: list(range(0` and a key `8))`.
 
 
-def _with_commas(notes: Notes, root: Mapping, path: str = "") -> Mapping:
+def _with_commas(notes: Notes, root: MapNode, path: str = "") -> MapNode:
     """The root with every `device_mapping` as it was meant; a finding for each that a comma ends."""
     entries = []
     for entry in root:
         inner, key = entry.value, f"{path}{entry.key.text}"
-        if isinstance(inner, Mapping):
+        if isinstance(inner, MapNode):
             own = inner.entry(DEVICES) if inner.flow else None
             meant = _joined(notes, inner, own, key) if own else inner if path else _with_commas(notes, inner, f"{key}.")
             entry = entry if meant is inner else Entry(entry.key, meant)
         entries.append(entry)
     changed = any(new is not old for new, old in zip(entries, root))
-    return Mapping(tuple(entries), root.span, root.flow) if changed else root
+    return MapNode(tuple(entries), root.span, root.flow) if changed else root
 
 
-def _joined(notes: Notes, block: Mapping, own: Entry, subject: str) -> Mapping:
+def _joined(notes: Notes, block: MapNode, own: Entry, subject: str) -> MapNode:
     """The block whose `device_mapping` goes on until its brackets are closed."""
     value, start = own.value, own.value.span
     source = notes.document.text_of(start.file)
@@ -66,7 +66,7 @@ def _joined(notes: Notes, block: Mapping, own: Entry, subject: str) -> Mapping:
     message = f"the comma ends `{DEVICES}` of `{subject}` here: ROLL gets `{value.value}`, which is no Python expression"
     notes.error("PW118", subject, message, span, "not one value", f'write "{text}" in quotes', Edit(span, f'"{text}"'), AT_LOAD)
     whole = Scalar(text, "tag:yaml.org,2002:str", span, span)  # with an origin: no other edit before it has its quotes
-    return Mapping((*block.entries[: at - 1], Entry(own.key, whole), *block.entries[stop:]), block.span, block.flow)
+    return MapNode((*block.entries[: at - 1], Entry(own.key, whole), *block.entries[stop:]), block.span, block.flow)
 
 
 def _is_open(text: str) -> bool:
@@ -90,7 +90,7 @@ def as_meant(notes: Notes, document: Document, hinted: frozenset[str]) -> Docume
     return replace(document, root=_with_keys(notes, document, hinted))
 
 
-def _with_roles(notes: Notes, document: Document) -> Mapping:
+def _with_roles(notes: Notes, document: Document) -> MapNode:
     """With the names of misspelt roles that ROLL starts."""
     root = document.root
     meant: dict[str, str] = {}
@@ -111,7 +111,7 @@ def _with_roles(notes: Notes, document: Document) -> Mapping:
     return _renamed(root, missed)
 
 
-def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> Mapping:
+def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> MapNode:
     """With the names of misspelt keys of roles that ROLL starts and that would have no workers without them."""
     root, workers = document.root, (DEVICES, WORLD_SIZE)
     suspects = (entry.key.text for block in maps(root) for entry in block)
@@ -126,7 +126,7 @@ def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> Mapp
     return root
 
 
-def _with_workers(notes: Notes, root: Mapping, block: Block, mapping: Mapping) -> Mapping:
+def _with_workers(notes: Notes, root: MapNode, block: Block, mapping: MapNode) -> MapNode:
     """With what gives a block workers under another name, if something does."""
     known = profile_of(notes.choice).keys_of(block.part)
     missing = [key for key in sorted(known) if mapping.get(key) is None]
@@ -142,8 +142,8 @@ def _with_workers(notes: Notes, root: Mapping, block: Block, mapping: Mapping) -
             message = f"`{entry.key.text}` is one key with a dot in its name; ROLL ignores it, and misses `{key}` of `{role}`"
             notes.error(CODE, role, message, entry.key.span, "not a path", f"write `{key}:` below `{role}:`", None, AT_CREATION)
             moved = Entry(replace(entry.key, text=key), entry.value)
-            others = Mapping(tuple(each for each in root if each is not entry), root.span, root.flow)
-            return _within(others, block.key, Mapping((*mapping.entries, moved), mapping.span, mapping.flow))
+            others = MapNode(tuple(each for each in root if each is not entry), root.span, root.flow)
+            return _within(others, block.key, MapNode((*mapping.entries, moved), mapping.span, mapping.flow))
     return root
 
 
@@ -155,25 +155,25 @@ def _started(document: Document) -> tuple[Pipeline, list[Block]]:
     return pipeline, [block for block in blocks_of(silent, settings, pipeline, document.root) if block.created]
 
 
-def _renamed(mapping: Mapping, meant: dict[str, str]) -> Mapping:
+def _renamed(mapping: MapNode, meant: dict[str, str]) -> MapNode:
     entries = (Entry(replace(each.key, text=meant.get(each.key.text, each.key.text)), each.value) for each in mapping)
-    return Mapping(tuple(entries), mapping.span, mapping.flow)
+    return MapNode(tuple(entries), mapping.span, mapping.flow)
 
 
-def _within(root: Mapping, key: str, mapping: Mapping) -> Mapping:
+def _within(root: MapNode, key: str, mapping: MapNode) -> MapNode:
     """The root with another map at a path of one or two keys."""
     group, _, inner = key.partition(".")
     owner = root.get(group)
-    if inner and isinstance(owner, Mapping):
+    if inner and isinstance(owner, MapNode):
         mapping = _within(owner, inner, mapping)
     entries = (Entry(entry.key, mapping) if entry.key.text == group else entry for entry in root)
-    return Mapping(tuple(entries), root.span, root.flow)
+    return MapNode(tuple(entries), root.span, root.flow)
 
 
 # Keys that ROLL drops without a word: misspelt ones, roles of other pipelines, keys with dots.
 
 
-def unknown_keys(notes: Notes, pipeline: Pipeline, root: Mapping, blocks: tuple[Block, ...]) -> None:
+def unknown_keys(notes: Notes, pipeline: Pipeline, root: MapNode, blocks: tuple[Block, ...]) -> None:
     """A finding for every key that decides where things run, or was meant to, and that ROLL does not know or cannot use.
 
     Where ROLL fails for want of such a key, `as_meant` has told it before.
@@ -191,12 +191,12 @@ def unknown_keys(notes: Notes, pipeline: Pipeline, root: Mapping, blocks: tuple[
                 _of_block(notes, block, block.mapping, entry)
 
 
-def _top_level(notes: Notes, pipeline: Pipeline, root: Mapping, entry: Entry) -> None:
+def _top_level(notes: Notes, pipeline: Pipeline, root: MapNode, entry: Entry) -> None:
     profile, source = profile_of(notes.choice), notes.document.source.text
     name, value, known = entry.key.text, entry.value, profile.blocks(pipeline.config)
     if name in known and pipeline.checks_types:
         _check_block(notes, root, entry, name)
-        for inner in value if name == REWARDS and isinstance(value, Mapping) else ():
+        for inner in value if name == REWARDS and isinstance(value, MapNode) else ():
             _check_block(notes, value, inner, f"{name}.{inner.key.text}")  # type: ignore[arg-type]
     if name in known or name in names.JOB_KEYS or name == HINTS or name in profile.keys(pipeline.config):
         return
@@ -207,7 +207,7 @@ def _top_level(notes: Notes, pipeline: Pipeline, root: Mapping, entry: Entry) ->
         help, edit = notes.to_rename(root, entry, close) if close else ("remove it", notes.removed(root, entry))
         message = f"`{name}` is no role of ROLL's {pipeline.name} pipeline; ROLL ignores it silently"
         notes.warn(CODE, name, message, entry.key.span, "not a role", help, edit)
-    elif not isinstance(value, Mapping):
+    elif not isinstance(value, MapNode):
         close = misspelt(name, (*names.JOB_KEYS, *profile.keys(pipeline.config)))
         if close and f"${{{name}}}" not in source:
             is_twice = root.get(close) is not None
@@ -215,16 +215,16 @@ def _top_level(notes: Notes, pipeline: Pipeline, root: Mapping, entry: Entry) ->
             notes.warn(CODE, "", f"ROLL has no key `{name}`; it ignores it silently", entry.key.span, "not a key", help, edit)
 
 
-def _check_block(notes: Notes, owner: Mapping, entry: Entry, path: str) -> None:
+def _check_block(notes: Notes, owner: MapNode, entry: Entry, path: str) -> None:
     """A block of workers is a map, or unknown here. Of null ROLL takes two: roll/pipeline/rlvr/rlvr_config.py."""
     value = entry.value
     is_null = isinstance(value, Scalar) and value.is_null and path in (REWARD_MODEL, REWARDS)
-    if not isinstance(value, Mapping) and not is_null and not (isinstance(value, Scalar) and "${" in value.text):
+    if not isinstance(value, MapNode) and not is_null and not (isinstance(value, Scalar) and "${" in value.text):
         help = "write the map of its workers, or remove it"
         notes.wrong_type(path, path, value, "a map", help, notes.removed(owner, entry))
 
 
-def _of_block(notes: Notes, block: Block, mapping: Mapping, entry: Entry) -> None:
+def _of_block(notes: Notes, block: Block, mapping: MapNode, entry: Entry) -> None:
     known, name = profile_of(notes.choice).keys_of(block.part), entry.key.text
     if name in known:
         return

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from itertools import product
 from math import prod
-from typing import Callable, Iterator, Sequence, Union
-from typing import Mapping as MappingType
+from typing import Callable, Iterator, Mapping, Sequence, Union
 
 from ...component import DISJOINT, Component, Parallel, Relation
 from ...counts import in_any
@@ -25,7 +24,7 @@ from ...record import dataclass
 from ...roles import ROLLOUT, role_of
 from ...text.changed import with_value
 from ...text.document import Document
-from ...text.tree import Mapping, Scalar, find, plain
+from ...text.tree import MapNode, Scalar, find, plain
 from ...times.usual import as_it_runs, usual_order
 from ..all_refused import all_refused, none_left
 from ..dialect import TRAINING
@@ -42,14 +41,14 @@ _MEGATRON = {
     "tp": f"{CONFIG}tensor_model_parallel_size", "pp": f"{CONFIG}pipeline_model_parallel_size",
     "cp": f"{CONFIG}context_parallel_size", "ep": f"{CONFIG}expert_model_parallel_size",
 }  # fmt: skip
-KEYS: MappingType[str, MappingType[str, str]] = {
+KEYS: Mapping[str, Mapping[str, str]] = {
     VLLM: _ENGINE, SGLANG: _ENGINE, **dict.fromkeys(MEGATRON, _MEGATRON), **{name: {"cp": "model_args.ulysses_size"} for name in BY_ULYSSES},
 }  # fmt: skip
 """Strategy -> degree -> its key below the role."""
 _DEGREES = ("tp", "pp", "cp", "ep", "dp")
 
 
-def numbers(root: Mapping, role: str, parallel: Parallel) -> dict[str, int] | None:
+def numbers(root: MapNode, role: str, parallel: Parallel) -> dict[str, int] | None:
     """Key below the role -> its number, of these degrees; None where its strategy has no key for one that is not 1.
 
     A worker has as many devices as its engine, where the file says how many it has.
@@ -66,7 +65,7 @@ def numbers(root: Mapping, role: str, parallel: Parallel) -> dict[str, int] | No
     return {key: value for key, value in found.items() if value != 1 or find(root, f"{role}.{key}") is not None}
 
 
-def _with_degrees(root: Mapping, degrees: MappingType[str, Parallel]) -> Mapping | str:
+def _with_degrees(root: MapNode, degrees: Mapping[str, Parallel]) -> MapNode | str:
     """The tree with other degrees of some roles; the first role whose strategy cannot say them."""
     for role, parallel in degrees.items():
         values = numbers(root, role, parallel)
@@ -104,7 +103,7 @@ class Chosen:
     judged: Reading
     _known: dict[frozenset[tuple[str, Parallel]], Found] = field(default_factory=dict, repr=False)
 
-    def problem(self, degrees: MappingType[str, Parallel], refused_too: bool = False) -> Problem | str:
+    def problem(self, degrees: Mapping[str, Parallel], refused_too: bool = False) -> Problem | str:
         """The problem with these degrees of roles; why, where a strategy cannot say them, or ROLL refuses them, if these are not asked for too."""
         key = frozenset(degrees.items())
         if key not in self._known:
@@ -112,12 +111,12 @@ class Chosen:
         found, why = self._known[key]
         return found if found is not None and (refused_too or not why) else why
 
-    def job(self, degrees: MappingType[str, Parallel]) -> Job | str:
+    def job(self, degrees: Mapping[str, Parallel]) -> Job | str:
         """Its job; why, where these degrees cannot be."""
         found = self.problem(degrees)
         return found if isinstance(found, str) else found.job
 
-    def _anew(self, degrees: MappingType[str, Parallel]) -> Found:
+    def _anew(self, degrees: Mapping[str, Parallel]) -> Found:
         """Some of the degrees may be refused without the others, so that all are judged together."""
         root = _with_degrees(self.opened.root, degrees)
         if isinstance(root, str):
@@ -212,13 +211,13 @@ def _unread(document: Document, found: Reading) -> Finding:
     return warning("PW122", "", message, help="name the folders of these texts with `--config-root DIR`")
 
 
-def _within(problem: Problem, written: MappingType[str, Sequence[Run]]) -> dict[str, Sequence[Run]]:
+def _within(problem: Problem, written: Mapping[str, Sequence[Run]]) -> dict[str, Sequence[Run]]:
     """Where the file has roles that are planned, of those on nodes that there are."""
     held, count = Assignment(written), len(problem.cluster.nodes)
     return {name: runs for name, runs in written.items() if all(node < count for node, _ in held.masks(name))}
 
 
-def _overlaps(problem: Problem, written: MappingType[str, Sequence[Run]]) -> Iterator[tuple[str, frozenset[str]]]:
+def _overlaps(problem: Problem, written: Mapping[str, Sequence[Run]]) -> Iterator[tuple[str, frozenset[str]]]:
     """Each role without times, with the roles that are planned whose devices it shares in the file itself.
 
     ROLL refuses no such sharing, and counts no device as taken; what the file keeps apart stays apart, for example a judge from what
@@ -230,7 +229,7 @@ def _overlaps(problem: Problem, written: MappingType[str, Sequence[Run]]) -> Ite
             yield name, beside
 
 
-def _devices(runs: MappingType[str, Sequence[Run]]) -> dict[str, frozenset[tuple[int, int]]]:
+def _devices(runs: Mapping[str, Sequence[Run]]) -> dict[str, frozenset[tuple[int, int]]]:
     """Role -> (node rank, local index) of each of its devices; roles on CPUs have none."""
     placed, found = Assignment(runs), {}
     for name in runs:

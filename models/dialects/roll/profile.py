@@ -16,8 +16,7 @@ from ...releases.choice import Choice
 from ...releases.evidence import by_masks, mask_of
 from ...releases.release import ALWAYS, Range, Release, read_releases
 from ...text.document import Document
-from ...text.tree import Mapping as Tree
-from ...text.tree import Scalar, find
+from ...text.tree import MapNode, Scalar, find
 from . import names
 from .names import AGENTIC, ALL_BLOCKS, FACTS, RELEASES, REWARDS, RLVR, STRATEGY
 
@@ -243,23 +242,23 @@ def shown_release(document: Document) -> Choice:
     return by_masks(table, known)
 
 
-def maps(root: Tree) -> Iterator[Tree]:
+def maps(root: MapNode) -> Iterator[MapNode]:
     """The blocks of a configuration, and those in them."""
     for entry in root:
-        if isinstance(entry.value, Tree):
+        if isinstance(entry.value, MapNode):
             yield entry.value
-            yield from (inner.value for inner in entry.value if isinstance(inner.value, Tree))
+            yield from (inner.value for inner in entry.value if isinstance(inner.value, MapNode))
 
 
-def _since(root: Tree) -> dict[str, int]:
+def _since(root: MapNode) -> dict[str, int]:
     """Keys of the file that came with a later release -> index of the release."""
     first = _first_releases()
     found = {entry.key.text: index for entry in root if (index := first.get(("", entry.key.text)))}
     for block in root:
         name, value = block.key.text, block.value
         part = _CLASS_OF.get(name, "WorkerConfig" if name in ALL_BLOCKS else "")
-        trees = [each.value for each in value] if name == REWARDS and isinstance(value, Tree) else [value]
-        for entry in (entry for tree in trees if part and isinstance(tree, Tree) for entry in tree):
+        trees = [each.value for each in value] if name == REWARDS and isinstance(value, MapNode) else [value]
+        for entry in (entry for tree in trees if part and isinstance(tree, MapNode) for entry in tree):
             if index := first.get((part, entry.key.text), first.get(("WorkerConfig", entry.key.text))):
                 found[f"{name}.{entry.key.text}"] = index
     return found

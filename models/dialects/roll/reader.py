@@ -23,7 +23,7 @@ from ...said import Said
 from ...text.document import Document
 from ...text.nearest import nearest
 from ...text.source import Source
-from ...text.tree import Mapping, Value
+from ...text.tree import MapNode, Value
 from ..dialect import DEFAULT_LEVEL, TRAINING
 from ..skeleton import Reader
 from .batches import chains, preferences, prompts, taught, trajectories
@@ -139,8 +139,8 @@ class _Reader(Reader):
 
     def _only_roles(self, block: Value, roles: tuple[Role, ...]) -> Value | None:
         """The block without hints about what ROLL does not start, a finding for each of these; None where nothing else is in it."""
-        inner = block.get("components") if isinstance(block, Mapping) else None
-        if not isinstance(inner, Mapping):
+        inner = block.get("components") if isinstance(block, MapNode) else None
+        if not isinstance(inner, MapNode):
             return block
         started = [role.key for role in roles if role.created]
         strange = [entry for entry in inner if entry.key.text not in started]

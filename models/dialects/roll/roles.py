@@ -15,7 +15,7 @@ from ...record import dataclass
 from ...releases.release import Range, Release
 from ...text.document import Document
 from ...text.nearest import nearest
-from ...text.tree import Mapping, Scalar, Value
+from ...text.tree import MapNode, Scalar, Value
 from ..checks import Divides, Facts, Number
 from . import names
 from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, Block, blocks_of, pipeline_of
@@ -115,7 +115,7 @@ class Workers:
             if its is not None and is_unknown(its):
                 notes.unsure("PW111", block.key, f"`{key}` is not known here", True, f"Pass `--set {path}.strategy_name=VALUE`")
                 return None
-        if not isinstance(value, Mapping):
+        if not isinstance(value, MapNode):
             entry = block.mapping.entry(STRATEGY) if block.mapping else None
             edit = notes.removed(block.mapping, entry) if block.mapping and entry else None
             notes.wrong_type(block.key, path, value, "a map with `strategy_name`", f"remove `{STRATEGY}`, or write the map", edit)
@@ -224,7 +224,7 @@ class Workers:
 
     # -- on CPUs
 
-    def _on_cpus(self, role: Role, mapping: Mapping) -> Role:
+    def _on_cpus(self, role: Role, mapping: MapNode) -> Role:
         path = role.path(WORLD_SIZE)
         if role.part == names.REWARD_MODEL:
             return role
@@ -257,7 +257,7 @@ class Workers:
         """A role without workers; the first sample of a reward fails then. Source: ROLL, generate_scheduler.py (reward_worker_iters)."""
         needed = (ACTOR_TRAIN, ACTOR_INFER, names.SFT_TRAIN, names.STUDENTS, names.TEACHERS, names.REWARDS)
         domains = self.settings.at(f"{ACTOR_TRAIN}.data_args.domain_interleave_probs") if role.part == names.REWARDS else None
-        is_used = not isinstance(domains, Mapping) or domains.get(role.key.removeprefix(f"{names.REWARDS}.")) is not None
+        is_used = not isinstance(domains, MapNode) or domains.get(role.key.removeprefix(f"{names.REWARDS}.")) is not None
         tell = self.notes.error if role.part in needed and is_used else self.notes.warn
         when = ("ROLL notices this only at the first reward, after a rollout",) if role.part == names.REWARDS else ()
         message = f"`{role.key}` {what}, so ROLL starts none of its workers"
@@ -300,9 +300,9 @@ class Workers:
     def _check_no_devices(self, role: Role) -> None:
         """Environments run on CPUs: ROLL never reads a `device_mapping` of theirs, and compares its letters with device ids."""
         value, owner = self.settings.at(role.path(DEVICES)), self.settings.at(role.key)
-        entry = owner.entry(DEVICES) if isinstance(owner, Mapping) else None
+        entry = owner.entry(DEVICES) if isinstance(owner, MapNode) else None
         if isinstance(value, Scalar) and isinstance(value.value, str) and not is_unknown(value):
-            edit = self.notes.removed(owner, entry) if isinstance(owner, Mapping) and entry else None
+            edit = self.notes.removed(owner, entry) if isinstance(owner, MapNode) and entry else None
             message = f"`{role.key}` has a `{DEVICES}`, but environments run on CPUs: ROLL compares this text with numbers"
             self.notes.error("PW123", role.key, message, value, "no devices here", f"remove `{DEVICES}`", edit, AT_LOAD)
 

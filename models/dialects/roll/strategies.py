@@ -15,7 +15,7 @@ from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...record import dataclass
 from ...releases.release import Range
-from ...text.tree import Mapping
+from ...text.tree import MapNode
 from ..checks import AtLeast, Check, Divides, Equals, Facts, Number, divisors, run_checks
 from .job import Role, RoleFacts, Setup, amount_of, whole_of
 from .misspelt import misspelt
@@ -289,11 +289,11 @@ def _misspelt_degrees(setup: Setup, role: Role) -> None:
     """
     config = setup.settings.at(role.path("strategy_args.strategy_config"))
     keys = _DEGREE_KEYS.get(role.strategy or "", ())
-    for entry in config if isinstance(config, Mapping) and keys else ():
+    for entry in config if isinstance(config, MapNode) and keys else ():
         name = entry.key.text
         other = name.replace("_model_", "_") if role.strategy == VLLM else name.replace("_parallel", "_model_parallel")
         close = other if other in keys and other != name else misspelt(name, keys)
-        if close is None or name in keys or not isinstance(config, Mapping):
+        if close is None or name in keys or not isinstance(config, MapNode):
             continue
         message = f"`strategy_config` of `{role.key}` has no key `{name}`: a TypeError when its workers start"
         help, edit = setup.notes.to_rename(config, entry, close)

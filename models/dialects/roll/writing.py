@@ -16,7 +16,7 @@ from ...text.reshape import with_entry
 from ...text.scalar_text import in_flow_map
 from ...text.source import Source
 from ...text.splice import line_end, point
-from ...text.tree import Mapping, Scalar, find, plain
+from ...text.tree import MapNode, Scalar, find, plain
 from ..dialect import Degrees
 from .ids import Ids, text_of
 from .names import DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
@@ -44,7 +44,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     for component in problem.hinted:
         name, lines = component.name, _lines(problem, component, assignment.of(component.name), reading)
         owner = find(source.root, name)
-        if isinstance(owner, Mapping) and owner.entries:
+        if isinstance(owner, MapNode) and owner.entries:
             edits += _instead(source, owner, lines)
             edits += [_into(source, name, owner, lines)] if lines else []
         elif lines and owner is None:
@@ -79,7 +79,7 @@ def _lines(problem: Problem, component: Component, runs: Sequence[Run], reading:
     return lines
 
 
-def _instead(source: Source, owner: Mapping, lines: Lines) -> list[Edit]:
+def _instead(source: Source, owner: MapNode, lines: Lines) -> list[Edit]:
     """The edits of keys that are there already; they are taken from the lines."""
     edits = []
     for key in [key for key in lines if owner.entry(key) is not None]:
@@ -91,7 +91,7 @@ def _instead(source: Source, owner: Mapping, lines: Lines) -> list[Edit]:
     return edits
 
 
-def _into(source: Source, name: str, owner: Mapping, lines: Lines) -> Edit:
+def _into(source: Source, name: str, owner: MapNode, lines: Lines) -> Edit:
     """The lines at the end of a block that is there."""
     said = {key: f'"{value}"' if owner.flow and key == DEVICES else value for key, value in lines.items()}
     found = [with_entry(source.text, owner, key, value) for key, value in said.items()]
@@ -139,9 +139,9 @@ def _into_map(source: Source, role: str, path: str, lines: Lines) -> Edit:
     if owner is None:
         path, _, last = path.rpartition(".")
         owner, lines = find(source.root, path), {last: flow}
-    elif isinstance(owner, Mapping) and not owner.entries and source.text[owner.span.start : owner.span.end] == "{}":
+    elif isinstance(owner, MapNode) and not owner.entries and source.text[owner.span.start : owner.span.end] == "{}":
         return Edit(owner.span, flow)
-    if not isinstance(owner, Mapping):
+    if not isinstance(owner, MapNode):
         raise _refused(role, f"`{path}` has no place for its degrees")
     return _into(source, role, owner, lines)
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Sequence
 
 from ...level import DEFAULT_LEVEL
-from ...text.tree import Mapping, find
-from ...text.tree import Sequence as Listed
+from ...text.tree import ListNode, MapNode, find
 from ..signs import Signs
 
 if TYPE_CHECKING:
@@ -38,10 +37,10 @@ _DRAFT = "topology.device_pools"
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
 
 
-def signs(root: Mapping) -> Signs:
+def signs(root: MapNode) -> Signs:
     """Sections that only verl has, both sizes of its trainer, pools of accelerators; one size of a trainer alone is weak."""
     sure = [mark for mark in _MARKS if find(root, mark) is not None]
-    sure += [_DRAFT] if isinstance(find(root, _DRAFT), Listed) else []
+    sure += [_DRAFT] if isinstance(find(root, _DRAFT), ListNode) else []
     sizes = [key for key in _TRAINER if find(root, key) is not None]
     return Signs((*sure, *sizes)) if len(sizes) == len(_TRAINER) else Signs(tuple(sure), tuple(sizes))
 

@@ -15,8 +15,7 @@ from ...parallel import Parallel
 from ...problem import Problem
 from ...reading import Reading
 from ...text.changed import with_value
-from ...text.tree import Mapping as Tree
-from ...text.tree import find, leaves
+from ...text.tree import MapNode, find, leaves
 from ..all_refused import Chosen, all_refused
 from ..following import following, with_hint
 from ..skeleton import HINTS
@@ -25,7 +24,7 @@ from .programs import SPEC
 from .sizes import MOST_READ, PLANNED, Known, changed
 
 Machines = Union[Cluster, AsDeclared, None]
-Read = Callable[[Machines, bool, Union[Tree, None], Union[Known, None]], Reading]
+Read = Callable[[Machines, bool, Union[MapNode, None], Union[Known, None]], Reading]
 """Reading on machines, of another tree than the file's; are pools with times open, and what is known of sizes (None: none is judged)."""
 Own = Callable[[str], Mapping[str, Amount]]
 """Component -> its own degrees with their settings."""
@@ -33,7 +32,7 @@ Amounts = Mapping[str, Mapping[str, Amount]]
 _KEYS = re.compile(r"[\w.]+")
 
 
-def anew(read: Read, root: Tree, machines: Machines, own: Own) -> Reading:
+def anew(read: Read, root: MapNode, machines: Machines, own: Own) -> Reading:
     """The file as it is planned."""
     known: Known = {}
     before = read(machines, False, None, known)
@@ -71,7 +70,7 @@ def anew(read: Read, root: Tree, machines: Machines, own: Own) -> Reading:
     return replace(found, problem=problem, findings=findings, unchecked=(*found.unchecked, *assumed), taken_on=taken_on)
 
 
-def choices_refused(read: Read, root: Tree, machines: Machines, own: Own) -> tuple[Finding, ...]:
+def choices_refused(read: Read, root: MapNode, machines: Machines, own: Own) -> tuple[Finding, ...]:
     """An error where verl refuses every choice of degrees that hints leave open, on any size."""
     if not isinstance(machines, Cluster):
         there = read(machines, False, None, None).problem
@@ -89,7 +88,9 @@ def choices_refused(read: Read, root: Tree, machines: Machines, own: Own) -> tup
     return all_refused(found.problem.job, job_with)
 
 
-def _with_followers(reading: Reading, problem: Problem, read: Read, root: Tree, own: Own, known: Known) -> tuple[Job, tuple[Finding, ...]]:
+def _with_followers(
+    reading: Reading, problem: Problem, read: Read, root: MapNode, own: Own, known: Known
+) -> tuple[Job, tuple[Finding, ...]]:
     """With what follows through interpolations from the choices of degrees that hints leave open; an error where verl refuses all of them."""
     from ...hints.block import COMPONENTS, NAME
     from ...hints.degrees import KEY
@@ -122,14 +123,14 @@ def _with_followers(reading: Reading, problem: Problem, read: Read, root: Tree, 
     return replace(job, choices={**job.choices, **on_sizes}, planning=replace(job.planning, sizes_not_read=left, by_size=by_size)), refused
 
 
-def _leaders(choices: Sequence[str] | Mapping[str, object], root: Tree, amounts: Amounts) -> list[str]:
+def _leaders(choices: Sequence[str] | Mapping[str, object], root: MapNode, amounts: Amounts) -> list[str]:
     """Components with open degrees whose keys, or sections of them, are what an interpolation may take its value from."""
     texts = (text for leaf in leaves(root) for _, found, text in (leaf.text.partition("${"),) if found)
     taken = {key.rpartition(".")[2] for text in texts for key in _KEYS.findall(text)}
     return [name for name in choices if any(not taken.isdisjoint(its.name.split(".")) for its in amounts.get(name, {}).values())]
 
 
-def with_degrees(root: Tree, degrees: Mapping[str, Parallel], amounts: Amounts) -> Tree:
+def with_degrees(root: MapNode, degrees: Mapping[str, Parallel], amounts: Amounts) -> MapNode:
     """The tree with these degrees, where they are written into keys of verl."""
     for name, parallel in degrees.items():
         root = with_hint(root, name, parallel)

@@ -16,8 +16,7 @@ from ...releases.runs import UNSAID
 from ...text.document import Document
 from ...text.interpolation_text import holds_interpolation
 from ...text.setting import Kind as Mark
-from ...text.tree import Mapping as Tree
-from ...text.tree import Scalar, Sequence, Value, find
+from ...text.tree import ListNode, MapNode, Scalar, Value, find
 from ...text.unresolved import UNRESOLVED
 from .programs import FOLDER, Entry, configurations, entry_of_keys, named, names_in, releases, table
 
@@ -147,8 +146,8 @@ def _of_defaults(document: Document) -> str:
     found = ""
     for source in (document.source, *document.others.values()):
         listed = source.value if source.name.endswith((".yaml", ".yml")) else None
-        defaults = listed.get("defaults") if isinstance(listed, Tree) else None
-        for item in defaults.items if isinstance(defaults, Sequence) else ():
+        defaults = listed.get("defaults") if isinstance(listed, MapNode) else None
+        for item in defaults.items if isinstance(defaults, ListNode) else ():
             name = _name(item)
             if name in _OWN:
                 continue
@@ -160,7 +159,7 @@ def _of_defaults(document: Document) -> str:
 
 def _name(item: Value) -> str:
     """What an entry of `defaults` names: a configuration, or the top of a group."""
-    if isinstance(item, Tree) and item.entries:
+    if isinstance(item, MapNode) and item.entries:
         return item.entries[0].key.text.removeprefix("override ").split("/")[0]
     return item.text if isinstance(item, Scalar) else ""
 
@@ -212,17 +211,17 @@ def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
             yield f"+{setting.key}", every & ~known.valued_in(name, setting.key)
 
 
-def _of_keys(root: Tree, name: str, path: str = "") -> Iterator[tuple[str, int]]:
+def _of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, int]]:
     """The keys of a file: such as nobody wrote for a release that does not know them."""
     for entry in root:
         key = f"{path}.{entry.key.text}".lstrip(".")
-        if isinstance(entry.value, Tree) and entry.value.entries:
+        if isinstance(entry.value, MapNode) and entry.value.entries:
             yield from _of_keys(entry.value, name, key)
         else:
             yield key, configurations().known_in(name, key)
 
 
-def _of_values(root: Tree) -> Iterator[tuple[str, int]]:
+def _of_values(root: MapNode) -> Iterator[tuple[str, int]]:
     """Values that only some releases take."""
     for text, runs in _values().items():
         path, _, value = text.partition("=")

@@ -18,8 +18,7 @@ from ...machines.cluster import Cluster
 from ...pools.pool import Pool
 from ...said import Said
 from ...text.nearest import nearest
-from ...text.tree import Entry, Scalar, Value
-from ...text.tree import Mapping as Tree
+from ...text.tree import Entry, MapNode, Scalar, Value
 from ..skeleton import HINTS
 from .configuration import Configuration
 from .degrees import OWNERS, own_amounts
@@ -102,8 +101,8 @@ def _of_components(settings: Configuration, names: Sequence[str]) -> Value | Non
 
 def _hints(block: Value | None) -> dict[str, Entry]:
     """Component -> the entry of its hints."""
-    inner = block.get("components") if isinstance(block, Tree) else None
-    return {entry.key.text: entry for entry in inner} if isinstance(inner, Tree) else {}
+    inner = block.get("components") if isinstance(block, MapNode) else None
+    return {entry.key.text: entry for entry in inner} if isinstance(inner, MapNode) else {}
 
 
 def says_degrees(settings: Configuration, name: str) -> bool:
@@ -113,7 +112,7 @@ def says_degrees(settings: Configuration, name: str) -> bool:
 
 def _hint(block: Value | None, name: str, key: str = "parallel") -> Value | None:
     entry = _hints(block).get(name)
-    return entry.value.get(key) if entry is not None and isinstance(entry.value, Tree) else None
+    return entry.value.get(key) if entry is not None and isinstance(entry.value, MapNode) else None
 
 
 def _differs(settings: Configuration, name: str, message: str, at: Value, key: str) -> None:

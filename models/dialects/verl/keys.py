@@ -13,7 +13,7 @@ from ...text.interpolation_text import holds_interpolation
 from ...text.nearest import closest, distance
 from ...text.setting import Kind as Mark
 from ...text.setting import Setting
-from ...text.tree import Mapping, Scalar, Value
+from ...text.tree import MapNode, Scalar, Value
 from .configuration import Configuration
 from .defaults import Table
 from .fields import is_hidden_field, refused_field
@@ -117,13 +117,13 @@ class _Keys:
         is_own = path.removeprefix("./").rstrip("/") not in ("", "config") or (not path and "--config-path" in named)
         return is_own or "--config-dir" in named or any(each.key == "hydra.searchpath" for each in document.settings)
 
-    def section(self, owner: Mapping, path: str) -> None:
+    def section(self, owner: MapNode, path: str) -> None:
         """Keys of a file that were probably meant to be others, and sections that are no maps."""
         table = self.table
         for entry in owner:
             key = f"{path}.{entry.key.text}".lstrip(".")
             if entry.key.text in table.sections.get(path, {}):
-                if key in table.sections and isinstance(entry.value, Mapping):
+                if key in table.sections and isinstance(entry.value, MapNode):
                     self.section(entry.value, key)
                 elif key in table.sections and key not in table.groups and not _may_be_a_map(entry.value):
                     inner = next(iter(table.sections[key]))
@@ -247,4 +247,4 @@ def _may_be_a_map(value: Value) -> bool:
     """True of a map, of nothing, and of what is not known here."""
     if isinstance(value, Scalar):
         return value.is_null or is_unknown(value) or holds_interpolation(value.text)
-    return isinstance(value, Mapping)
+    return isinstance(value, MapNode)

@@ -5,7 +5,7 @@ Source: verl, verl/single_controller/ray/base.py, ResourcePoolManager and RayWor
 
 from __future__ import annotations
 
-from typing import Sequence as SequenceType
+from typing import Sequence
 
 from ...configuration.notes import is_unknown
 from ...findings.span import Span
@@ -14,7 +14,7 @@ from ...pools.layout import as_parts
 from ...pools.pool import Pool
 from ...text.nearest import nearest
 from ...text.tree import Entry as Line
-from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of
+from ...text.tree import ListNode, MapNode, Scalar, Value, kind_of
 from .configuration import Configuration
 from .programs import SPEC
 
@@ -31,7 +31,7 @@ MAX_PARTS = 100_000
 def listed_pools(settings: Configuration) -> tuple[Pool, ...]:
     """Even pools of `resource_pool_spec`, with the components that `mapping` puts on them."""
     written = settings.tree(SPEC)
-    if not isinstance(written, Mapping):
+    if not isinstance(written, MapNode):
         if written is not None and not is_unknown(written):
             settings.notes.wrong_type(SPEC, SPEC, written, "a map of pools", "write `global_pool: [8, 8]` below it")
         return ()
@@ -50,13 +50,13 @@ def listed_pools(settings: Configuration) -> tuple[Pool, ...]:
 def _sizes(settings: Configuration, line: Line) -> list[int] | None:
     """Accelerators of each part; None where they are unknown or wrong."""
     value, name = line.value, line.key.text
-    items = value.items if isinstance(value, Sequence) else ()
+    items = value.items if isinstance(value, ListNode) else ()
     if is_unknown(value) or any(map(is_unknown, items)):
         settings.notes.unsure(FIT, name, f"`{SPEC}.{name}` is not known here", True, f"Pass `--set {SPEC}.{name}=[8,8]`")
         return None
     numbers = [item.value for item in items if isinstance(item, Scalar)]
     good = [number for number in numbers if isinstance(number, int) and not isinstance(number, bool) and number > 0]
-    if not isinstance(value, Sequence) or len(good) < len(items) or len(good) > MAX_PARTS:
+    if not isinstance(value, ListNode) or len(good) < len(items) or len(good) > MAX_PARTS:
         help_ = "write the accelerators of each node in brackets, such as `[8, 8]`"
         settings.notes.wrong_type(name, f"{SPEC}.{name}", value, "a list of whole numbers above 0", help_)
         return None
@@ -78,11 +78,11 @@ def _judge(settings: Configuration, pool: Pool, at: Value) -> None:
         settings.notes.error(UNEVEN, pool.name, message, at, "uneven", f"write `{better}`", edit, note)
 
 
-def _components(settings: Configuration, pools: SequenceType[str]) -> dict[str, tuple[str, ...]]:
+def _components(settings: Configuration, pools: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Components of each pool, as `mapping` says."""
     found: dict[str, tuple[str, ...]] = {}
     written, notes = settings.tree(MAPPING), settings.notes
-    if not isinstance(written, Mapping):
+    if not isinstance(written, MapNode):
         if written is None:
             role = f"`Role.ActorRollout: {pools[0] if pools else 'global_pool'}`"
             notes.missing("the file", MAPPING, settings.top, f"add `{MAPPING}:` with a pool for each role, {role}")

@@ -18,8 +18,7 @@ from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
 from ...pools.pool import Parts, Pool
 from ...record import dataclass
 from ...releases.release import Range
-from ...text.tree import Mapping as Section
-from ...text.tree import Sequence as Listed
+from ...text.tree import ListNode, MapNode
 from .configuration import Configuration
 from .degrees import APART, SINGLE_TEACHER, TEACHER, TEACHERS, Degrees, engine_of, place_of
 from .listed import MAPPING, listed_pools
@@ -61,7 +60,7 @@ class Declared:
 
 def pools_of(settings: Configuration) -> Declared:
     """Pools of a program; those whose size is unknown are left out."""
-    if isinstance(settings.at(DRAFT), Listed):
+    if isinstance(settings.at(DRAFT), ListNode):
         add = f"State the pools as `{SPEC}` with `{MAPPING}`"
         settings.notes.unsure(FIT, DRAFT, f"`{DRAFT}` is a draft that no release of verl reads: its pools were not checked", True, add)
     return _MAKERS[settings.entry.kind](settings)
@@ -181,7 +180,7 @@ def _teachers(settings: Configuration) -> tuple[Pool | None, Ranges]:
         return None, {}
     count, size = found
     total, section = count.value * size.value, settings.at(TEACHERS)
-    names = [line.key.text for line in section if line.key.text != SINGLE_TEACHER] if isinstance(section, Section) else []
+    names = [line.key.text for line in section if line.key.text != SINGLE_TEACHER] if isinstance(section, MapNode) else []
     if names:
         single = f"{TEACHERS}.{SINGLE_TEACHER}"
         written = next((each for each in settings.notes.document.settings if each.key.startswith(single)), None)

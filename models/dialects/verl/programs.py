@@ -20,9 +20,7 @@ from ...releases.configurations import Configurations
 from ...releases.release import ALWAYS, ReleaseTable, read_releases, spans_of
 from ...releases.runs import Releases
 from ...text.program import Program
-from ...text.tree import Mapping as Tree
-from ...text.tree import Sequence as Listed
-from ...text.tree import find
+from ...text.tree import ListNode, MapNode, find
 
 FOLDER = Path(__file__).parent / "facts"
 SLOTS = 3
@@ -167,7 +165,7 @@ def names_in(name: str) -> int:
     return releases().mask(runs)
 
 
-def entry_of(notes: Notes, root: Tree, program: Program | None) -> Entry:
+def entry_of(notes: Notes, root: MapNode, program: Program | None) -> Entry:
     """Program in the release at hand; a guess is noted as unchecked.
 
     Nothing is proved about a program that is not verl's own: its errors are warnings.
@@ -195,7 +193,7 @@ def _judge_module(notes: Notes, program: Program) -> None:
     notes.judge(ALWAYS, severity, "PW123", "", message, program.span, "not in this release", help_, None, note)
 
 
-def _entry_of(notes: Notes, root: Tree, program: Program | None) -> Entry:
+def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> Entry:
     if program is None or not program.name:
         found = entry_of_keys(root, notes.document.source.name)
         if found.kind is not Kind.DECLARED:
@@ -216,14 +214,14 @@ def _entry_of(notes: Notes, root: Tree, program: Program | None) -> Entry:
     return Entry(program.name, found.kind, "", (), True, found.trained, found.rolled, found.slots)
 
 
-def entry_of_keys(root: Tree, file: str = "") -> Entry:
+def entry_of_keys(root: MapNode, file: str = "") -> Entry:
     """Program that the keys of a configuration speak for, or the name of its file."""
 
     def has(*keys: str) -> bool:
         return any(find(root, key) is not None for key in keys)
 
     same = [entry for entry in PROGRAMS if file.rpartition("/")[2] == f"{entry.configuration}.yaml"]
-    if has(SPEC) or isinstance(find(root, DRAFT), Listed):
+    if has(SPEC) or isinstance(find(root, DRAFT), ListNode):
         return entry_in(DECLARED)
     if len(same) == 1 and (same[0].own_trainer or same[0].kind is Kind.SPLIT):
         return same[0]

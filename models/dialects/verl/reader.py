@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import cached_property
-from typing import Callable, Iterable
-from typing import Mapping as MappingType
+from typing import Callable, Iterable, Mapping
 
 from ...configuration.settings import Amount
 from ...findings.finding import Finding, Severity
@@ -23,7 +22,7 @@ from ...reading import Reading
 from ...said import Said
 from ...text.changed import with_value
 from ...text.document import Document
-from ...text.tree import Mapping, Scalar, find
+from ...text.tree import MapNode, Scalar, find
 from ..dialect import DEFAULT_LEVEL, TRAINING
 from ..following import interpolates
 from ..skeleton import HINTS, Reader
@@ -47,7 +46,7 @@ CAPABILITIES = Capabilities(
 )
 """All roles of a pool are one process on each accelerator, so nothing overlaps that is not colocated; groups that cross nodes
 are slow, but nothing refuses them. Source: verl, verl/single_controller/ray/base.py; verl/workers/rollout/replica.py."""
-Numbered = MappingType[str, int]
+Numbered = Mapping[str, int]
 Again = Callable[[Numbered], Setup]
 """The job with other numbers in the place of those that are written."""
 MOST_TRIED = 12
@@ -63,10 +62,10 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     if not timed_names(hints):
         return found
 
-    def again(machines: Machines, open_: bool, root: Mapping | None, known: Known | None) -> Reading:
+    def again(machines: Machines, open_: bool, root: MapNode | None, known: Known | None) -> Reading:
         return VerlReader(document if root is None else replace(document, root=root), machines, level, open_=open_, known=known).read()
 
-    def own(name: str) -> MappingType[str, Amount]:
+    def own(name: str) -> Mapping[str, Amount]:
         return VerlReader(document, machines, level, open_=True).own(name)
 
     return replace(
@@ -117,7 +116,7 @@ class VerlReader(Reader):
         """True if other numbers may follow from one that is changed, through interpolations."""
         return interpolates(self.document.root)
 
-    def own(self, name: str) -> MappingType[str, Amount]:
+    def own(self, name: str) -> Mapping[str, Amount]:
         """Degrees of a component that are its own, with their settings."""
         return own_amounts(self.settings, self.declared.pools, name)
 

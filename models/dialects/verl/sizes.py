@@ -26,9 +26,7 @@ from ...pools.laying import Laying, fitting
 from ...pools.pool import Pool
 from ...record import dataclass
 from ...text.interpolation_text import holds_interpolation
-from ...text.tree import Mapping as Tree
-from ...text.tree import Scalar, Value
-from ...text.tree import Sequence as Listed
+from ...text.tree import ListNode, MapNode, Scalar, Value
 from ...times.usual import as_it_runs, usual_order
 from ..skeleton import HINTS
 from .configuration import Configuration
@@ -84,10 +82,10 @@ def _refers(text: str, keys: Iterable[str]) -> bool:
 def _leaves(value: Value, path: str) -> Iterator[tuple[str, Scalar]]:
     if isinstance(value, Scalar):
         yield path, value
-    elif isinstance(value, Tree):
+    elif isinstance(value, MapNode):
         for entry in value:
             yield from _leaves(entry.value, f"{path}.{entry.key.text}".lstrip("."))
-    elif isinstance(value, Listed):
+    elif isinstance(value, ListNode):
         for position, item in enumerate(value.items):
             yield from _leaves(item, f"{path}.{position}")
 

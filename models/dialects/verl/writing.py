@@ -20,8 +20,7 @@ from ...reading import Reading
 from ...text.reshape import with_entry
 from ...text.source import Source
 from ...text.splice import at_line_end, line_end
-from ...text.tree import Mapping as Section
-from ...text.tree import Scalar
+from ...text.tree import MapNode, Scalar
 from ..dialect import TRAINING, Degrees
 from .configuration import Configuration
 from .hinted import is_open, says_degrees
@@ -145,11 +144,11 @@ def added(source: Source, numbers: Numbers) -> list[Edit]:
     return _into(source, source.root, tree, "")
 
 
-def _into(source: Source, section: Section, tree: Tree, path: str) -> list[Edit]:
+def _into(source: Source, section: MapNode, tree: Tree, path: str) -> list[Edit]:
     edits, new = list[Edit](), ""
     for name, value in tree.items():
         key, here = f"{path}{name}", section.get(name)
-        if isinstance(here, Section) and isinstance(value, dict):
+        if isinstance(here, MapNode) and isinstance(value, dict):
             edits += _into(source, here, value, f"{key}.")
         elif here is not None:
             raise refused(key, f"`{key}` is no section that could be added to")

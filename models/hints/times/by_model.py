@@ -9,7 +9,7 @@ from ...findings.span import Edit, Span
 from ...machines.accelerators import memory_of
 from ...machines.cluster import Cluster
 from ...text.nearest import nearest
-from ...text.tree import Mapping, Scalar, Sequence, Value
+from ...text.tree import ListNode, MapNode, Scalar, Value
 from ..forms import ComponentForm
 
 
@@ -54,9 +54,9 @@ def misspelt_models(form: ComponentForm, name: str, seconds: Value | None, clust
 
 def _where(seconds: Value | None, model: str) -> Span | None:
     """Where `seconds` names a model first: as a key of it or of one of its phases, or in a row."""
-    if isinstance(seconds, Mapping):
-        keys = [*seconds, *(inner for entry in seconds if isinstance(entry.value, Mapping) for inner in entry.value)]
+    if isinstance(seconds, MapNode):
+        keys = [*seconds, *(inner for entry in seconds if isinstance(entry.value, MapNode) for inner in entry.value)]
         return next((entry.key.span for entry in keys if entry.key.text == model), None)
-    rows = seconds.items if isinstance(seconds, Sequence) else ()
-    named = (row.get("accelerator") for row in rows if isinstance(row, Mapping))
+    rows = seconds.items if isinstance(seconds, ListNode) else ()
+    named = (row.get("accelerator") for row in rows if isinstance(row, MapNode))
     return next((each.span for each in named if isinstance(each, Scalar) and each.text == model), None)

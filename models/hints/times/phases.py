@@ -10,11 +10,11 @@ from ...findings.span import Edit
 from ...machines.cluster import Cluster
 from ...planning.workload import PHASES
 from ...text.nearest import nearest
-from ...text.tree import Entry, Mapping, Scalar, Sequence
+from ...text.tree import Entry, ListNode, MapNode, Scalar
 from .by_model import is_model, models_of
 
 
-def misspelt_phases(hints: Mapping, faulty: Collection[str], cluster: Cluster) -> Iterator[Finding]:
+def misspelt_phases(hints: MapNode, faulty: Collection[str], cluster: Cluster) -> Iterator[Finding]:
     """A warning for each such word. `hints` are those of the components; of the `faulty` ones nothing is said."""
     named = [(entry.key.text, word) for entry in hints if entry.key.text not in faulty for word in _words(entry)]
     words = [(name, word) for name, word in named if not is_model(word.text, cluster)]
@@ -31,12 +31,12 @@ def misspelt_phases(hints: Mapping, faulty: Collection[str], cluster: Cluster) -
 
 def _words(entry: Entry) -> Iterator[Scalar]:
     """The phases that the hints of a component name: by `phase`, and as keys of its `seconds`."""
-    if not isinstance(entry.value, Mapping):
+    if not isinstance(entry.value, MapNode):
         return
     said, seconds = entry.value.get("phase"), entry.value.get("seconds")
-    for each in said.items if isinstance(said, Sequence) else (said,):
+    for each in said.items if isinstance(said, ListNode) else (said,):
         if isinstance(each, Scalar) and isinstance(each.value, str):
             yield each
-    for inner in seconds if isinstance(seconds, Mapping) else ():
+    for inner in seconds if isinstance(seconds, MapNode) else ():
         if not inner.key.text[:1].isdigit():
             yield inner.key

@@ -7,7 +7,7 @@ from typing import Collection, Iterator
 from ...findings.finding import Finding, error
 from ...machines.cluster import Cluster
 from ...planning.workload import PHASES
-from ...text.tree import Mapping, Scalar, Value
+from ...text.tree import MapNode, Scalar, Value
 from .by_model import is_model
 
 CODE = "PW121"
@@ -23,7 +23,7 @@ def uncounted(name: str, seconds: Value, phases: Collection[str], cluster: Clust
     message = f"nobody says on how many {what} the seconds of `{name}` were measured"
     if not keys:
         yield error(CODE, name, message, seconds.span, label="on how many?", help=f"write `seconds: {example}`")
-    outer = [entry.key for entry in seconds] if isinstance(seconds, Mapping) else []
+    outer = [entry.key for entry in seconds] if isinstance(seconds, MapNode) else []
     for key in keys:
         below = f"write `{key.text}: {example}`"
         if key.text in PHASES or key.text in phases or is_model(key.text, cluster):
@@ -37,8 +37,8 @@ def uncounted(name: str, seconds: Value, phases: Collection[str], cluster: Clust
 
 def _keys(value: Value) -> Iterator[Scalar]:
     """The keys of maps in each other whose value is a time, and that are no counts."""
-    for entry in value if isinstance(value, Mapping) else ():
-        if isinstance(entry.value, Mapping):
+    for entry in value if isinstance(value, MapNode) else ():
+        if isinstance(entry.value, MapNode):
             yield from _keys(entry.value)
         elif not entry.key.text.isdigit():
             yield entry.key

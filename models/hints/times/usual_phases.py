@@ -7,16 +7,16 @@ from typing import Iterable
 
 from ...component import Component
 from ...planning.workload import PHASES, STAGES
-from ...text.tree import Mapping, Scalar, Sequence, Value
+from ...text.tree import ListNode, MapNode, Scalar, Value
 from ...times.usual import usual_phase
 
 
 def stages_of(plan: Value | None) -> tuple[str, ...]:
     """The phases that a plan goes through; none where it has another cost model."""
-    model, phases = (plan.get(key) for key in ("cost_model", "phases")) if isinstance(plan, Mapping) else (None, None)
+    model, phases = (plan.get(key) for key in ("cost_model", "phases")) if isinstance(plan, MapNode) else (None, None)
     if not isinstance(model, Scalar) or model.text != STAGES:
         return ()
-    written = phases.items if isinstance(phases, Sequence) else (phases,)
+    written = phases.items if isinstance(phases, ListNode) else (phases,)
     return tuple(each.text for each in written if isinstance(each, Scalar)) if phases is not None else PHASES
 
 

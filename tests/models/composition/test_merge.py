@@ -6,11 +6,11 @@ import pytest
 from placewright.models.composition.merge import Unmergeable, doubted, embedded, merged
 from placewright.models.text.interpolation import Interpolator
 from placewright.models.text.source import Source
-from placewright.models.text.tree import Mapping, Scalar, find, plain
+from placewright.models.text.tree import MapNode, Scalar, find, plain
 from placewright.models.text.unresolved import UNRESOLVED
 
 
-def merge(below: str, above: str) -> Mapping:
+def merge(below: str, above: str) -> MapNode:
     root = Source("below.yaml", below).root
     return merged(root, Source("above.yaml", above).root, Interpolator(root, partial=True).target)
 

@@ -8,7 +8,7 @@ from placewright.models.findings.finding import UnusableInput, error
 from placewright.models.findings.span import Edit
 from placewright.models.text.reshape import with_entry, without_entry
 from placewright.models.text.source import Source
-from placewright.models.text.tree import Mapping, find
+from placewright.models.text.tree import MapNode, find
 
 MERGED = """\
 base: &base {tp: 2, gpus: &gpus [0, 1, 2]}
@@ -59,7 +59,7 @@ def test_a_finding_shows_both_places_and_offers_no_edit_of_what_several_use() ->
 def test_an_entry_is_taken_out_with_its_alias_and_merged_ones_are_left() -> None:
     source = Source("a.yaml", "x: &x 1\nm: {a: 2, b: *x}\nn: {<<: {a: 2}, b: 3}\n")
     plain_map, merged = source.root.get("m"), source.root.get("n")
-    assert isinstance(plain_map, Mapping) and isinstance(merged, Mapping)
+    assert isinstance(plain_map, MapNode) and isinstance(merged, MapNode)
     edit = without_entry(source.text, plain_map, plain_map.entries[1])
     assert edit is not None and source.edited([edit]).text.splitlines()[1] == "m: {a: 2}"
     added = with_entry(source.text, plain_map, "c", "4")

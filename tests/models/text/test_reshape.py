@@ -6,16 +6,16 @@ import pytest
 from placewright.models.findings.span import Edit, apply_edits
 from placewright.models.text.reshape import as_list, split_item, with_entry, without_entry, without_item
 from placewright.models.text.source import Source
-from placewright.models.text.tree import Mapping, Sequence
+from placewright.models.text.tree import ListNode, MapNode
 
 
 def edited(text: str, edit: Edit | None) -> str | None:
     return apply_edits(text, [edit]) if edit else None
 
 
-def at(text: str) -> Mapping | Sequence:
+def at(text: str) -> MapNode | ListNode:
     value = Source("t", text).root.get("a")
-    assert isinstance(value, (Mapping, Sequence))
+    assert isinstance(value, (MapNode, ListNode))
     return value
 
 
@@ -32,7 +32,7 @@ def at(text: str) -> Mapping | Sequence:
 )
 def test_without_an_entry(before: str, position: int, after: str | None) -> None:
     value = at(before)
-    assert isinstance(value, Mapping)
+    assert isinstance(value, MapNode)
     assert edited(before, without_entry(before, value, value.entries[position])) == after
 
 
@@ -48,7 +48,7 @@ def test_without_an_entry(before: str, position: int, after: str | None) -> None
 )
 def test_without_an_item(before: str, position: int, after: str | None) -> None:
     value = at(before)
-    assert isinstance(value, Sequence)
+    assert isinstance(value, ListNode)
     assert edited(before, without_item(before, value, value.items[position])) == after
 
 
@@ -64,7 +64,7 @@ def test_without_an_item(before: str, position: int, after: str | None) -> None:
 )
 def test_with_an_entry(before: str, after: str | None) -> None:
     value = at(before)
-    assert isinstance(value, Mapping)
+    assert isinstance(value, MapNode)
     assert edited(before, with_entry(before, value, "n", "all")) == after
 
 
@@ -80,10 +80,10 @@ def test_with_an_entry(before: str, after: str | None) -> None:
 )
 def test_a_map_as_a_list(before: str, each: bool, after: str | None) -> None:
     value = at(before)
-    assert isinstance(value, Mapping)
+    assert isinstance(value, MapNode)
     assert edited(before, as_list(before, value, each)) == after
     if after is not None:
-        assert isinstance(at(after), Sequence)
+        assert isinstance(at(after), ListNode)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_map_as_a_list(before: str, each: bool, after: str | None) -> None:
 )
 def test_an_item_of_several_entries_as_several_items(before: str, after: str) -> None:
     value = at(before)
-    assert isinstance(value, Sequence)
+    assert isinstance(value, ListNode)
     item = value.items[0]
-    assert isinstance(item, Mapping)
+    assert isinstance(item, MapNode)
     assert edited(before, split_item(before, value, item)) == after

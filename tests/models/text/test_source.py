@@ -12,7 +12,7 @@ from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import Edit, Span, apply_edits
 from placewright.models.text import yaml_reader
 from placewright.models.text.source import Source
-from placewright.models.text.tree import Mapping, Scalar, Sequence, Value, find, plain
+from placewright.models.text.tree import ListNode, MapNode, Scalar, Value, find, plain
 
 TEXT = "# \u6c49\n\u6c49: \u5b57\nb:\n  c: [1, 'x y', ]   # c\n  d:\n    - e: 5\n      f: |\n        text\n\nlast: 1:30\n"
 
@@ -114,9 +114,9 @@ def test_what_pyyaml_dumps_is_read_as_it_was(data: dict[str, object], flow: bool
 def _inside(value: Value, start: int, end: int) -> None:
     """Every value lies within the one around it."""
     assert start <= value.span.start <= value.span.end <= end
-    for inner in [entry.value for entry in value] if isinstance(value, Mapping) else value.items if isinstance(value, Sequence) else ():
+    for inner in [entry.value for entry in value] if isinstance(value, MapNode) else value.items if isinstance(value, ListNode) else ():
         _inside(inner, value.span.start, value.span.end)
-    assert isinstance(value, (Scalar, Sequence, Mapping))
+    assert isinstance(value, (Scalar, ListNode, MapNode))
 
 
 @settings(max_examples=200, deadline=None)

@@ -19,7 +19,7 @@ from ....reading import Reading
 from ....text.scalar_text import in_flow_map, plain_or_quoted
 from ....text.source import Source
 from ....text.splice import at_line_end, indent_of, line_end, point, quotes_keys
-from ....text.tree import Mapping, find, leaves, plain
+from ....text.tree import MapNode, find, leaves, plain
 from ...dialect import UNCHANGED, Degrees
 from ..reader import read
 from .shared import sharing
@@ -34,14 +34,14 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     it gives this Assignment when it is read back, and no other value of it changes.
     """
     problem, written = reading.problem, reading.source.root.get("components")
-    if problem is None or not isinstance(written, Mapping):
+    if problem is None or not isinstance(written, MapNode):
         raise _refused("", "the file has no `components:` map that could be edited")
     edits, added = [], sharing(problem, assignment)
     for component in problem.components:
         hints, chosen = written.get(component.name), degrees.get(component.name)
         if component.runs is not None and chosen is None:
             continue
-        if not isinstance(hints, Mapping):
+        if not isinstance(hints, MapNode):
             raise _refused(component.name, "its hints are written elsewhere, through an interpolation")
         if chosen is not None:
             edits += degrees_of(reading.source, hints, chosen)
@@ -73,7 +73,7 @@ def text_of(problem: Problem, component: Component, runs: Sequence[Run], labels:
     return text
 
 
-def _edit(source: Source, hints: Mapping, text: str) -> Edit:
+def _edit(source: Source, hints: MapNode, text: str) -> Edit:
     if not hints.flow:
         indent = indent_of(hints.entries[0].key.span)
         return at_line_end(source, hints.span.end, f"{line_end(source)}{indent}placement: {text}")
@@ -84,7 +84,7 @@ def _edit(source: Source, hints: Mapping, text: str) -> Edit:
     return Edit(point(source, hints.entries[-1].value.span.end), f", {key}: {shown}")
 
 
-def _edit_list(source: Source, hints: Mapping, entries: list[dict[str, object]]) -> Edit:
+def _edit_list(source: Source, hints: MapNode, entries: list[dict[str, object]]) -> Edit:
     quoted = hints.flow and quotes_keys(source, hints)
     if quoted:
         shown = [json.dumps(entry) for entry in entries]
@@ -99,7 +99,7 @@ def _edit_list(source: Source, hints: Mapping, entries: list[dict[str, object]])
     return Edit(point(source, hints.entries[-1].value.span.end), f", {text}")
 
 
-def _edit_names(source: Source, hints: Mapping, key: str, names: list[str]) -> Edit:
+def _edit_names(source: Source, hints: MapNode, key: str, names: list[str]) -> Edit:
     """A key with names, or these added to those that it has."""
     there = hints.get(key)
     if there is not None:

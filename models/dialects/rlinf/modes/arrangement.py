@@ -15,7 +15,7 @@ from enum import Enum
 from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Component
 from ....configuration.settings import Amount
 from ....machines.node_group import ACCELERATOR
-from ....text.tree import Mapping
+from ....text.tree import MapNode
 from ..known import FSDP, LATE, MEGATRON, SETTING
 from .packing import fitting_tp
 from .parts import CRITICS_INFERENCE, INFERRING, Degrees, Parts, masks
@@ -170,7 +170,7 @@ def unset_of_inference(parts: Parts) -> list[str]:
         section = next((name for name in reversed(names) if settings.has(name)), names[0])
         if settings.at(section) is None:
             found.append(section)
-        elif isinstance(settings.at(section), Mapping):
+        elif isinstance(settings.at(section), MapNode):
             keys = _READ if parts.backend(role, SETTING) == MEGATRON else _READ[:1]
             found += [f"{section}.{key}" for key in keys if not settings.has(f"{section}.{key}")]
     return found

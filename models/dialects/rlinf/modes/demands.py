@@ -16,7 +16,7 @@ from ....findings.span import Edit, Span
 from ....problem import AMOUNT
 from ....releases.release import Range
 from ....text.nearest import nearest
-from ....text.tree import Mapping
+from ....text.tree import MapNode
 from ..known import CRITICS, FOLDER, IDLE, SETTING
 from .parts import CRITICS_INFERENCE, INFERRING, Parts, Placer, listed
 
@@ -80,7 +80,7 @@ def need_sections(parts: Parts, *paths: str) -> None:
         message = f"the file has no {listed}, from which {parts.reason} reads degrees of parallelism"
         parts.error("PW101", "cluster", message, f"add {listed} with the settings of the job", at=parts.owner)
     for path, value in found.items():
-        if value is not None and not isinstance(value, Mapping) and not is_unknown(value):
+        if value is not None and not isinstance(value, MapNode) and not is_unknown(value):
             parts.notes.wrong_type(path, path, value, "a map", f"write the settings of `{path}` below it")
 
 
@@ -124,7 +124,7 @@ def check_unused(parts: Parts) -> None:
 def with_faults(parts: Parts) -> frozenset[str]:
     """Components that only hints name and whose hints are unreadable."""
     hints = parts.settings.at("placewright.components")
-    named = {entry.key.text for entry in hints} if isinstance(hints, Mapping) else set()
+    named = {entry.key.text for entry in hints} if isinstance(hints, MapNode) else set()
     wrong = {finding.subject for finding in parts.notes.findings if finding.severity is Severity.ERROR}
     return frozenset((named & wrong) - parts.components.keys())
 

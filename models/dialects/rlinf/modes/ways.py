@@ -25,7 +25,7 @@ from ....findings.wording import with_noun
 from ....hints.said import timed_names
 from ....parallel import UNDIVIDED
 from ....planning.way import Multiple, Paired, Shape, Way
-from ....text.tree import Mapping, Value
+from ....text.tree import MapNode, Value
 from ..known import COST, DEGREE, FSDP, INFERENCE, KEY, LATE, MEGATRON, PLANS, is_profiled, saying
 from .arrangement import AGAIN, FIXED, inference_needed, refused_apart, unset_of_inference
 from .packing import interleaved
@@ -122,7 +122,7 @@ ROLES_OF_FSDP = {"actor": "actor", "critic": "critic", **INFERENCE}
 """Component -> the role of which FSDP computes the gradients, or the probabilities."""
 
 
-def trained_whole(settings: Settings, root: Mapping, hints: Value | None) -> frozenset[str]:
+def trained_whole(settings: Settings, root: MapNode, hints: Value | None) -> frozenset[str]:
     """Components that FSDP trains, or with which it infers: hints of their tp ask for no multiple.
 
     Of a file with times only what trains; without ranks none that has times.

@@ -7,8 +7,7 @@ into the file changes them.
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Collection, Iterator, Sequence
-from typing import Mapping as MappingType
+from typing import Collection, Iterator, Mapping, Sequence
 
 from ....component import Component, Relation
 from ....configuration.notes import Notes
@@ -21,7 +20,7 @@ from ....placements.assignment import Run
 from ....planning.measured import Measured
 from ....planning.workload import Timed
 from ....record import dataclass
-from ....text.tree import Entry, Mapping, Value
+from ....text.tree import Entry, MapNode, Value
 from ..known import COST, INFERENCE, KEY, placed_in
 from ..modes.parts import masks
 
@@ -38,7 +37,7 @@ class Opened:
     """
 
     components: tuple[Component, ...]
-    own: MappingType[str, Sequence[Run]] = field(default_factory=dict)
+    own: Mapping[str, Sequence[Run]] = field(default_factory=dict)
     relations: tuple[Relation, ...] = ()
 
     @property
@@ -50,13 +49,13 @@ class Opened:
 MEASURED_ON = "measured_on"
 
 
-def measured_on_of(notes: Notes, root: Mapping, block: Value | None) -> tuple[Value | None, MappingType[str, int]]:
+def measured_on_of(notes: Notes, root: MapNode, block: Value | None) -> tuple[Value | None, Mapping[str, int]]:
     """The block without these keys, and component -> the count; None where nothing else is in it.
 
     One that is no count, or that is about no cost of the file, is an error.
     """
-    saying = [each for each in _hints(block) if isinstance(each.value, Mapping) and each.value.get(MEASURED_ON) is not None]
-    if not isinstance(block, Mapping) or not saying:
+    saying = [each for each in _hints(block) if isinstance(each.value, MapNode) and each.value.get(MEASURED_ON) is not None]
+    if not isinstance(block, MapNode) or not saying:
         return block, {}
     from ....text.forms import fill
     from .form import MeasuredOnForm
@@ -64,29 +63,29 @@ def measured_on_of(notes: Notes, root: Mapping, block: Value | None) -> tuple[Va
     costs, found, left = root.get(KEY), dict[str, int](), list[Entry]()
     for each in saying:
         name, hints = each.key.text, each.value
-        own = [entry for entry in hints if entry.key.text == MEASURED_ON] if isinstance(hints, Mapping) else []
-        others = [entry for entry in hints if entry not in own] if isinstance(hints, Mapping) else []
-        left += [replace(each, value=Mapping(tuple(others), hints.span))] if others else []
+        own = [entry for entry in hints if entry.key.text == MEASURED_ON] if isinstance(hints, MapNode) else []
+        others = [entry for entry in hints if entry not in own] if isinstance(hints, MapNode) else []
+        left += [replace(each, value=MapNode(tuple(others), hints.span))] if others else []
         try:
-            count = fill(MeasuredOnForm, Mapping(tuple(own), hints.span), name, f"the hints of `{name}`").measured_on
+            count = fill(MeasuredOnForm, MapNode(tuple(own), hints.span), name, f"the hints of `{name}`").measured_on
         except UnusableInput as problem:
             notes.findings += problem.findings
             continue
-        if isinstance(costs, Mapping) and costs.get(f"{name}{COST}") is not None:
+        if isinstance(costs, MapNode) and costs.get(f"{name}{COST}") is not None:
             found |= {name: count} if count is not None else {}
         else:
             message = f"`{MEASURED_ON}` of `{name}` is about a cost of it in RLinf's `{KEY}`, and this file has none"
             notes.error("PW121", name, message, own[0].value.span, "of what?", "write `seconds` by count, such as `{8: 120}`")
     kept, inner = {each.key.text: each for each in left}, block.get("components")
     changed = tuple(kept.get(each.key.text, each) for each in _hints(block))
-    whole = tuple(replace(each, value=Mapping(changed, inner.span)) if inner and each.value is inner else each for each in block)
+    whole = tuple(replace(each, value=MapNode(changed, inner.span)) if inner and each.value is inner else each for each in block)
     return without(replace(block, entries=whole), [each for each in saying if each.key.text not in kept]), found
 
 
 def _hints(block: Value | None) -> Sequence[Entry]:
     """Entries of the components of a block."""
-    inner = block.get("components") if isinstance(block, Mapping) else None
-    return inner.entries if isinstance(inner, Mapping) else ()
+    inner = block.get("components") if isinstance(block, MapNode) else None
+    return inner.entries if isinstance(inner, MapNode) else ()
 
 
 def _without(block: Value | None, names: Collection[str]) -> Value | None:
@@ -96,7 +95,7 @@ def _without(block: Value | None, names: Collection[str]) -> Value | None:
 
 
 def of_what_runs(
-    notes: Notes, settings: Settings, root: Mapping, block: Value, components: tuple[Component, ...], planned: Opened
+    notes: Notes, settings: Settings, root: MapNode, block: Value, components: tuple[Component, ...], planned: Opened
 ) -> Value | None:
     """Hints of a file with times without those of what RLinf does not start; None where nothing else is in them.
 
@@ -129,7 +128,7 @@ def with_phases_of_idle(
     from .times import is_besides
 
     found, started = {each.name: each for each in judged}, set(names)
-    for hinted in add_hints(Mapping(tuple(idle), idle[0].key.span), cluster, judged, []).components:
+    for hinted in add_hints(MapNode(tuple(idle), idle[0].key.span), cluster, judged, []).components:
         worker = found.get(INFERENCE.get(hinted.name, "")) if hinted.name not in found else None
         # Without phases what trains has its memory all the time.
         if worker and worker.phases and hinted.phases and is_besides(settings, hinted.name, started, ()):
@@ -140,8 +139,8 @@ def with_phases_of_idle(
 
 def _judged_plan(block: Value | None, components: Sequence[Component], findings: list[Finding]) -> Value | None:
     """The block without its `plan`, which is judged here as if all components had times; None if nothing else is in the block."""
-    plan = block.get("plan") if isinstance(block, Mapping) else None
-    if plan is None or not isinstance(block, Mapping):
+    plan = block.get("plan") if isinstance(block, MapNode) else None
+    if plan is None or not isinstance(block, MapNode):
         return block
     from ....hints.plan import read_plan
     from ....hints.times.usual_phases import stages_of
@@ -150,7 +149,7 @@ def _judged_plan(block: Value | None, components: Sequence[Component], findings:
     known = {"inference": Component("inference"), **{each.name: each for each in components}}
     read_plan(plan, [replace(each, timed=each.timed or some) for each in known.values()], findings, "placewright.plan")
     others = tuple(entry for entry in block if entry.key.text != "plan")
-    return Mapping(others, block.span, block.flow) if others else None
+    return MapNode(others, block.span, block.flow) if others else None
 
 
 def hinted_entries(block: Value | None) -> Iterator[tuple[str, Entry]]:

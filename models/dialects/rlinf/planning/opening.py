@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import Callable, Collection, Sequence
-from typing import Mapping as MappingType
+from typing import Callable, Collection, Mapping, Sequence
 
 from ....component import COLOCATED, UNBOUNDED, Component, Parallel, Relation
 from ....configuration.notes import Notes
@@ -27,7 +26,7 @@ from ....roles import ROLES
 from ....text.changed import with_value
 from ....text.document import Document
 from ....text.nearest import nearest
-from ....text.tree import Entry, Mapping, Scalar, Value, find, kind_of
+from ....text.tree import Entry, MapNode, Scalar, Value, find, kind_of
 from ...all_refused import Chosen, all_refused
 from ...following import following, interpolates, with_hint
 from ..known import COST, INFERENCE, KEY, PLANS, saying
@@ -59,7 +58,7 @@ def opened(
     cluster: Cluster,
     components: tuple[Component, ...],
     hints: Value | None,
-    counts: MappingType[str, int],
+    counts: Mapping[str, int],
 ) -> Opened:
     """The file as it is planned; as it is, with a warning that says why, where that cannot be.
 
@@ -109,7 +108,7 @@ def _choices(hints: Value | None, profile: Profile) -> dict[str, tuple[Parallel,
     found = dict[str, tuple[Parallel, ...]]()
     for name, entry in hinted_entries(hints):
         value = find(entry.value, "parallel")
-        if name in profile.costs and isinstance(value, Mapping):
+        if name in profile.costs and isinstance(value, MapNode):
             from ....hints.forms import ParallelForm
             from ....text.forms import fill
 
@@ -126,13 +125,13 @@ def _in_group(component: Component, cluster: Cluster, hints: Value | None) -> Co
     return replace(component, node_groups=(label,)) if known else component
 
 
-def _tell_measured_on(notes: Notes, cluster: Cluster, placed: Placed, profile: Profile, counts: MappingType[str, int]) -> None:
+def _tell_measured_on(notes: Notes, cluster: Cluster, placed: Placed, profile: Profile, counts: Mapping[str, int]) -> None:
     span = profile.span()
     if span and profile.costs.keys() - counts.keys() and (taken := measured_on(cluster, placed)[1]):
         notes.info(PLANS, KEY, taken, span, "", "give other times as `seconds`, by count, in `placewright.components`")
 
 
-def _inference(notes: Notes, settings: Settings, placed: Placed, times: MappingType[str, Timed], hints: Value | None) -> list[str]:
+def _inference(notes: Notes, settings: Settings, placed: Placed, times: Mapping[str, Timed], hints: Value | None) -> list[str]:
     """Components that infer and that the file does not place: those with times, and those of hints that are started."""
     found, hinted = [name for name in times if name not in placed], timed_names(hints)
     nowhere = unstarted(settings, {*placed, *found}, hinted)
@@ -155,7 +154,7 @@ def _unknown(notes: Notes, settings: Settings, asked: Sequence[Unchecked]) -> tu
     return asked[-1].why if asked else lacking, f"write it into this file{unread}"
 
 
-def _lost(settings: Settings, cluster: Cluster, planned: Placed, times: MappingType[str, Timed]) -> dict[str, Lost]:
+def _lost(settings: Settings, cluster: Cluster, planned: Placed, times: Mapping[str, Timed]) -> dict[str, Lost]:
     """Counts of a planned component that do not divide the prompts of a step among `reward`."""
     batch = batch_of(settings)
 
@@ -208,7 +207,7 @@ def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, pla
     """The hints, without those whose name is nearly that of a component; a finding for these, and for such keys of `profile_data`."""
     _no_map(notes, profile, KEY)
     known = [*(f"{name}{COST}" for name in dict.fromkeys((*placed, *INFERENCE))), *_BY_KEY]
-    for entry in profile if isinstance(profile, Mapping) else ():
+    for entry in profile if isinstance(profile, MapNode) else ():
         name = entry.key.text
         if name in _BY_KEY:
             _no_map(notes, entry.value, f"{KEY}.{name}")
@@ -232,20 +231,20 @@ def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, pla
 
 def _no_map(notes: Notes, value: Value | None, path: str) -> None:
     """A warning where something else stands where a map of seconds belongs: RLinf trains all the same, and nothing is planned by it."""
-    if value is None or isinstance(value, Mapping) or (isinstance(value, Scalar) and (value.is_null or "${" in value.text)):
+    if value is None or isinstance(value, MapNode) or (isinstance(value, Scalar) and (value.is_null or "${" in value.text)):
         return
     message = f"`{path}` is {kind_of(value)}, not a map of seconds: it is ignored"
     notes.warn("PW105", KEY, message, value.span, "ignored", "write a map such as `{actor_cost: 95.7, rollout_cost: 59.9}`")
 
 
-def _with_degrees(root: Mapping, degrees: MappingType[str, Parallel]) -> Mapping:
+def _with_degrees(root: MapNode, degrees: Mapping[str, Parallel]) -> MapNode:
     """The tree with these degrees, where the writer writes them."""
     for name, parallel in degrees.items():
         root = with_hint(root, name, parallel)
         path, keys = SECTIONS.get(name, ("", {}))
         section = find(root, path) if path else None
-        for degree, key in keys.items() if isinstance(section, Mapping) else ():
-            value, here = int(getattr(parallel, degree)), section.get(key) if isinstance(section, Mapping) else None
+        for degree, key in keys.items() if isinstance(section, MapNode) else ():
+            value, here = int(getattr(parallel, degree)), section.get(key) if isinstance(section, MapNode) else None
             if (isinstance(here, Scalar) and here.value != value) or (here is None and value > 1):
                 root = with_value(root, f"{path}.{key}", value)
     return root

@@ -13,8 +13,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
-from typing import Callable, Iterator, NamedTuple, Sequence
-from typing import Mapping as MappingType
+from typing import Callable, Iterator, Mapping, NamedTuple, Sequence
 
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
@@ -23,7 +22,7 @@ from ....hints.seconds.duration import duration
 from ....planning.measured import SECOND
 from ....quantity import Advised
 from ....record import dataclass
-from ....text.tree import Mapping, Scalar
+from ....text.tree import MapNode, Scalar
 from ..known import COST, KEY, MEGATRON
 from ..section import is_absent
 
@@ -42,9 +41,9 @@ class Profile:
     spans : component -> where its time stands.
     """
 
-    costs: MappingType[str, int]
-    shares: MappingType[str, MappingType[int, Fraction]]
-    spans: MappingType[str, Span]
+    costs: Mapping[str, int]
+    shares: Mapping[str, Mapping[int, Fraction]]
+    spans: Mapping[str, Span]
 
     def span(self, name: str = "") -> Span | None:
         """Where the time of a component stands, by default that of the first cost."""
@@ -54,19 +53,19 @@ class Profile:
 def read_profile(notes: Notes, settings: Settings) -> Profile:
     """The section, empty where there is none; a finding for each value that is no number of seconds."""
     section = settings.at(KEY)
-    costs, shares, spans = dict[str, int](), dict[str, MappingType[int, Fraction]](), dict[str, Span]()
-    for entry in section if isinstance(section, Mapping) else ():
+    costs, shares, spans = dict[str, int](), dict[str, Mapping[int, Fraction]](), dict[str, Span]()
+    for entry in section if isinstance(section, MapNode) else ():
         name = entry.key.text.removesuffix(COST)
         if name != entry.key.text and (cost := _seconds(notes, settings, f"{KEY}.{entry.key.text}")) is not None:
             costs[name], spans[name] = cost, entry.value.span
     for name, key in BY_ENVIRONMENTS.items():
         table = settings.at(f"{KEY}.{key}")
-        if isinstance(table, Mapping) and (rows := dict(_rows(notes, settings, key, table))):
+        if isinstance(table, MapNode) and (rows := dict(_rows(notes, settings, key, table))):
             shares[name], spans[name] = rows, table.span
     return Profile(costs, shares, spans)
 
 
-def _rows(notes: Notes, settings: Settings, key: str, table: Mapping) -> Iterator[tuple[int, Fraction]]:
+def _rows(notes: Notes, settings: Settings, key: str, table: MapNode) -> Iterator[tuple[int, Fraction]]:
     for entry in table:
         count = entry.key.text
         if not (count.isascii() and count.isdecimal() and len(count) < 10 and int(count)):
@@ -101,7 +100,7 @@ class Fitted(NamedTuple):
     explained: float
 
 
-def fitted(points: MappingType[int, Fraction]) -> Fitted | None:
+def fitted(points: Mapping[int, Fraction]) -> Fitted | None:
     """Curve that explains most, the first of equals: power, exponential, logarithm, parabola; None for a single point."""
     return _fitted(tuple(points.items()))
 
@@ -160,7 +159,7 @@ def _logarithm(xs: Sequence[int], ys: Sequence[float]) -> Curve:
     return lambda x: height + slope * (math.log(x) - mean)
 
 
-def _parabola(points: MappingType[int, Fraction]) -> Curve:
+def _parabola(points: Mapping[int, Fraction]) -> Curve:
     """Equations of least squares, solved exactly in fractions."""
     powers = [sum(Fraction(x) ** power for x in points) for power in range(5)]
     sums = [sum((value * x**power for x, value in points.items()), Fraction()) for power in range(3)]
@@ -188,7 +187,7 @@ class Row(NamedTuple):
     formula: str = MEASURED
 
 
-Table = MappingType[int, Row]
+Table = Mapping[int, Row]
 """Accelerators -> the time on them; other counts are not possible."""
 
 
@@ -241,7 +240,7 @@ def generated_table(nanoseconds: int, measured: int, engine: int, running: int, 
     return {**found, measured: Row(nanoseconds)}
 
 
-def simulated_table(profile: MappingType[int, Fraction], environments: int, total: int, even: bool) -> Table:
+def simulated_table(profile: Mapping[int, Fraction], environments: int, total: int, even: bool) -> Table:
     """Table of environments dealt out to so many processes, an accelerator each, by the measured seconds of a number of them on one.
 
     `even`: every process must have as many; else the time of the smaller share is taken. More on one accelerator than were ever

@@ -14,7 +14,7 @@ from ....configuration.notes import is_unknown
 from ....findings.span import Span
 from ....findings.wording import with_noun
 from ....text.program import Program
-from ....text.tree import Mapping, Scalar, Sequence, Value
+from ....text.tree import ListNode, MapNode, Scalar, Value
 from ...skeleton import HINTS
 from ..listed import MAPPING
 from ..programs import FOLDER, SPEC, TRAINERS, Kind
@@ -124,10 +124,10 @@ def _unread(work: Work) -> None:
 
 def _sizing(value: Value, path: str, others: Set[str]) -> Iterator[str]:
     """Paths of keys that name accelerators, nodes or processes and have a number, or a switch that is on; not in `others`, by file."""
-    if isinstance(value, Sequence):
+    if isinstance(value, ListNode):
         for index, item in enumerate(value.items):
             yield from _sizing(item, f"{path}.{index}", others)
-    for line in value if isinstance(value, Mapping) else ():
+    for line in value if isinstance(value, MapNode) else ():
         key, inner = f"{path}.{line.key.text}".lstrip("."), line.value
         if not isinstance(inner, Scalar):
             yield from _sizing(inner, key, others)

@@ -19,7 +19,7 @@ from placewright.models.machines.node_group import NODE
 from placewright.models.placements.assignment import Assignment, Run, seats
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.models.text.tree import Mapping, Scalar
+from placewright.models.text.tree import MapNode, Scalar
 
 CASES = 600
 Groups = list[tuple[str, list[int], str, list[int]]]
@@ -197,12 +197,12 @@ def test_what_is_written_is_read_back_the_same_and_nothing_else_changes(
         found = again.problem[name]
         assert list(seats(found.runs or ())) == list(seats(runs))
         section = again.source.root.get("cluster")
-        placement = section.get("component_placement") if isinstance(section, Mapping) else None
-        value = placement.get(name) if isinstance(placement, Mapping) else None
-        inner = value.get("placement") if isinstance(value, Mapping) else value
+        placement = section.get("component_placement") if isinstance(section, MapNode) else None
+        value = placement.get(name) if isinstance(placement, MapNode) else None
+        inner = value.get("placement") if isinstance(value, MapNode) else value
         assert isinstance(inner, Scalar)
         assert len(inner.text) <= least
-        assert isinstance(value, Mapping) == (found.node_groups != ("cluster",))
+        assert isinstance(value, MapNode) == (found.node_groups != ("cluster",))
     assert len(edits) == 1
     replaced = text[edits[0].span.start : edits[0].span.end]
     assert replaced in ("", "~", "null")

@@ -16,7 +16,7 @@ from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.models.text.tree import Mapping
+from placewright.models.text.tree import MapNode
 from placewright.planner.answer import Solver
 from placewright.planner.search.settle import settle
 from placewright.planner.verify import verify
@@ -125,6 +125,6 @@ def test_what_is_not_read_is_told_and_nothing_is_proved(monkeypatch: pytest.Monk
 def test_what_refers_to_a_number_follows_through_others_and_what_holds_them() -> None:
     text = "a: {b: 1, c: '${.b}', d: ['${a.c}']}\ne: ${a}\nf: ${e.b}\ng: ${not:${a.x}}\nh: ${oc.select:a.c,1}\ni: ${${j}}\nj: k\nk: 1\n"
     root = of(text, "1x1").document.root
-    assert isinstance(root, Mapping)
+    assert isinstance(root, MapNode)
     assert following_keys(root, ["a.b"]) == {"a.c", "a.d.0", "e", "f", "h", "i"}
     assert following_keys(root, ["k"]) == {"i"}
