@@ -45,7 +45,7 @@ def cluster(text: str | Path) -> Cluster | AsDeclared:
     """
     if looks_like_shorthand(str(text)):
         return read_shorthand(str(text))
-    from .models.machines.cluster_source import read_cluster
+    from .models.machines.cluster_file import read_cluster
 
     return read_cluster(text)
 

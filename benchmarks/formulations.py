@@ -13,7 +13,8 @@ from ortools.sat.python import cp_model
 from placewright.models.component import Component, Parallel
 from placewright.models.job import Job
 from placewright.models.machines.accelerators import accelerators
-from placewright.models.machines.cluster import Cluster, Node
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node import Node
 from placewright.models.machines.topology import domain, domains
 from placewright.models.problem import Problem
 from placewright.solver.compile import compile

@@ -17,7 +17,8 @@ from placewright.models.component import Component, Parallel
 from placewright.models.job import Job
 from placewright.models.locality import REPLICA, Keep
 from placewright.models.machines.accelerators import accelerators
-from placewright.models.machines.cluster import Cluster, Node
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node import Node
 from placewright.models.problem import Problem
 from placewright.solver.searching.search import solve
 from placing.counts import Counts, counts_of, faults, price

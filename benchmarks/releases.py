@@ -18,7 +18,8 @@ from typing import Iterable, Iterator
 import yaml
 from frameworks.files import Input, inputs
 from placewright.models.composition import Composer
-from placewright.models.dialects.load import dialect_named, load_all, load_settings
+from placewright.models.dialects.load import load_all, load_settings
+from placewright.models.dialects.recognition import dialect_named
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.shorthand import AsDeclared
 from placewright.models.releases.release import read_releases

@@ -58,7 +58,7 @@ def explain(
         return _codes(codes, form)
     from ..models.composition import Composer
     from ..models.dialects.load import load
-    from ..models.resolving.resolve import with_models
+    from ..models.resolving import with_models
 
     composer = Composer(roots, settings, allowed, frameworks)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..models.dialects.load import dialect_named
+from ..models.dialects.recognition import dialect_named
 from ..models.dialects.released import FRAMEWORKS
 from ..models.releases.release import read_releases
 

@@ -10,7 +10,7 @@ import click
 
 from ..models.dialects.load import load
 from ..models.findings.finding import Finding, Severity, UnusableInput
-from ..models.resolving.resolve import with_models
+from ..models.resolving import with_models
 from ..report.terminal import escape, wants_colour
 from .asking.further import Further, further_options
 from .asking.options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option, said_as_json

@@ -10,7 +10,7 @@ import click
 from ..models.dialects.load import load_all, load_settings
 from ..models.findings.finding import Finding, UnusableInput
 from ..models.report import UNUSABLE, Report, exit_code
-from ..models.resolving.resolve import with_models
+from ..models.resolving import with_models
 from ..planner.verify import verify as verdict_on
 from ..report.terminal import wants_colour
 from .asking.inputs import Inputs

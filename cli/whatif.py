@@ -11,7 +11,7 @@ import click
 from ..models.answer import IMPOSSIBLE, UNDECIDED
 from ..models.dialects.load import load
 from ..models.findings.finding import UnusableInput
-from ..models.resolving.resolve import with_models
+from ..models.resolving import with_models
 from ..report.terminal import wants_colour
 from .asking.options import (
     cluster_option,

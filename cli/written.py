@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Iterator, Mapping
 
-from ..models.dialects.load import dialect_named
+from ..models.dialects.recognition import dialect_named
 from ..models.findings.finding import Finding, Severity, UnusableInput, error, warning
 from ..models.findings.span import Edit, apply_edits
 
@@ -41,7 +41,7 @@ def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Findin
 
 def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Parallel]) -> Iterator[Finding]:
     """Times that mean something else once the plan is in the file, as what was measured can depend on the ranks that it has."""
-    from ..models.times.times_with import times_with
+    from ..models.times import times_with
 
     before, now = (times_with(its.problem.job, degrees) if its.problem else {} for its in (reading, after))
     from ..solver.wording import listed

@@ -8,15 +8,14 @@ from typing import Mapping, Sequence
 
 from .counts import Counts, holds, in_both
 from .estimate import Estimate
-from .findings.fix import Fix
+from .findings.finding import Fix
 from .findings.span import Span
 from .locality import Keep, Pin, Spread
 from .machines.node_group import CLUSTER_LABEL
 from .on_size import OnSize
 from .parallel import UNDIVIDED
 from .parallel import Parallel as Parallel
-from .placements.assignment import Run
-from .placements.run import repeats_of
+from .placements.run import Run, repeats_of
 from .planning.workload import Timed
 from .record import dataclass
 

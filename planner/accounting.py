@@ -13,7 +13,7 @@ from ..models.planning.question import Question, Task
 from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.record import dataclass
-from ..models.times.of_ties import as_asked
+from ..models.tied_degrees import as_asked
 from ..solver.sandbox.interrupts import was_heard
 from ..solver.wording import listed
 from .assumptions import assumed, bases, emptied

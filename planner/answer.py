@@ -139,7 +139,7 @@ def _with_traffic(problem: Problem, workload: Workload, place: Solve) -> Answer:
 
 def _with_degrees(plan: Plan, design: Design, problem: Problem) -> Plan:
     """The plan names the degrees that were chosen where a choice was left."""
-    from ..models.planning.idle import Idle
+    from ..models.planning.option import Idle
 
     idle = design.not_started(Idle(problem.job.planning.ways)) & problem.job.planning.tied.keys()  # which have the degrees of others
     chosen = {name: design.options[name].parallel for name in _left_open(problem) if name in design.options and name not in idle}

@@ -12,8 +12,8 @@ from ..models.machines.node_group import ACCELERATOR
 from ..models.memory.bill import DECLARED, KEPT, WORKS, BlockBill
 from ..models.parallel import DEGREES, Parallel
 from ..models.planning.design import Design
-from ..models.planning.kind import NO_KIND, Kind
 from ..models.planning.measured import LINEAR, Measured
+from ..models.planning.option import NO_KIND, Kind
 from ..models.planning.question import Question
 from ..models.planning.workload import SECONDS, Timed
 from ..models.problem import Problem

@@ -18,8 +18,8 @@ from ..models.planning.question import Question
 from ..models.planning.workload import Workload
 from ..models.problem import AMOUNT, Problem
 from ..models.quantity import write_estimate, write_memory
-from ..models.times.of_ties import as_chosen
-from ..models.times.of_ties import as_written as as_written_degrees
+from ..models.tied_degrees import as_chosen
+from ..models.tied_degrees import as_written as as_written_degrees
 from ..solver.wording import listed
 from .assumptions import bases
 from .benders import as_written

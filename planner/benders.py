@@ -15,8 +15,9 @@ from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Component
 from ..models.findings.finding import Finding
 from ..models.machines.node_group import ACCELERATOR, CLUSTER_LABEL
-from ..models.placements.assignment import Run, seats
+from ..models.placements.assignment import seats
 from ..models.placements.plan import Plan
+from ..models.placements.run import Run
 from ..models.planning.design import Design
 from ..models.planning.limits import Barred
 from ..models.planning.option import Option
@@ -38,8 +39,8 @@ from .placing.lying_over import all_held
 from .placing.placing import placing
 from .problem import asked
 from .refusing import Refused
-from .search.found import Found, Price
-from .search.search import Searched, search
+from .search.found import Found, Price, Searched
+from .search.search import search
 from .search.settle import Settle
 from .traffic import Traffic
 from .unplaced import over_budget, refusal

@@ -12,8 +12,8 @@ from ..models.memory.bill import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WO
 from ..models.memory.estimated import SLACK
 from ..models.placements.assignment import Assignment
 from ..models.planning.design import Block, Design
-from ..models.planning.kind import NO_KIND
 from ..models.planning.measured import SECOND
+from ..models.planning.option import NO_KIND
 from ..models.planning.planned import Priced
 from ..models.planning.question import Question
 from ..models.planning.workload import SECONDS

@@ -12,7 +12,7 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 
 if TYPE_CHECKING:
-    from ..models.memory.term import Estimated
+    from ..models.memory.terms import Estimated
 
 
 @dataclass(frozen=True, slots=True)

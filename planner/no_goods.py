@@ -11,8 +11,8 @@ from ..models.on_size import OnSize
 from ..models.part import among
 from ..models.planning.barring import inside_of
 from ..models.planning.design import Design
-from ..models.planning.kind import NO_KIND
 from ..models.planning.limits import Barred, Use
+from ..models.planning.option import NO_KIND
 from ..models.planning.question import Question
 from ..models.problem import Problem
 from ..models.record import dataclass

@@ -14,7 +14,7 @@ from ..models.planning.question import Question
 from ..models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
-from ..models.times.of_ties import as_asked, as_chosen
+from ..models.tied_degrees import as_asked, as_chosen
 from ..solver.model.permission import SearchNeeded, no_search
 from ..solver.sandbox.interrupts import was_heard
 from .benders import ALTERNATIVES, Placed, Rounds, at_stake, fitting, trial

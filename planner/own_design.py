@@ -9,13 +9,12 @@ from typing import Collection, Iterator, Mapping, NamedTuple, Sequence
 from ..models.component import Component
 from ..models.findings.wording import are, with_noun
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory.shards import not_whole, whole_groups
+from ..models.memory.work import not_whole, whole_groups
 from ..models.parallel import Parallel
 from ..models.placements.assignment import Assignment
 from ..models.placements.run import Run
 from ..models.planning.design import Block, Design
-from ..models.planning.kind import NO_KIND
-from ..models.planning.option import Option
+from ..models.planning.option import NO_KIND, Option
 from ..models.planning.question import Question
 from ..models.problem import Problem
 from ..solver.rules.amounts.all_placed import asked_for

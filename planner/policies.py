@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.memory.bill import BlockBill
 from ..models.placements.assignment import Assignment
-from ..models.planning.kind import NO_KIND
+from ..models.planning.option import NO_KIND
 from ..models.planning.planned import Planned, Priced
 from ..models.planning.question import Question
 from ..models.planning.workload import SECONDS, Workload

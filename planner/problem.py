@@ -10,16 +10,13 @@ from ..models.component import COLOCATED, RANK_ALIGNED, SUBSET, ZERO_COPY, Compo
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import domain
 from ..models.parallel import Parallel
-from ..models.planning.crossing import Crossed, Crossing, Flow
-from ..models.planning.kind import NO_KIND, Kind
-from ..models.planning.limits import Barred, Use
-from ..models.planning.option import Option
+from ..models.planning.limits import Barred, Crossed, Crossing, Flow, Shared, Use
+from ..models.planning.option import NO_KIND, Kind, Option
 from ..models.planning.question import Question, Task
-from ..models.planning.shared import Shared
 from ..models.planning.way import Way
 from ..models.planning.workload import RLINF, RLINF_EMBODIED, Budget, Timed, Workload
 from ..models.problem import Problem
-from ..models.times.ordered import ordered
+from ..models.task_order import ordered
 from .profile import Ample, options, undominated
 from .recent import But, recent
 from .related import Pairs, hold, related

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
 
 from ..models.component import UNBOUNDED, Component
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory.shards import whole_groups
+from ..models.memory.work import whole_groups
 from ..models.parallel import Parallel
 from ..models.planning.barring import meets
-from ..models.planning.kind import NO_KIND, Kind
 from ..models.planning.limits import Barred
-from ..models.planning.option import Option
+from ..models.planning.option import NO_KIND, Kind, Option
 from ..models.planning.way import Shape
 from ..models.planning.workload import Timed
 from ..models.problem import Problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Iterator, Sequence
 
-from ..models.dialects.load import dialect_named
+from ..models.dialects.recognition import dialect_named
 from ..models.findings.finding import Finding, Severity, UnusableInput
 from ..models.findings.span import apply_edits
 from ..models.placements.plan import Plan

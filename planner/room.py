@@ -11,9 +11,8 @@ from ..models.locality import WHOLE
 from ..models.machines.node import Node
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import LEVELS, NODE_LEVEL, domain
-from ..models.planning.kind import AND, Kind
 from ..models.planning.limits import Area
-from ..models.planning.option import Option
+from ..models.planning.option import AND, Kind, Option
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.scope import let_over_nodes

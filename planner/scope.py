@@ -10,7 +10,7 @@ from typing import Collection, Iterable, Iterator, Mapping, Sequence
 from ..models.component import SUBSET, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
-from ..models.planning.kind import Kind
+from ..models.planning.option import Kind
 from ..models.planning.question import Question
 from ..models.planning.workload import RLINF, Workload
 from ..models.problem import Problem

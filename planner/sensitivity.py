@@ -1,4 +1,8 @@
-"""Sensitivity of a plan to the times of one component, at seven factors."""
+"""Sensitivity of a plan to the times of one component, at seven factors.
+
+The times of one component are multiplied by each of a few factors, the nearest to 1 first. Where
+the proof of the plan does not show that the plan holds there, the question is searched again.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,8 @@ from .costs.cost_model import iteration, segment_times
 from .memory import without_estimates
 from .no_goods import ruled_out
 from .problem import asked
-from .search.search import Price, search
+from .search.found import Price
+from .search.search import search
 
 SEARCHES = 200
 """Searches at most, of all components together."""

@@ -12,7 +12,7 @@ from ..models.planning.question import Question
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
-from ..models.times.of_ties import each_choice
+from ..models.tied_degrees import each_choice
 from ..solver.sandbox.interrupts import was_heard
 from ..solver.wording import listed
 from .benders import ALTERNATIVES

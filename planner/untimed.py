@@ -12,14 +12,13 @@ from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
 from ..models.placements.plan import OPTIMAL
 from ..models.planning.design import Block, Design
-from ..models.planning.kind import NO_KIND
-from ..models.planning.option import Option
+from ..models.planning.option import NO_KIND, Option
 from ..models.planning.planned import Planned
 from ..models.planning.question import Question
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
-from ..models.times.of_ties import each_choice
+from ..models.tied_degrees import each_choice
 from ..solver.sandbox.interrupts import was_heard
 from .placing.placing import placing
 from .problem import asked

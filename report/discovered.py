@@ -12,7 +12,7 @@ from ..models.machines.node import Node
 from ..models.machines.topology import LEVELS
 from ..models.quantity import write_memory
 from ..models.ranks import merge, write_ranks
-from ..models.text.dump import to_yaml
+from ..models.text.edit import to_yaml
 from .json import SCHEMA, finding_to_data
 from .table import table
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from string import ascii_lowercase, ascii_uppercase
 from typing import Sequence
 
-from ..models.machines.cluster import Node
+from ..models.machines.node import Node
 from ..models.machines.node_group import ACCELERATOR, NODE
 from ..models.placements.plan import Plan
 from ..models.ranks import merge, write_ranks

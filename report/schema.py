@@ -120,7 +120,7 @@ def _form(kind: str) -> type[Form]:
         from ..models.dialects.rlinf.planning.form import RLinfFileForm
 
         return RLinfFileForm
-    from ..models.hints.block_form import FileForm
+    from ..models.hints.block import FileForm
 
     return FileForm
 

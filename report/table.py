@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Sequence
 
 from ..models.machines.node_group import CLUSTER_LABEL, Stretch
-from ..models.placements.assignment import Run, repeats_of
 from ..models.placements.placement import Placement
 from ..models.placements.plan import Plan
+from ..models.placements.run import Run, repeats_of
 from ..models.ranks import merge, write_ranks
 from .terminal import cells, escape
 

@@ -7,7 +7,8 @@ from typing import Any, Iterable
 from ..models.problem import Problem
 from .cuts import CUTS
 from .cuts.cut import Cut
-from .model.variables import Amount, Variables
+from .model.amount import Amount
+from .model.variables import Variables
 from .objectives.once import once
 from .objectives.term import Tightened
 from .objectives.tiers import Tier, tiers

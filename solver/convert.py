@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ..models.conversion.differences import differences
-from ..models.conversion.losses import LOSS, dropped, moved, refusal, unsaid_settings, unsaid_times
+from ..models.conversion.losses import LOSS, differences, dropped, moved, refusal, unsaid_settings, unsaid_times
 from ..models.converted import EXACT, LOSSY, REFUSED, UNUSABLE, Converted
 from ..models.dialects.dialect import Rendering
-from ..models.dialects.load import dialect_named, read
+from ..models.dialects.load import read
+from ..models.dialects.recognition import dialect_named
 from ..models.findings.finding import Finding, Severity, UnusableInput, error
 from ..models.level import PLACEMENT
 from ..models.problem import Problem

@@ -8,8 +8,8 @@ from ..models.answer import UNDECIDED, Answer, Solve
 from ..models.findings.finding import error
 from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
-from ..models.placements.in_turn import in_turn
 from ..models.placements.plan import Plan
+from ..models.placements.sound import in_turn
 from ..models.problem import Problem
 from .wording import listed
 

@@ -8,8 +8,7 @@ from typing import Iterator, Mapping
 from ..models.component import Component
 from ..models.findings.span import Edit
 from ..models.machines.node_group import NODE
-from ..models.notation.mapping import runs_of
-from ..models.notation.placement_text import Pair
+from ..models.notation.placement_text import Pair, runs_of
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 from ..models.record import dataclass

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Iterable, Iterator, Mapping, TypeVar
 
-from ..models.machines.cluster import Cluster, Node
+from ..models.machines.cluster import Cluster
+from ..models.machines.node import Node
 from ..models.machines.node_group import NODE
 from ..models.machines.topology import NODE_LEVEL, domain
 from ..models.placements.assignment import Assignment

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Container, Iterable, Iterator, Sequence
 
-from ..models.findings.causes import by_cause, first_causes
-from ..models.findings.edits import go_together, of_one_use
+from ..models.findings.causes import by_cause, first_causes, go_together, of_one_use
 from ..models.findings.finding import Finding, Severity
 from ..models.findings.span import Span
 from ..models.part import explicit

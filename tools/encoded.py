@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Iterable, Mapping
 
 from ..models.releases.configurations import Configurations, change
-from ..models.releases.runs import REMOVED, Releases, same
+from ..models.releases.release import REMOVED, Releases, same
 from .flattened import Flat
 
 Column = dict[int, Flat]

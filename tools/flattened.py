@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any, Collection, Iterator, Sequence
 
 from ..models.composition import Composer
-from ..models.composition.library import Library, part_of
-from ..models.composition.search_path import SearchPath
-from ..models.composition.searched import searched
+from ..models.composition.places import Library, SearchPath, part_of, searched
 from ..models.composition.walk import Walk
 from ..models.findings.finding import Severity, UnusableInput
-from ..models.releases.runs import UNSAID
+from ..models.releases.release import UNSAID
 from ..models.text.environment import Environment
 from ..models.text.source import Source
 from ..models.text.tree import MapNode, Scalar, Value, find

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any, Sequence
 
 from ..models.releases.configurations import Configurations
-from ..models.releases.runs import Releases
+from ..models.releases.release import Releases
 from .encoded import Column, decoded, encoded, written
 from .flattened import Flat, configurations
 

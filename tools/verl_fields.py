@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Sequence
 
-from ..models.releases.runs import Releases
+from ..models.releases.release import Releases
 
 FACTS = Path(__file__).parents[1] / "models" / "dialects" / "verl" / "facts"
 PATTERNS = ("verl/base_config.py", "verl/workers/config/*.py", "verl/trainer/config/*.py", "verl/utils/profiler/config.py")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from placewright.models.parallel import UNDIVIDED
-from placewright.models.planning.kind import Kind
-from placewright.models.planning.option import Option
+from placewright.models.planning.option import Kind, Option
 from placewright.models.planning.question import Edge, Question, Task
 
 from auto.cases import Case

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Callable, Iterator, Sequence
 
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import launch
 from placewright.runtime.port.ray_compat import actor_names, free_resources, need_ray

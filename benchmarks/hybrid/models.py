@@ -11,8 +11,7 @@ import random
 from typing import Iterator, Sequence
 
 from placewright.models.parallel import Parallel
-from placewright.models.planning.kind import Kind
-from placewright.models.planning.option import Option
+from placewright.models.planning.option import Kind, Option
 from placewright.models.planning.question import Question, Task
 from placewright.models.planning.workload import PHASES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Iterator, Mapping
 
 from placewright.models.component import Component
-from placewright.models.machines.cluster import Node
+from placewright.models.machines.node import Node
 from placewright.models.placements.assignment import Assignment
 from placewright.models.problem import Problem
 

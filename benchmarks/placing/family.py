@@ -16,7 +16,8 @@ from placewright.models.job import Job
 from placewright.models.link import Link
 from placewright.models.locality import REPLICA, Keep, Spread
 from placewright.models.machines.accelerators import accelerators
-from placewright.models.machines.cluster import Cluster, Hardware, Node
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node import Hardware, Node
 from placewright.models.machines.node_group import ACCELERATOR, NodeGroup
 from placewright.models.problem import Problem
 

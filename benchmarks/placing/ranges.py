@@ -14,7 +14,8 @@ from placewright.models.component import COLOCATED, DISJOINT, IN_ORDER, ZERO_COP
 from placewright.models.job import Job
 from placewright.models.link import Link
 from placewright.models.machines.accelerators import accelerators
-from placewright.models.machines.cluster import Cluster, Node
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node import Node
 from placewright.models.problem import Problem
 
 EACH = 8

@@ -14,8 +14,9 @@ import time
 from typing import Any, Callable
 
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.run import Run
 from placewright.runtime.port.connection import Connection
 from placewright.runtime.port.on_ray import RayPort
 from placewright.runtime.world.inventory import inventory

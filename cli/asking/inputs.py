@@ -6,7 +6,7 @@ import os
 from functools import cached_property
 from typing import Callable, Iterator, Sequence, Union
 
-from ...models.dialects.load import DIALECTS, dialect_named, is_meant_for
+from ...models.dialects.recognition import DIALECTS, dialect_named, is_meant_for
 from ...models.findings.finding import UnusableInput, error
 from ...models.reading import Reading
 from ...models.record import dataclass

@@ -49,7 +49,7 @@ def read_machines(text: str) -> Cluster | AsDeclared:
 
     if looks_like_shorthand(text):
         return read_shorthand(text)
-    from ...models.machines.cluster_source import read_cluster
+    from ...models.machines.cluster_file import read_cluster
 
     return read_cluster(text)
 
@@ -118,7 +118,7 @@ def model_option(verb: Verb) -> Verb:
         card = None
         try:
             if model_config is not None:
-                from ...models.model_cards.of_file import read_model_config
+                from ...models.model_cards.card import read_model_config
 
                 card = read_model_config(model_config)
         except UnusableInput as problem:

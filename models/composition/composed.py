@@ -1,4 +1,7 @@
-"""From a main file to the whole configuration: its `defaults` followed, its parts merged, what a command sets applied."""
+"""Whole configuration of a main file: its defaults merged, its settings made.
+
+Source: OmegaConf, omegaconf/basecontainer.py (_map_merge).
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,14 @@ from dataclasses import replace
 from typing import Sequence
 
 from ..findings.finding import Finding, Unchecked, error
-from ..text.document import Document
+from ..text.document import Document, Kind, Setting
 from ..text.environment import Environment
 from ..text.interpolation import Interpolator
 from ..text.source import Source
 from ..text.tree import MapNode, Scalar, Value, find, kind_of
 from .group_settings import GroupSettings
-from .library import Library, Part, part_of
 from .merge import Path, Unmergeable, doubted, embedded, merged
-from .search_path import SearchPath
-from .searched import Added, searched
-from .setting_text import Kind, Setting
+from .places import Added, Library, Part, SearchPath, part_of, searched
 from .settings import Refused, Settings, applied
 from .walk import Gap, Step, Walk
 

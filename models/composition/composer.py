@@ -11,11 +11,10 @@ from ..text.document import Document
 from ..text.environment import Environment
 from ..text.source import Source
 from ..text.tree import MapNode
-from .library import Library
-from .searched import Added
+from .places import Added, Library
 
 if TYPE_CHECKING:
-    from .setting_text import Setting
+    from ..text.document import Setting
     from .settings import Settings
 
 _OF_HYDRA = ("defaults", "hydra")

@@ -10,11 +10,10 @@ from typing import Sequence
 
 from ..findings.finding import Finding, error
 from ..record import dataclass
+from ..text.document import Kind, Setting
 from ..text.tree import ListNode, MapNode, Scalar, Value, kind_of
-from .choices import Choice, Choices, Option
-from .entry import Entry
-from .search_path import SearchPath
-from .setting_text import Kind, Setting
+from .defaults import Choice, Choices, Entry, Option
+from .places import SearchPath
 
 
 @dataclass

@@ -1,7 +1,4 @@
-"""Two trees as one: maps merge key by key, everything else replaces what was there; every value keeps its span.
-
-Source: OmegaConf, omegaconf/basecontainer.py (_map_merge).
-"""
+"""Trees merged: maps key by key, everything else replaces what was there."""
 
 from __future__ import annotations
 

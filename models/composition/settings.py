@@ -12,11 +12,12 @@ from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from ..findings.wording import with_noun
 from ..record import dataclass
+from ..text.document import Kind, Setting
 from ..text.nearest import closest
 from ..text.source import Source
 from ..text.tree import Entry, ListNode, MapNode, Scalar, Value, find, kind_of, plain
 from .merge import Follow, Path, Unmergeable, merged
-from .setting_text import Kind, Setting, read_setting
+from .setting import read_setting
 
 NAME = "--set"
 """The name of the text that all settings stand in, a line each."""

@@ -16,11 +16,8 @@ from ..findings.span import Span
 from ..record import dataclass
 from ..text.source import MAX_BYTES, Source
 from ..text.unresolved import MANDATORY
-from .choices import Choices
-from .entry import SELF, Entry, word
-from .library import Library, Part
-from .node import Node
-from .search_path import Located, Refused, SearchPath
+from .defaults import SELF, Choices, Entry, Node, word
+from .places import Library, Located, Part, Refused, SearchPath
 
 MAX_PARTS = 200
 MAX_LEVELS = 32

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..findings.edits import go_together
+from ..findings.causes import go_together
 from ..findings.span import Edit, Span, apply_edits
-from ..text.reshape import with_entry, without_entry
+from ..text.edit import with_entry, without_entry
 from ..text.tree import Entry, MapNode, Scalar, Value
 from .found import Found, is_inside
 

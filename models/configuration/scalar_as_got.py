@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..findings.span import Edit, Span
 from ..record import dataclass
-from ..text.scalar_text import in_flow_map, plain_or_quoted
+from ..text.edit import in_flow_map, plain_or_quoted
 from ..text.tree import Scalar
 
 

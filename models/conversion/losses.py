@@ -1,15 +1,134 @@
-"""What a conversion drops or says otherwise (PW605), and what it cannot do at all (PW606)."""
+"""Losses of a conversion: processes compared one by one, and what is dropped or refused."""
 
 from __future__ import annotations
 
 import re
-from typing import Iterator
+from typing import Iterator, Mapping, Sequence
 
-from ..component import IN_ORDER, KEYS, NOT_FEWER, SUBSET, Relation
+from ..component import IN_ORDER, KEYS, NOT_FEWER, SUBSET, Component, Parallel, Relation
 from ..findings.finding import Finding, Severity, error, warning
-from ..findings.wording import are
+from ..findings.wording import are, with_noun
+from ..machines.node_group import NODE
+from ..memory.work import are_whole
+from ..placements.assignment import seats
+from ..placements.run import Run
 from ..problem import Problem
+from ..record import dataclass
 from ..text.tree import MapNode, Scalar, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is otherwise in the second problem; `moves` where a process is or may be somewhere else because of it."""
+
+    component: str
+    what: str
+    moves: bool
+
+
+def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[Difference]:
+    """Everything that differs; `names` says what the components of the first are called in the second."""
+    there = {component.name: component for component in after.components}
+    for component in before.components:
+        name = names.get(component.name, component.name)
+        if name not in there:
+            yield Difference(component.name, "is missing", True)
+        else:
+            yield from _of(before, component, after, there[name])
+    called = {names.get(component.name, component.name) for component in before.components}
+    for name in there.keys() - called:
+        yield Difference(name, "is new", True)
+    hinted = {component.name for component in before.hinted}
+    demanded = {(relation.kind, relation.components, relation.level) for relation in after.job.relations}
+    for relation in before.job.relations:
+        same = relation.kind, tuple(names.get(name, name) for name in relation.components), relation.level
+        if hinted.intersection(relation.components) and same not in demanded:
+            yield Difference("+".join(relation.components), f"are not demanded to be {relation.kind}", True)
+    yield from _between(before, after, names)
+    dealt = {(share.component, share.amount, share.multiple) for share in after.shares}
+    for share in before.shares:
+        if share.component in hinted and (names.get(share.component, share.component), share.amount, share.multiple) not in dealt:
+            yield Difference(share.component, f"does not get an equal share of {share.said}", True)
+
+
+def _between(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[Difference]:
+    """What components send to each other, and how that is weighed; what is only estimated is estimated again."""
+    sent = {(link.source, link.target): link for link in after.job.links}
+    for link in before.job.links:
+        same = sent.get((names.get(link.source, link.source), names.get(link.target, link.target)))
+        amounts = (same.weights, same.stream, same.ratio) if same else ()
+        if not link.estimate and amounts != (link.weights, link.stream, link.ratio):
+            yield Difference(f"{link.source}+{link.target}", "are not linked as they were", bool(before.hinted))
+    if before.job.preference != after.job.preference:
+        yield Difference("", "the objective is another", bool(before.hinted))
+
+
+def _of(before: Problem, component: Component, after: Problem, other: Component) -> Iterator[Difference]:
+    name = component.name
+    if component.runs is not None and other.runs is not None:
+        if component.runs != other.runs:
+            if rank := _moved(component.runs, other.runs):
+                yield Difference(name, rank, True)
+            elif _labels(component.runs) != _labels(other.runs):
+                yield Difference(name, "is in other node groups", False)
+    elif component.runs is not None or other.runs is not None:
+        yield Difference(name, "has ranks that are given in one of the two only", True)
+    else:
+        yield from _hints(before, component, after, other)
+    yield from _where(before, component, after, other)
+    if component.backend and other.backend and component.backend != other.backend:
+        yield Difference(name, f"is trained by {other.backend}, not {component.backend}", False)
+    on_nodes = before.kind(component) == NODE
+    for what in ("phases",) if on_nodes else ("memory", "phases", "accelerator_model"):
+        if getattr(component, what) != getattr(other, what):
+            yield Difference(name, f"has another {what.replace('_', ' ').removesuffix('s')}", False)
+    if not on_nodes and _choices(before, component) != _choices(after, other):
+        yield Difference(name, "has other parallel degrees", component.runs is None)
+
+
+def _where(before: Problem, component: Component, after: Problem, other: Component) -> Iterator[Difference]:
+    """What is demanded of the topology and of the memory of nodes."""
+    for what in ("keep", "spread", "pins", "excluded", "offloaded", "host_memory", "estimate"):
+        if getattr(component, what) != getattr(other, what):
+            yield Difference(component.name, f"has another {what.replace('_', ' ')}", component.runs is None)
+    if component.runs is None and component.divided_among != other.divided_among and not are_whole(component):
+        yield Difference(component.name, "need not have whole groups of shards", True)
+    estimated = component.name in before.job.estimated or other.name in after.job.estimated
+    if component.traffic != other.traffic and not estimated:
+        yield Difference(component.name, "has other traffic", component.runs is None)
+
+
+def _hints(before: Problem, component: Component, after: Problem, other: Component) -> Iterator[Difference]:
+    """What a search would be told otherwise."""
+    if _members(before, component) != _members(after, other):
+        yield Difference(component.name, "may use other nodes", True)
+    if component.counts != other.counts:
+        yield Difference(component.name, "has other counts to choose from", True)
+    for what in ("least", "most", "per_process", "contiguous", "stride", "accelerator_model"):
+        if getattr(component, what) != getattr(other, what):
+            yield Difference(component.name, f"has another {what.replace('_', ' ')}", True)
+
+
+def _members(problem: Problem, component: Component) -> tuple[frozenset[int], str]:
+    return problem.cluster.members(component.node_groups), problem.kind(component)
+
+
+def _choices(problem: Problem, component: Component) -> tuple[Parallel, ...]:
+    return tuple(problem.job.choices.get(component.name, (component.parallel,)))
+
+
+def _moved(before: Sequence[Run], after: Sequence[Run]) -> str:
+    """What differs in the first process that is elsewhere; "" if all are where they were."""
+    mine, theirs = ([(rank, [(seat, kind) for seat, kind, _ in its]) for rank, its in seats(runs)] for runs in (before, after))
+    for (rank, one), (_, other) in zip(mine, theirs):
+        if one != other:
+            return f"has process {rank} elsewhere"
+    return f"has {with_noun(len(theirs), 'process')}, not {len(mine)}" if len(mine) != len(theirs) else ""
+
+
+def _labels(runs: Sequence[Run]) -> list[list[str]]:
+    return [list(dict.fromkeys(label for _, _, label in its)) for _, its in seats(runs)]
+
 
 LOSS, REFUSAL = "PW605", "PW606"
 ENGINES = frozenset({"vllm", "sglang", "trtllm", "hf", "huggingface"})

@@ -11,9 +11,9 @@ from ..machines.node import Node
 from ..machines.node_group import NODE, EnvConfig, NodeGroup
 from ..machines.nodes import Alike, Nodes
 from ..machines.shorthand import read_shorthand
+from ..text.source import read_yaml
 from ..text.tree import plain
-from ..text.yaml_reader import read_yaml
-from .ranks import ranks_to_data
+from .hints import ranks_to_data
 
 
 def shorthand_of(cluster: Cluster) -> str | None:

@@ -14,12 +14,11 @@ from ..component import Component, Parallel
 from ..findings.finding import Finding
 from ..job import Job
 from ..parallel import DEGREES
-from ..planning.followed import FIELDS, Changed, Followed
+from ..planning.spec import FIELDS, Changed, Followed
 from ..planning.way import Shape, Way
 from ..planning.workload import Workload
-from ..text.changed import number, with_value
-from ..text.tree import MapNode, Value, find, leaves
-from ..times.times_with import shortest
+from ..text.tree import MapNode, Value, find, leaves, number, with_value
+from ..times import shortest
 from .all_refused import Chosen, JobWith, none_left
 
 MOST_READ = 256
@@ -37,8 +36,8 @@ def interpolates(root: Value) -> bool:
 
 def with_hint(root: MapNode, name: str, parallel: Parallel) -> MapNode:
     """The tree in which the hints of a component, if they say degrees, say these."""
+    from ..hints.amount import KEY
     from ..hints.block import COMPONENTS, NAME
-    from ..hints.degrees import KEY
 
     hints = find(root, f"{NAME}.{COMPONENTS}.{name}")
     mine = hints.get(KEY) if isinstance(hints, MapNode) else None

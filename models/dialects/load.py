@@ -16,7 +16,7 @@ from ..machines.cluster import Cluster
 from ..machines.shorthand import AsDeclared
 from ..reading import Reading
 from ..record import dataclass
-from ..resolving.resolve import with_models
+from ..resolving import with_models
 from ..text.document import Document
 from ..text.source import Source
 from ..text.tree import MapNode

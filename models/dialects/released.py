@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 
 from ..findings.finding import Finding, UnusableInput, error, warning
-from ..releases.beside import beside
 from ..releases.choice import Choice, newest, stated
-from ..releases.evidence import by_keys, installed, ranges_from
+from ..releases.evidence import beside, by_keys, installed, ranges_from
 from ..releases.release import Range, Release, read_releases
 from ..text.document import Document
 from ..text.nearest import nearest

@@ -9,6 +9,7 @@ from ..component import Component, Relation
 from ..configuration.notes import Notes
 from ..configuration.settings import Settings
 from ..derivation import Derivation
+from ..level import TRAINING
 from ..machines.cluster import Cluster
 from ..machines.shorthand import AsDeclared
 from ..problem import Problem
@@ -17,7 +18,6 @@ from ..said import Said
 from ..text.document import Document
 from ..text.interpolation import Interpolator
 from ..text.tree import MapNode, Value
-from .dialect import TRAINING
 
 HINTS = "placewright"
 """Top-level key of the hints in a framework's own file."""

@@ -1,4 +1,4 @@
-"""What is wrong, or worth knowing: a Finding. And what could not be checked: an Unchecked."""
+"""Finding: what is wrong or worth knowing, and what would mend it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,18 @@ from typing import Iterable
 
 from ..record import dataclass
 from .span import Edit, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that was itself verified. `edit` is None where the text that it changes stands elsewhere.
+
+    `notes` are what the dialect knows of the cause, such as which number is the framework's default.
+    """
+
+    help: str
+    edit: Edit | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Severity(str, Enum):

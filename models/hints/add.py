@@ -11,7 +11,7 @@ from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE
 from ..parallel import UNDIVIDED
 from ..roles import ROLES
-from ..text.forms import fill
+from ..text.form import fill
 from ..text.tree import MapNode, Value, find, kind_of, leaves
 from ..text.unresolved import UNRESOLVED
 from .amount import amount
@@ -19,10 +19,7 @@ from .consistent import consistent
 from .estimate import unlikely
 from .forms import ComponentForm
 from .listed import never
-from .times.by_model import by_model, misspelt_models
-from .times.phases import misspelt_phases
-from .times.timed import contradicted, countless, example, timed
-from .times.uncounted import uncounted
+from .times import by_model, contradicted, countless, example, misspelt_models, misspelt_phases, timed, uncounted
 from .where import relations_of, where
 
 MAX_CHOICES = 64

@@ -1,16 +1,59 @@
-"""How much a component asks for, from accelerators, processes or both."""
+"""Amount that a component asks for: counts, ranges, lists, whole replicas."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import NamedTuple, Sequence
 
-from ..component import UNBOUNDED
+from ..component import UNBOUNDED, Component, Parallel
 from ..counts import Counts, in_both, is_one_range, times, write_counts
 from ..findings.finding import UnusableInput, error
-from ..findings.span import Span
-from ..findings.wording import do, with_noun
-from ..machines.node_group import CLUSTER_LABEL
+from ..findings.span import Edit, Span
+from ..findings.wording import are, do, with_noun
+from ..machines.cluster import Cluster
+from ..machines.node_group import ACCELERATOR, CLUSTER_LABEL
+from ..text.edit import is_flow
+from ..text.source import Source
+from ..text.tree import Entry, ListNode, MapNode, plain
 from .forms import ComponentForm
+from .locality import LET_OVER_NODES
+
+
+def multiples(component: Component, parallel: Parallel, step: int, cluster: Cluster) -> str:
+    """The multiples of `step` around what it asks for, of which there are enough accelerators, and a node with a whole tp group."""
+    nodes = [cluster.nodes[rank].count(ACCELERATOR) for rank in cluster.members(component.node_groups)] if cluster.counted else []
+    around = [count for count in (component.least // step * step, -(-component.least // step) * step) if count]
+    fit = [str(count) for count in around if not nodes or count <= sum(nodes)]
+    if not fit:
+        return f"lower its degrees: there {are(sum(nodes))} {with_noun(sum(nodes), 'accelerator')}"
+    asked = f"ask for {' or '.join(fit)}"
+    if component.keep or not nodes or parallel.tp <= max(nodes):
+        return asked
+    return f"lower its degrees, or {asked} and {LET_OVER_NODES}"
+
+
+KEY = "parallel"
+
+
+def degrees_of(source: Source, hints: MapNode, parallel: Parallel) -> list[Edit]:
+    """The edits that leave a component with these hints no other degrees: only lists and what comes through an interpolation change."""
+    written = hints.entry(KEY)
+    if written is None:
+        return []
+    if not isinstance(written.value, MapNode):
+        its = {each.name: getattr(parallel, each.name) for each in fields(parallel)}
+        shown = ", ".join(f"{name}: {degree}" for name, degree in its.items() if degree > 1 or name == "tp")
+        return [Edit(written.value.span, f"{{{shown}}}")]
+    entries = ((entry, getattr(parallel, entry.key.text)) for entry in written.value)
+    return [_edit(source, entry, degree) for entry, degree in entries if plain(entry.value) not in (degree, [degree])]
+
+
+def _edit(source: Source, entry: Entry, degree: int) -> Edit:
+    value = entry.value
+    if isinstance(value, ListNode) and not is_flow(source.text, value):  # its items stand in lines of their own
+        key, end = entry.key.span, value.items[-1].span.end
+        return Edit(Span(key.file, key.end, end, key.line, key.column + key.length), f": {degree}")
+    return Edit(value.span, str(degree))
 
 
 class Asked(NamedTuple):

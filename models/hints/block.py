@@ -1,4 +1,4 @@
-"""The block `placewright:` of a framework's own file, which the framework ignores: hints, and what holds between components."""
+"""Block `placewright:` of a framework's own file."""
 
 from __future__ import annotations
 
@@ -9,16 +9,88 @@ from ..component import Component, Relation
 from ..findings.finding import Finding, error, warning
 from ..findings.span import Edit
 from ..machines.cluster import Cluster
-from ..model_cards.of_block import MODEL
+from ..model_cards.card import MODEL, NUMBERS
 from ..roles import role_of
 from ..said import Said
+from ..text.form import Form, Kind, form_of, key, list_of, map_of
 from ..text.nearest import nearest
-from ..text.tree import MapNode, Value
+from ..text.tree import Entry, MapNode, Value
+from ..text.values import whole_between
 from .add import add_hints
-from .plan import read_plan
-from .preference import read_preference
-from .relations import read_links, read_relations
-from .times.usual_phases import with_usual_phases
+from .forms import HintForm
+from .plan import PlanForm, read_plan
+from .relations import LinkForm, Objective, RelationForm, read_links, read_preference, read_relations
+from .times import with_usual_phases
+
+_NUMBER = Kind(whole_between(1).read, {"type": "integer", "minimum": 1})
+
+
+_MEANING = "What is known of the model that is trained."
+_KEYS = {name: key(_NUMBER, default=1, description="a whole number such as `28`") for name in NUMBERS}
+ModelForm: type[Form] = type("ModelForm", (Form,), {"__doc__": _MEANING, "is_open": True, **_KEYS})
+"""Other keys are passed over, with a warning (see model_cards/of_block.py)."""
+
+
+class BlockForm(Form):
+    """Hints about the components of the file, which its framework ignores."""
+
+    components = key(map_of(form_of(HintForm)), default={}, description="name -> its hints, such as `{actor: {seconds: {8: 120, 16: 66}}}`")
+    relations = key(list_of(form_of(RelationForm)), default=(), description="what must hold between components")
+    links = key(
+        list_of(form_of(LinkForm)),
+        default=(),
+        description="what components send to each other in every step, such as `[{from: actor, to: rollout, weights: 16GiB}]`",
+    )
+    objective = key(Objective, default=None, description="what is kept low first: `lexicographic` or `weighted`")
+    plan = key(
+        form_of(PlanForm), default=PlanForm(), description="what counts and degrees are chosen by, such as `{workflow: rollout -> actor}`"
+    )
+    model = key(
+        form_of(ModelForm), default=ModelForm(), description="what is known of the model, such as `{heads: 28, kv_heads: 4, layers: 28}`"
+    )
+
+
+class FileForm(Form):
+    """A file of a framework; all of its keys but one are the framework's own."""
+
+    is_open = True
+
+    placewright = key(form_of(BlockForm), default=BlockForm(), description="hints such as `{components: {actor: {seconds: {8: 120}}}}`")
+
+
+def timed_names(block: Value | None) -> frozenset[str]:
+    """The components whose hints in the block `placewright` say seconds."""
+    return _saying(block, "seconds")
+
+
+def may_leave_degrees(block: Value | None) -> bool:
+    """Do its hints say anything of degrees, so that some may be open?"""
+    return bool(_saying(block, "parallel"))
+
+
+def _saying(block: Value | None, key: str) -> frozenset[str]:
+    """The components whose hints in the block have a key."""
+    inner = block.get("components") if isinstance(block, MapNode) else None
+    entries = inner if isinstance(inner, MapNode) else ()
+    return frozenset(each.key.text for each in entries if isinstance(each.value, MapNode) and each.value.get(key) is not None)
+
+
+def said_of_plan(block: Value | None) -> frozenset[str]:
+    """The keys of `plan` in the block `placewright`."""
+    plan = block.get("plan") if isinstance(block, MapNode) else None
+    return frozenset(each.key.text for each in plan) if isinstance(plan, MapNode) else frozenset()
+
+
+def without(block: Value | None, entries: Collection[Entry]) -> Value | None:
+    """The block without these entries of its `components`; None where nothing else is in it."""
+    inner = block.get("components") if isinstance(block, MapNode) else None
+    if not isinstance(block, MapNode) or not isinstance(inner, MapNode):
+        return block
+    left = replace(inner, entries=tuple(each for each in inner if each not in entries))
+    its = (replace(each, value=left) if each.value is inner else each for each in block)
+    kept = tuple(each for each in its if each.value is not left or left.entries)
+    return replace(block, entries=kept) if kept else None
+
 
 NAME = "placewright"
 COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN = "components", "relations", "links", "objective", "plan"

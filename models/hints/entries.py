@@ -6,10 +6,9 @@ from typing import Collection, Iterator, TypeVar
 
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
-from ..text.form import Form
-from ..text.forms import fill
+from ..text.edit import in_flow_map
+from ..text.form import Form, fill
 from ..text.nearest import nearest
-from ..text.scalar_text import in_flow_map
 from ..text.tree import ListNode, Value, find, kind_of, leaves
 from ..text.unresolved import UNRESOLVED
 

@@ -10,8 +10,7 @@ from ..component import Component, Parallel
 from ..counts import write_counts
 from ..estimate import BITS, FULL, MEGATRON, NONE, OPTIMIZERS, RECOMPUTED, SHARDINGS, TRAINABLE, Estimate
 from ..findings.wording import with_noun
-from ..memory.optimizer import optimizer_of
-from ..memory.shards import fitting, not_whole, whole_groups
+from ..memory.work import fitting, not_whole, optimizer_of, whole_groups
 from ..text.form import Form, Kind, key, shown
 from ..text.values import Boolean, Count, OneOf, Percent, Word
 

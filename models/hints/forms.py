@@ -27,7 +27,7 @@ from ..text.values import (
 )
 from .estimate import EstimateForm
 from .locality import KeepForm, Others, Pins, Spreads
-from .seconds.seconds import Seconds
+from .seconds import Seconds
 
 _Role = OneOf("role", ROLES)
 _OTHERS = "the name of a component such as `actor`, or a list of names"

@@ -1,11 +1,20 @@
-"""The keys of a component about the topology: what of it stays together, over what it is spread, which of its ranks are where."""
+"""Keys of a component about the topology: kept together, spread, pinned, excluded."""
 
 from __future__ import annotations
 
-from ..machines.topology import ALL_LEVELS
+from ..machines.topology import ALL_LEVELS, LEVELS, NODE_LEVEL
 from ..text.form import Form, form_of, key, one_or_list_of
 from ..text.values import Boolean, Count, OneOf, Percent, RankText, RankTexts, Word, word_or_map
-from .levels import DOMAINS, RACK
+
+DOMAINS = (*LEVELS, NODE_LEVEL)
+"""The levels whose domains are nodes or made of nodes: what can fail at once."""
+RACK = LEVELS[1]
+"""The level that is meant where none is written."""
+OVER_NODES = "keep: {tp: {level: node, required: false}}"
+"""The hint that lets tensor parallel groups lie over nodes."""
+LET_OVER_NODES = f"let its tp groups lie over nodes: `{OVER_NODES}`"
+"""How that is told as a help."""
+
 
 Level = OneOf("level of the topology", ALL_LEVELS)
 Domain = OneOf("level of nodes", DOMAINS)

@@ -10,12 +10,11 @@ from ..findings.span import Edit, Span
 from ..locality import EP, KEPT, TP, WHOLE, Keep, Pin, Spread
 from ..machines.cluster import Cluster
 from ..ranks import CODES_BY_REASON, RankError, parse_ranks
+from ..text.edit import in_flow_map
 from ..text.nearest import nearest
-from ..text.scalar_text import in_flow_map
 from ..text.tree import ListNode, Value, find
 from .forms import ComponentForm
-from .levels import RACK
-from .locality import OtherForm
+from .locality import RACK, OtherForm
 
 Fields = dict[str, object]
 

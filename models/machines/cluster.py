@@ -1,4 +1,4 @@
-"""What there is: nodes in rank order, and labelled groups of them."""
+"""Cluster: nodes in rank order and labelled groups of them."""
 
 from __future__ import annotations
 

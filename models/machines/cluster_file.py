@@ -1,13 +1,16 @@
-"""A cluster as YAML or JSON: nodes with their accelerators, hardware, CPUs, labels and place in the topology."""
+"""Cluster as YAML or JSON, read with every fault at its place, and written."""
 
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Sequence
 
+from ..findings.finding import UnusableInput, error
 from ..findings.wording import are, with_noun
 from ..ranks import RankError, parse_ranks
 from ..text.form import MAX_TEXT, Form, Kind, form_of, key, list_of, map_of, shown
+from ..text.source import Source
 from ..text.values import Count, Index, Mebibytes, Name, RankText, Word, text_or_list, whole_between
 from .accelerators import GENERIC, accelerators
 from .cluster import Cluster
@@ -189,3 +192,81 @@ def _kind(cluster: Cluster, members: Sequence[int]) -> str:
     types = {device.type for its, _ in cluster.alike_among(members) for device in its.node.hardware}
     default = cluster.default_kind(members)
     return types.pop() if default == NODE and len(types) == 1 else default
+
+
+_ADVICE = "name a cluster file, or write nodes x accelerators, such as `2x8xH100` or `x8`"
+_OF_JOBS = ("components", "cluster", "actor_rollout_ref", "actor_train", "actor_infer", "rollout", "trainer", "defaults", "placewright")
+"""Keys of files that say what runs, and not on which machines."""
+_HELP = "a cluster file is `nodes: [{repeat: 2, accelerators: {count: 8, model: H100}}]`"
+
+
+def read_cluster(path: str | Path) -> Cluster:
+    """The cluster that a YAML or JSON file describes. Raises UnusableInput with every fault of the file."""
+    if not Path(path).exists():
+        raise UnusableInput([error("PW001", "", f"`{path}` is no shorthand, and there is no file of this name", help=_ADVICE)])
+    return cluster_of(Source.read(path))
+
+
+def cluster_of(source: Source) -> Cluster:
+    """The cluster that a text describes. Raises UnusableInput with every fault of the text."""
+    from ..text.form import fill
+
+    job = next((entry.key for entry in source.root if entry.key.text in _OF_JOBS), None)
+    if job is not None and source.root.get("nodes") is None:
+        message = f"`{source.name}` is a configuration of a job, not a cluster file: it has `{job.text}`"
+        raise UnusableInput([error("PW011", "", message, job.span, label="says what runs", help=f"{_ADVICE}; {_HELP}")])
+    form = fill(ClusterForm, source.root, "", "a cluster file", "PW011")
+    try:
+        return form.build()
+    except ValueError as problem:
+        raise UnusableInput([error("PW011", "", f"the cluster cannot be: {problem}", source.whole(), help=_HELP)]) from None
+
+
+def cluster_to_data(cluster: Cluster) -> dict[str, object]:
+    """The cluster as JSON data in the form of ClusterForm, reading it gives an equal cluster."""
+    nodes: list[dict[str, object]] = []
+    for node in cluster.nodes:
+        data = _node_to_data(node)
+        data["name"] = node.name
+        nodes.append(data)
+    groups = [_group_to_data(group) for group in cluster.declared]
+    return {"nodes": nodes, "node_groups": groups}
+
+
+def _node_to_data(node: Node) -> dict[str, object]:
+    data: dict[str, object] = {}
+    if node.accelerators:
+        first = node.accelerators[0]
+        its: dict[str, object] = {"count": len(node.accelerators), "model": f"{first.vendor}:{first.model}"}
+        its["ids"] = [device.physical_id for device in node.accelerators]
+        if first.memory is not None:
+            its["memory"] = f"{first.memory}MiB"
+        if node.numa_domains > 1:
+            its["numa"] = node.numa_domains
+        if node.taken:
+            its["taken"] = [index for index in range(len(node.accelerators)) if node.taken >> index & 1]
+        data["accelerators"] = its
+    if node.hardware:
+        data["hardware"] = [{"type": device.type, **dict(device.config)} for device in node.hardware]
+    if node.memory is not None:
+        data["memory"] = f"{node.memory}MiB"
+    plain = {"cpus": node.cpus, "labels": dict(node.labels), "topology": dict(node.topology)}
+    return {**data, **{key: value for key, value in plain.items() if value}}
+
+
+def _group_to_data(group: NodeGroup) -> dict[str, object]:
+    data: dict[str, object] = {"label": group.label, "node_ranks": _ranks_as_data(group.node_ranks), "kind": group.kind}
+    if group.env_configs:
+        data["env_configs"] = [_software_to_data(config) for config in group.env_configs]
+    return data
+
+
+def _software_to_data(config: EnvConfig) -> dict[str, object]:
+    data: dict[str, object] = {"node_ranks": _ranks_as_data(config.node_ranks), "env_vars": dict(config.env_vars)}
+    if config.python_interpreter_path is not None:
+        data["python_interpreter_path"] = config.python_interpreter_path
+    return data
+
+
+def _ranks_as_data(ranks: Sequence[int]) -> str:
+    return ",".join(map(str, ranks))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .cluster import Cluster, Node
+    from .cluster import Cluster
+    from .node import Node
 
 LEVELS = ("zone", "rack", "nvlink_domain")
 """Levels of the topology tree above the node. A node that names no domain of a level shares one unnamed domain."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..planning.design import Block
 from ..record import dataclass
 from .estimated import with_slack
-from .term import Term
+from .terms import Term
 
 WORKS, KEPT, RESIDENT = "works", "kept", "resident"
 """It works in this part of the iteration; it waits, and keeps some of its memory; it holds all of its memory, whatever runs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ..placements.assignment import Run, repeats_of
+from ..placements.run import Run, repeats_of
 
 
 def why_not(runs: Sequence[Run], in_order: bool) -> str:

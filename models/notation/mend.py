@@ -7,8 +7,8 @@ from typing import Callable, Iterator
 
 from ..machines.node_group import NODE, Numbering
 from ..record import dataclass
-from .neighbours import joined
 from .placement_text import Numbered, PlacementText, read_placement
+from .runs_text import joined
 
 _PIECE = re.compile(r"(\d{1,18})(?:\s*-\s*(\d{1,18}))?\s*(?::\s*(?:(\d{1,18})(?:\s*-\s*(\d{1,18}))?)?)?", re.ASCII)
 _ALL = re.compile(r"(?<![^,])\s*all(?=\s*(?:[,:]|$))", re.IGNORECASE)

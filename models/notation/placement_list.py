@@ -13,8 +13,8 @@ from typing import Callable, Iterable, Iterator, Sequence
 from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE
-from ..placements.assignment import Run, Runs, Seat, compress, seats
-from ..placements.run import Repeat
+from ..placements.assignment import Seat, compress, seats
+from ..placements.run import Repeat, Run, Runs
 from ..ranks import CODES_BY_REASON, RankError, parse_ranks
 from ..record import dataclass
 

@@ -9,8 +9,9 @@ from typing import Mapping
 from ..machines.cluster import Cluster
 from ..parallel import Parallel
 from ..record import dataclass
-from .assignment import Assignment, Run
+from .assignment import Assignment
 from .placement import Placement, placements
+from .run import Run
 
 VERIFIED, OPTIMAL, FEASIBLE = "verified", "optimal", "feasible"
 
@@ -86,7 +87,7 @@ class Plan:
 
     def canonical(self) -> dict[str, object]:
         """All that makes this plan this plan, as JSON data: what the digest is taken of."""
-        from ..machines.cluster_data import cluster_to_data
+        from ..machines.cluster_file import cluster_to_data
 
         return {
             "schema": 1,

@@ -14,8 +14,9 @@ from ..findings.finding import UnusableInput, error
 from ..machines.cluster_file import ClusterForm
 from ..parallel import Parallel
 from ..text.form import faults_at
-from .assignment import Assignment, Run
+from .assignment import Assignment
 from .plan import Plan, Term
+from .run import Run
 from .sound import must_be_sound
 
 MAX_BYTES = 64 << 20

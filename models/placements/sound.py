@@ -1,12 +1,49 @@
-"""Runs that came from elsewhere: whether they could be an answer for a cluster at all, so that everything may be asked of them."""
+"""Runs of other origin: sound for a cluster, claimed once, carried to other nodes."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from dataclasses import replace
 from typing import Mapping, Sequence
 
 from ..machines.cluster import Cluster
-from ..machines.node_group import NODE
-from .run import Run
+from ..machines.node_group import NODE, NODE_LABEL
+from .assignment import Assignment
+from .plan import Plan
+from .run import Repeat, Run, Runs
+
+
+class Claims:
+    """Disjoint, non-adjacent ranges in ascending order. All claims together cost what the ranges are, not the ranks."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._stops: list[int] = []
+
+    def claim(self, ranks: range) -> tuple[range, ...]:
+        """The parts of these ranks that were taken before; all of them are from now on."""
+        low = bisect_left(self._stops, ranks.start)
+        high = bisect_right(self._starts, ranks.stop)
+        spans = list(zip(self._starts[low:high], self._stops[low:high]))
+        if ranks:
+            self._starts[low:high] = [min([ranks.start, *self._starts[low:high]])]
+            self._stops[low:high] = [max([ranks.stop, *self._stops[low:high]])]
+        parts = (range(max(start, ranks.start), min(stop, ranks.stop)) for start, stop in spans)
+        return tuple(part for part in parts if part)
+
+
+def carried(plan: Plan, cluster: Cluster) -> Assignment:
+    """Where the processes of a plan are on the nodes of another cluster that have the same names.
+
+    Processes keep their ranks; those on nodes that are gone have no place. A run may hold resources that its node has no more.
+    """
+    ranks = {node.name: node.rank for node in cluster.nodes}
+    runs = {}
+    for name in plan.components:
+        placed = ((run, ranks.get(plan.cluster.name(run.node))) for run in plan.assignment.of(name))
+        runs[name] = tuple(replace(run, node=rank) for run, rank in placed if rank is not None)
+    return Assignment(runs)
+
 
 MAX_PROCESSES = 1 << 20
 _TOO_MANY = f"it has more than {MAX_PROCESSES:,} processes"
@@ -46,3 +83,11 @@ def _must_follow(name: str, runs: Sequence[Run]) -> None:
         following = run.ranks.stop
     if not following:
         raise ValueError(f"`{name}` has no process")
+
+
+def in_turn(workers: int, nodes: int) -> Sequence[Run]:
+    """Process r is on node r modulo the number of nodes."""
+    if nodes == 1:
+        return Runs([Repeat((Run(range(workers), 0, NODE, 0, 0, 1, 0, NODE_LABEL),))] if workers else [])
+    rounds = [(first, min(nodes, workers - first)) for first in range(0, workers, nodes)]
+    return Runs(Repeat((Run(range(first, first + 1), 0, NODE, 0, 0, 1, 0, NODE_LABEL),), count) for first, count in rounds)

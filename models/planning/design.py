@@ -7,8 +7,7 @@ from typing import Mapping
 
 from ..parallel import Parallel
 from ..record import dataclass
-from .idle import Idle
-from .option import Option
+from .option import Idle, Option
 from .question import Question
 from .way import Way
 

@@ -1,11 +1,56 @@
-"""One way to run a component: on how many accelerators of a kind, with which degrees, and what it takes there."""
+"""Option of a component, kinds of accelerators, and components that are not started."""
 
 from __future__ import annotations
+
+from functools import cached_property
+from typing import Iterable, Mapping
 
 from ..on_size import OnSize
 from ..parallel import Parallel
 from ..record import dataclass
-from .kind import NO_KIND
+from .way import Way
+
+NO_KIND = -1
+"""The kind of a component that needs no accelerators."""
+AND = " and "
+"""Between the names of several models; no name of one has a space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Accelerators that are as good as each other: their model, how many there are, MiB of each (None: not known).
+
+    `models` : the several models that they are of, which nothing that is asked tells apart; none where they are of one. Each has as
+    much memory at least. `mixed` : something tells them apart all the same, and a component may be on all of them: each has `memory` at the
+    most, and `least` MiB at least. `holders` : the components whose given ranks these accelerators are, of several kinds, and those within them;
+    nobody else may use them. None where who may use them is open.
+    """
+
+    model: str
+    accelerators: int
+    memory: int | None = None
+    models: tuple[str, ...] = ()
+    holders: tuple[str, ...] = ()
+    mixed: bool = False
+    least: int | None = None
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The models that they are of, also where given ranks are on several; ("",) where none is named."""
+        return self.models or tuple(self.model.split(AND))
+
+    @property
+    def floor(self) -> int | None:
+        """MiB that each of them has, whichever it is."""
+        return self.least if self.mixed else self.memory
+
+    def covers(self, model: str, memory: int | None) -> bool:
+        """Are accelerators of a model with so many MiB each of this kind, wherever they are?"""
+        if self.holders:
+            return False
+        if not self.models:
+            return (self.model, self.memory) == (model, memory)
+        return model in self.models and (self.floor is None or memory is None or memory >= self.floor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +99,36 @@ class Option:
     def accelerators(self) -> int:
         """How many accelerators it takes."""
         return 0 if self.kind == NO_KIND else self.amount
+
+
+@dataclass(frozen=True)
+class Idle:
+    """Which those are, by the ways in which a job may be arranged: such components need no memory there."""
+
+    ways: tuple[Way, ...]
+
+    @cached_property
+    def beside(self) -> Mapping[str, frozenset[str]]:
+        """Components that are not started where they share accelerators with some of these -> these."""
+        found: dict[str, frozenset[str]] = {}
+        for number, way in enumerate(self.ways):
+            others = (*self.ways[:number], *self.ways[number + 1 :])
+            for name in way.without:
+                found[name] = found.get(name, frozenset()) | way.beside_in_it_alone(name, others)
+        return found
+
+    @cached_property
+    def workers(self) -> Mapping[str, str]:
+        """Components that are not started beside some others -> who does their work there."""
+        its = ((name, way.worker(name)) for way in self.ways for name in self.beside if name in way.without)
+        return {name: worker for name, worker in its if worker is not None}
+
+    def among(self, components: Iterable[str]) -> frozenset[str]:
+        """Those of components on the same accelerators that are not started there."""
+        its = frozenset(components) if self.beside else frozenset()
+        return frozenset(name for name, beside in self.beside.items() if name in its and not its.isdisjoint(beside))
+
+
+def without_hints(worker: str) -> str:
+    """The end of a help: what comes of a component whose hints are left out, and who does its work where it is not started."""
+    return f", or leave its hints out: `{worker}` then does its work, on accelerators that it shares"

@@ -9,12 +9,8 @@ from typing import Iterable, Iterator, Mapping
 
 from ..parallel import Parallel
 from ..record import dataclass
-from .crossing import Crossing
-from .idle import Idle
-from .kind import Kind
-from .limits import Area, Barred, Use
-from .option import Option
-from .shared import Shared
+from .limits import Area, Barred, Crossing, Shared, Use
+from .option import Idle, Kind, Option
 from .way import Way
 from .workload import SECONDS, Budget
 

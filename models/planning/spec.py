@@ -1,19 +1,57 @@
-"""What counts, degrees and sharing of a job are chosen by."""
+"""Planning part of a job, and what follows from chosen degrees."""
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Mapping, Sequence
 
+from ..counts import Counts
 from ..parallel import Parallel
 from ..record import dataclass
-from .followed import Followed
 from .way import Shape, Way
-from .workload import Workload
+from .workload import Timed, Workload
 
 if TYPE_CHECKING:
     from ..placements.run import Run
     from ..pools.laying import Laying
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Fields of a component that are others with a choice than in the job itself; None for those that are as there."""
+
+    least: int | None = None
+    most: int | None = None
+    counts: Counts | None = None
+    per_process: int | None = None
+    parallel: Parallel | None = None
+    stride: int | None = None
+    timed: Timed | None = None
+
+    @property
+    def named(self) -> dict[str, int | Counts | Parallel | Timed]:
+        """Those that are others, by their names."""
+        return {name: its for name in FIELDS if (its := getattr(self, name)) is not None}
+
+
+FIELDS = tuple(each.name for each in fields(Changed))
+
+
+@dataclass(frozen=True)
+class Followed:
+    """One choice.
+
+    Attributes
+    ----------
+    degrees : of the components that others follow.
+    changes : component -> what of it is another with this choice.
+    ways, accepted : those of the job (see Job) with this choice.
+    """
+
+    degrees: Mapping[str, Parallel]
+    changes: Mapping[str, Changed] = field(default_factory=dict)
+    ways: tuple[Way, ...] = ()
+    accepted: Mapping[str, frozenset[tuple[int, Parallel]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

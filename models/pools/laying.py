@@ -7,7 +7,7 @@ from itertools import islice, product
 from typing import Iterator, Mapping, Sequence
 
 from ..machines.cluster import Cluster
-from ..placements.assignment import Runs
+from ..placements.run import Runs
 from ..record import dataclass
 from .fit import can_fit
 from .layout import Layout, Room, lay_out, rooms_of

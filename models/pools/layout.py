@@ -10,8 +10,7 @@ from typing import Sequence
 
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR
-from ..placements.assignment import Run, Runs
-from ..placements.run import Repeat
+from ..placements.run import Repeat, Run, Runs
 from ..record import dataclass
 from .pool import Parts, Pool, Reserve
 

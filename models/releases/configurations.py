@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Container, Iterator, Mapping
 
 from ..record import dataclass
-from .runs import REMOVED, Releases
+from .release import REMOVED, Releases
 
 
 @dataclass

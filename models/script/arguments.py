@@ -9,10 +9,11 @@ import re
 from dataclasses import field, replace
 from typing import Sequence
 
-from ..composition.setting_text import Kind, Setting, read_setting
+from ..composition.setting import read_setting
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..findings.span import Edit, Span
 from ..record import dataclass
+from ..text.document import Kind, Setting
 from ..text.environment import Environment
 from ..text.source import Source
 from ..text.tree import Entry, ListNode, MapNode, Scalar, Value

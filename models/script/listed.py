@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Sequence
 
 from ..composition import Composer
-from ..text.document import Document
+from ..text.document import Document, Program
 from ..text.environment import Environment
-from ..text.program import Program
 from ..text.source import Source
 from .arguments import Arguments
 from .pieces import Lines, Piece, Text

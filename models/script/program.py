@@ -11,8 +11,7 @@ import re
 from functools import cached_property
 from typing import Mapping, Sequence
 
-from ..composition.search_path import Folder, Located, SearchPath
-from ..composition.searched import Added
+from ..composition.places import Added, Folder, Located, SearchPath
 from ..findings.finding import UnusableInput
 from ..record import dataclass
 from ..text.source import Source

@@ -71,7 +71,7 @@ def listed(source: Source) -> tuple[Scalar, ...] | None:
 
 def reads(text: str) -> bool:
     """True if Hydra can read this as one setting."""
-    from ..composition.setting_text import read_setting
+    from ..composition.setting import read_setting
 
     try:
         read_setting(text, Span("", 0, len(text), 1, 1))

@@ -9,9 +9,9 @@ from ..findings.finding import Finding, UnusableInput, error
 from ..machines.cluster import Cluster
 from ..machines.node_group import Numbering
 from ..notation.launchable import why_not
-from ..notation.mapping import runs_of
-from ..notation.placement_text import Pair
-from ..placements.assignment import Run, Seat, compress
+from ..notation.placement_text import Pair, runs_of
+from ..placements.assignment import Seat, compress
+from ..placements.run import Run
 from ..record import dataclass
 from .arguments import Argument, lists_of_ranks, refuse, takes
 from .strategy import ISOLATE, NODE_GROUP, Labels, PlacementStrategy, need_hardware, selected

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Iterator, Sequence, SupportsIndex, overload
 from ..findings.finding import Finding, UnusableInput, error
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
-from ..placements.assignment import Run
+from ..placements.run import Run
 from ..record import dataclass
 from .arguments import Argument, ranks, refuse, takes
 from .strategy import ISOLATE, NODE_GROUP, Labels, PlacementStrategy, selected

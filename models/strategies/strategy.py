@@ -8,8 +8,8 @@ from typing import Sequence, SupportsIndex, Union, overload
 from ..findings.finding import UnusableInput, error
 from ..machines.cluster import Cluster
 from ..machines.node_group import CLUSTER_LABEL, NODE
-from ..placements.assignment import Run
 from ..placements.placement import Placement, placements
+from ..placements.run import Run
 from .arguments import Argument, labels, refuse, truth
 from .machines import Machines, cluster_of
 

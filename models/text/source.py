@@ -1,17 +1,304 @@
-"""The text of a file and the values in it, read within limits and without constructing anything."""
+"""Source: text of a file, read within limits over PyYAML's event stream.
+
+The limits hold before anything is built: core tags only, at most 64 levels and 100,000 values with those that aliases
+stand for, whole numbers of at most 19 digits, unique keys. PyYAML's C parser is used where it is there, the pure one
+where it is not. Aliases and merges are expanded as PyYAML does it (constructor.py, flatten_mapping): what came through
+an alias keeps its place, and knows that of the alias.
+"""
 
 from __future__ import annotations
 
-from dataclasses import field
+import re
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Iterable, Iterator
 
-from ..findings.edits import meet
-from ..findings.finding import UnusableInput, error
+import yaml
+
+from ..findings.causes import meet
+from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span, apply_edits
 from ..record import dataclass
-from .tree import MapNode, Value
-from .yaml_reader import YamlText, read_document
+from .tree import Entry, ListNode, MapNode, Scalar, Value, used_at
+
+MAX_DEPTH = 64
+MAX_VALUES = 100_000
+MAX_DIGITS = 19
+MAX_LOOKED_AT = 4_096
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Resolver(yaml.resolver.Resolver):
+    """YAML 1.1 with one difference: `1e-6` is a number, as OmegaConf reads it (omegaconf/_utils.py, get_yaml_loader)."""
+
+
+EXPONENT = "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*[eE][-+]?[0-9]+", re.ASCII), list("-+0123456789")
+"""That difference, as an implicit resolver: whoever writes text that is read here must quote what it takes for a number."""
+_Resolver.add_implicit_resolver(*EXPONENT)
+_RESOLVER: Any = _Resolver()
+_CORE = "tag:yaml.org,2002:"
+_TAGS = {_CORE + name for name in ("str", "int", "float", "bool", "null", "map", "seq")}
+_MERGE = _CORE + "merge"
+_ANCHOR = re.compile(r"(?:![^\s,\[\]{}]*\s+)?&[\w-]+(?:\s+|#[^\n]*\n)*")
+_TOML_TABLE = re.compile(r"\[{1,2}[\w.-]{1,99}\]{1,2}")
+_TOML_VALUE = re.compile(r"[\w.-]{1,99} *=")
+_HELPS = {
+    "PW002": "split the file, or remove what is not configuration",
+    "PW003": "mend the text at this place",
+    "PW004": "write the values out where they are used; real configurations have a few hundred",
+    "PW005": "flatten the file",
+    "PW007": "remove the tag",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class YamlText:
+    """The one document of a text. `shared` are the places of values that aliases use too: an edit there changes all uses."""
+
+    value: Value
+    shared: tuple[Span, ...] = ()
+
+
+def read_yaml(name: str, text: str) -> Value:
+    """The value of `read_document`."""
+    return read_document(name, text).value
+
+
+def read_document(name: str, text: str) -> YamlText:
+    """The one document of a text, called `name` in every span. Raises UnusableInput with the place and the reason."""
+    try:
+        return _Reader(name, text).read()
+    except yaml.MarkedYAMLError as problem:
+        mark = problem.problem_mark or problem.context_mark
+        span = _point(name, mark) if mark else _start(name)
+        if _is_toml(text):
+            message = "this is TOML, not YAML"
+            raise _unusable(error("PW003", "", message, span, help="write `key: value`, sections as keys with indented lines")) from None
+        detail = " ".join(part for part in (problem.context, problem.problem) if part)
+        if mark and text[mark.index : mark.index + 1] == "\t":
+            raise _unusable(error("PW003", "", "this is not YAML: a tab indents this line", span, help="indent with spaces")) from None
+        raise _unusable(error("PW003", "", f"this is not YAML: {detail}", span, help=_HELPS["PW003"])) from None
+    except yaml.YAMLError as problem:
+        message = "this is not YAML: " + " ".join(str(problem).split())
+        raise _unusable(error("PW003", "", message, _start(name), help="name a YAML text file")) from None
+
+
+def _is_toml(text: str) -> bool:
+    """Are there lines `[name]` and `key = value` at its beginning?"""
+    lines = [line.strip() for line in text[:MAX_LOOKED_AT].splitlines()]
+    return any(map(_TOML_TABLE.fullmatch, lines)) and any(map(_TOML_VALUE.match, lines))
+
+
+def _unusable(finding: Finding) -> UnusableInput:
+    return UnusableInput([finding])
+
+
+def _start(name: str) -> Span:
+    return Span(name, 0, 0, 1, 1)
+
+
+def _point(name: str, mark: Any) -> Span:
+    return Span(name, mark.index, mark.index + 1, mark.line + 1, mark.column + 1)
+
+
+@dataclass(slots=True)
+class _Anchored:
+    """What an anchor names, how many values that is and how many levels deep; `value` is None while it is open."""
+
+    value: Value | None = None
+    size: int = 1
+    height: int = 0
+    line: int = 1
+
+
+class _Open:
+    """A collection whose end has not been read yet."""
+
+    __slots__ = ("start", "is_map", "flow", "children", "keys", "last", "anchored", "before", "height", "merges")
+
+    def __init__(self, start: Any, is_map: bool, anchored: _Anchored | None, before: int) -> None:
+        self.start, self.is_map, self.flow = start.start_mark, is_map, bool(start.flow_style)
+        self.children: list[Value] = []
+        self.keys: dict[str, Span] = {}
+        self.last: int = start.end_mark.index
+        self.anchored, self.before = anchored, before
+        self.height, self.merges = 0, False
+
+
+class _Reader:
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text = name, text
+        self.values = 0
+        self.anchors: dict[str, _Anchored] = {}
+        self.shared: dict[str, Span] = {}
+
+    def read(self) -> YamlText:
+        stack: list[_Open] = []
+        root: Value | None = None
+        for event in self._events():
+            if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+                before = self.values
+                self._count(event)
+                self._allowed_tag(event)
+                if len(stack) >= MAX_DEPTH:
+                    raise self._too_deep(event)
+                anchored = None if event.anchor is None else self._anchor(event)
+                stack.append(_Open(event, isinstance(event, yaml.MappingStartEvent), anchored, before))
+                continue
+            if isinstance(event, yaml.ScalarEvent):
+                self._count(event)
+                value: Value = self._scalar(event)
+                if event.anchor is not None:
+                    self._anchor(event).value = value
+            elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+                closed = stack.pop()
+                value = self._close(closed, event)
+                if closed.anchored is not None:
+                    its = closed.anchored
+                    its.value, its.size, its.height = value, self.values - closed.before, closed.height + 1
+                if stack and stack[-1].height <= closed.height:
+                    stack[-1].height = closed.height + 1
+            elif isinstance(event, yaml.AliasEvent):
+                value = self._aliased(event, stack)
+            elif isinstance(event, yaml.DocumentStartEvent) and root is not None:
+                raise self._refuse("PW003", "a second document starts here; a configuration is one document", event)
+            else:
+                continue
+            if stack:
+                self._add(stack[-1], value, event)
+            else:
+                root = value
+        if root is None:
+            raise _unusable(error("PW003", "", f"`{self.name}` is empty", _start(self.name), help="name a configuration file"))
+        return YamlText(root, tuple(self.shared.values()))
+
+    def _events(self) -> Iterator[Any]:
+        loader = _LOADER(self.text)
+        try:
+            while loader.check_event():
+                yield loader.get_event()
+        finally:
+            loader.dispose()
+
+    def _count(self, event: Any) -> None:
+        self.values += 1
+        if self.values > MAX_VALUES:
+            raise self._refuse("PW002", f"the text holds more than {MAX_VALUES:,} values", event)
+
+    def _scalar(self, event: Any) -> Scalar:
+        tag = event.tag
+        if tag is None or tag == "!":
+            tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)
+            if tag not in _TAGS:  # timestamps, `=` and the like are text to every framework here
+                tag = _CORE + "str"
+        self._allowed_tag(event)
+        if tag == _CORE + "int" and sum(map(str.isdigit, event.value)) > MAX_DIGITS:
+            raise self._refuse("PW002", f"a whole number has more than {MAX_DIGITS} digits", event)
+        return Scalar(event.value, tag, self._span(event))
+
+    def _allowed_tag(self, event: Any) -> None:
+        if event.tag not in (None, "!") and event.tag not in _TAGS:
+            raise self._refuse("PW007", f"the tag `{event.tag}` is not one of YAML's core tags", event)
+
+    def _anchor(self, event: Any) -> _Anchored:
+        """What the anchor of an event names from here on. PyYAML refuses to name two (composer.py, compose_node)."""
+        first = self.anchors.get(event.anchor)
+        if first is not None:
+            message = f"the anchor `&{event.anchor}` stands twice (first in line {first.line}), which PyYAML refuses"
+            raise self._refuse("PW003", message, event, "rename one of the two")
+        self.anchors[event.anchor] = found = _Anchored(line=event.start_mark.line + 1)
+        return found
+
+    def _aliased(self, event: Any, stack: list[_Open]) -> Value:
+        """What an alias stands for: a copy that knows both places."""
+        anchored = self.anchors.get(event.anchor)
+        if anchored is None:
+            raise self._refuse("PW003", f"`*{event.anchor}` refers to `&{event.anchor}`, which does not stand before it", event)
+        if anchored.value is None:
+            raise self._refuse("PW003", f"`*{event.anchor}` refers to the value that it is a part of, which never ends", event)
+        self.values += anchored.size
+        if self.values > MAX_VALUES:
+            raise self._refuse("PW004", f"with `*{event.anchor}`, aliases expand this text to more than {MAX_VALUES:,} values", event)
+        if len(stack) + anchored.height > MAX_DEPTH:
+            raise self._too_deep(event)
+        if stack and stack[-1].height < anchored.height:
+            stack[-1].height = anchored.height
+        self.shared.setdefault(event.anchor, anchored.value.span)
+        return used_at(anchored.value, self._span(event))
+
+    def _add(self, parent: _Open, value: Value, event: Any) -> None:
+        parent.last = value.span.end if value.span.via is None else event.end_mark.index
+        if parent.is_map and len(parent.children) % 2 == 0:
+            if not isinstance(value, Scalar):
+                raise self._refuse("PW003", "a key must be a plain word, not a map or a list", event)
+            if value.is_null:  # OmegaConf has no such key either
+                raise self._refuse("PW003", "a key must be a plain word, not nothing (`null` in quotes is one)", event)
+            if value.text == "<<" and value.span.length == 2:  # quoted, it is a key like any other
+                parent.merges = True
+                parent.children.append(replace(value, tag=_MERGE))
+                return
+            if value.text in parent.keys:
+                first = parent.keys[value.text]
+                message = f"the key `{value.text}` stands twice in one map (first in line {first.line})"
+                raise _unusable(error("PW006", "", message, value.span, label="again here", help="remove one of the two"))
+            parent.keys[value.text] = value.span
+        parent.children.append(value)
+
+    def _close(self, collection: _Open, event: Any) -> Value:
+        children = collection.children
+        end = event.end_mark.index if collection.flow else collection.last
+        mark = collection.start
+        span = Span(self.name, mark.index, end, mark.line + 1, mark.column + 1)
+        if collection.anchored is not None:
+            span = self._without_anchor(span)
+        if not collection.is_map:
+            return ListNode(tuple(children), span)
+        pairs = zip(children[::2], children[1::2])
+        entries: Iterable[Entry] = (Entry(key, value) for key, value in pairs if isinstance(key, Scalar))
+        if collection.merges:
+            entries = self._merged(entries)
+        return MapNode(tuple(entries), span, collection.flow, collection.merges)
+
+    def _merged(self, entries: Iterable[Entry]) -> Iterable[Entry]:
+        """Entries that came through `<<` first, then those that are written, which replace them."""
+        written, below = list[Entry](), dict[str, Entry]()
+        for entry in entries:
+            if entry.key.tag != _MERGE:
+                written.append(entry)
+                continue
+            # Of a list the first map wins; of several `<<` the last one.
+            for each in reversed(entry.value.items) if isinstance(entry.value, ListNode) else (entry.value,):
+                if not isinstance(each, MapNode):
+                    message = "`<<` takes a map or a list of maps, usually as `<<: *name`"
+                    raise _unusable(error("PW003", "", message, entry.value.span, help=_HELPS["PW003"]))
+                below.update((inner.key.text, inner) for inner in each)
+        below.update((each.key.text, each) for each in written)
+        return below.values()
+
+    def _span(self, event: Any) -> Span:
+        start, end = event.start_mark, event.end_mark
+        span = Span(self.name, start.index, max(start.index, end.index), start.line + 1, start.column + 1)
+        return span if event.anchor is None or isinstance(event, yaml.AliasEvent) else self._without_anchor(span)
+
+    def _without_anchor(self, span: Span) -> Span:
+        """The place of the value alone: an edit of it must leave the anchor where it is."""
+        found = _ANCHOR.match(self.text, span.start)
+        if found is None:
+            return span
+        skipped = self.text[span.start : min(found.end(), span.end)]
+        lines = skipped.count("\n")
+        column = len(skipped) - skipped.rfind("\n") if lines else span.column + len(skipped)
+        return Span(span.file, span.start + len(skipped), span.end, span.line + lines, column)
+
+    def _too_deep(self, event: Any) -> UnusableInput:
+        return self._refuse("PW005", f"values are nested more than {MAX_DEPTH} levels deep", event)
+
+    def _refuse(self, code: str, message: str, event: Any, help_: str = "") -> UnusableInput:
+        start, end = event.start_mark, event.end_mark
+        span = Span(self.name, start.index, max(start.index, end.index), start.line + 1, start.column + 1)
+        return _unusable(error(code, "", message, span, help=help_ or _HELPS[code]))
+
 
 MAX_BYTES = 1 << 20
 

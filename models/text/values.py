@@ -1,4 +1,4 @@
-"""Kinds of values that forms hold: what is read, and how JSON Schema says the same of what is written.
+"""Kinds of values that forms hold.
 
 A kind is described once: its reader raises ValueError with a sentence for a person, and the schema beside it takes the same
 values, so that an editor and `verify` agree. Shapes such as a placement text are read later, where their place is known.
@@ -14,6 +14,36 @@ from .form import MAX_TEXT, UNKNOWN_WORD, Fault, Faults, Form, Kind, Schema, for
 
 if TYPE_CHECKING:
     from fractions import Fraction
+
+
+_NUMBER = r"([1-9][0-9]{0,8})"
+_OTHER_RANGE = re.compile(rf"{_NUMBER}\s*(?:\.{{2,3}}|:|to|[\u2013\u2014~])\s*{_NUMBER}", re.ASCII)
+_BETWEEN = re.compile(r"\s*(?:,\s*or\b|\bor\b|[,|/])\s*")
+_COUNT = re.compile(rf"{_NUMBER}(?:\s*-\s*{_NUMBER})?", re.ASCII)
+_LEAST = re.compile(rf"(?:>=|\u2265|at least|min)\s*{_NUMBER}|{_NUMBER}\s*(?:\+|-|or more)", re.ASCII)
+_MOST = re.compile(rf"(?:<=|\u2264|at most|up to|max)\s*{_NUMBER}", re.ASCII)
+_ANY = ("auto", "all", "any", "max", "*")
+LEAST, MOST = ("min", "least", "minimum", "from"), ("max", "most", "maximum", "to")
+
+
+def meant(value: object) -> str:
+    """What to write instead of an amount, such as ``write `2-8` ``; "" where nobody knows what is meant."""
+    if isinstance(value, dict):
+        least, most = (next((value[key] for key in keys if isinstance(value.get(key), int)), None) for keys in (LEAST, MOST))
+        return f"write `{least}-{most}`" if least and most and len(value) == 2 else ""
+    text = str(value).strip().lower()
+    if text in _ANY:
+        return "write a range up to the most that it may have, such as `1-16`"
+    if found := _OTHER_RANGE.fullmatch(text):
+        return f"write `{found[1]}-{found[2]}`"
+    if found := _LEAST.fullmatch(text):
+        least = int(found[1] or found[2])
+        return f"write a range up to the most that it may have, such as `{least}-{8 * least}`"
+    if found := _MOST.fullmatch(text):
+        return f"write `1-{found[1]}`"
+    counts = _BETWEEN.split(text.strip("[]").strip())
+    return f"write a list, `[{', '.join(counts)}]`" if len(counts) > 1 and all(map(_COUNT.fullmatch, counts)) else ""
+
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -47,7 +77,6 @@ def amount(value: object) -> tuple[int, int]:
         return read_range(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return read_range(str(whole(value)))
-    from .other_amounts import meant
 
     if isinstance(value, (str, dict)) and (advice := meant(value)):
         raise Advised(f"{shown(value)} is neither a number nor a range", advice)

@@ -12,7 +12,8 @@ from ...models.component import DISJOINT, SUBSET, TOGETHER, Component, Relation
 from ...models.findings.finding import error
 from ...models.machines.node_group import ACCELERATOR
 from ...models.part import among
-from ...models.placements.assignment import Assignment, Run, Seat, compress
+from ...models.placements.assignment import Assignment, Seat, compress
+from ...models.placements.run import Run
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
 from ...solver.layout.parts import Parts

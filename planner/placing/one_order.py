@@ -9,8 +9,9 @@ from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ...models.component import ZERO_COPY, Component
 from ...models.findings.finding import error
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, Numbering
-from ...models.placements.assignment import Assignment, Run, Seat, compress, seats
+from ...models.placements.assignment import Assignment, Seat, compress, seats
 from ...models.placements.plan import FEASIBLE, OPTIMAL, Plan
+from ...models.placements.run import Run
 from ...models.problem import Problem
 from ...models.record import dataclass
 from ...solver.check import check

@@ -9,8 +9,7 @@ from typing import Collection, Iterator, Mapping
 from ...models.answer import Answer
 from ...models.component import COLOCATED, SUBSET, Component, Relation
 from ...models.planning.design import Design
-from ...models.planning.kind import NO_KIND
-from ...models.planning.option import Option
+from ...models.planning.option import NO_KIND, Option
 from ...models.planning.question import Question
 from ...models.planning.way import Shape, Way
 from ...models.planning.workload import Workload

@@ -14,7 +14,8 @@ from ...models.counts import less
 from ...models.machines.node_group import ACCELERATOR
 from ...models.parallel import Parallel
 from ...models.placements import assignment
-from ...models.placements.assignment import Run, Seat, compress
+from ...models.placements.assignment import Seat, compress
+from ...models.placements.run import Run
 from ...models.problem import Problem
 from ...models.record import dataclass
 from ...solver.layout.bundle import Bundle

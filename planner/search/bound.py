@@ -1,4 +1,8 @@
-"""Lower bounds of arrangements and structures, before their counts are searched."""
+"""Lower bounds of arrangements and structures, before their counts are searched.
+
+Each option needs as little memory as any with as many accelerators of the kind. Whatever fits really fits here at the same time, and of
+the options with as many accelerators the quickest alone are left.
+"""
 
 from __future__ import annotations
 

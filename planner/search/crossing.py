@@ -7,10 +7,9 @@ from itertools import accumulate
 from math import gcd, lcm
 from typing import Iterable, Mapping, NamedTuple, Sequence
 
-from ...models.planning.crossing import Crossing, Flow
 from ...models.planning.design import Design
-from ...models.planning.kind import NO_KIND
-from ...models.planning.option import Option
+from ...models.planning.limits import Crossing, Flow
+from ...models.planning.option import NO_KIND, Option
 from ...models.planning.question import Question
 from .structures import OUTSIDE, Structure
 

@@ -7,10 +7,9 @@ from math import lcm
 from typing import Callable, Iterator, Mapping, Sequence
 
 from ...models.planning.barring import meets
-from ...models.planning.limits import Area, Barred
+from ...models.planning.limits import Area, Barred, Shared
 from ...models.planning.option import Option
 from ...models.planning.question import Question
-from ...models.planning.shared import Shared
 from ...models.planning.way import Multiple
 from ...models.record import dataclass
 from .structures import OUTSIDE, Structure

@@ -7,7 +7,7 @@ from functools import cached_property
 from operator import add
 from typing import Iterable, NamedTuple, Sequence
 
-from ...models.planning.kind import NO_KIND
+from ...models.planning.option import NO_KIND
 from ...models.record import dataclass
 from .limits import Row
 from .sizing import Sizing

@@ -1,7 +1,8 @@
 """Best-first search over arrangements, their structures and parts of a structure.
 
-Each has a lower bound (`bound.py`); the cheapest is opened first, until no bound is below the best designs found. Counts and degrees of
-a structure are found by branch and bound (`branching.py`), and by CP-SAT (`settle.py`) where that takes too long.
+An arrangement says who shares accelerators with whom, a structure besides what runs at the same time. Each has a lower bound; the one with
+the least is divided until none is left below the best designs known. What branch and bound leaves open goes to CP-SAT, which runs in a
+process of its own with the incumbent as cutoff.
 """
 
 from __future__ import annotations

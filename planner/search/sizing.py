@@ -7,8 +7,7 @@ from functools import cached_property, partial
 from typing import Callable, NamedTuple, Sequence
 
 from ...models.planning.design import Block, Design
-from ...models.planning.kind import NO_KIND
-from ...models.planning.option import Option
+from ...models.planning.option import NO_KIND, Option
 from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS
 from ...models.record import dataclass

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Callable, Iterator, Sequence
 
 from ...models.planning.design import Design
-from ...models.planning.kind import NO_KIND
+from ...models.planning.option import NO_KIND
 from ...models.planning.question import Question
 from ...models.planning.way import Way
 from ...models.record import dataclass

@@ -12,9 +12,8 @@ from ...models.findings.wording import do, with_noun
 from ...models.parallel import Parallel
 from ...models.part import among
 from ...models.placements.assignment import Assignment
-from ...models.planning.idle import without_hints
 from ...models.planning.measured import POWER, TABLE
-from ...models.planning.option import Option
+from ...models.planning.option import Option, without_hints
 from ...models.planning.question import Question
 from ...models.planning.workload import Timed
 from ...models.problem import AMOUNT, Problem

@@ -9,7 +9,7 @@ from ...models.findings.span import Span
 from ...models.machines.accelerators import GENERIC
 from ...models.parallel import Parallel
 from ...models.planning.design import Design
-from ...models.planning.kind import NO_KIND
+from ...models.planning.option import NO_KIND
 from ...models.planning.question import Question
 from ...models.problem import AMOUNT, Problem
 from ...solver.wording import listed

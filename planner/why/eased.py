@@ -9,7 +9,7 @@ from ...models.component import Component
 from ...models.findings.span import Span
 from ...models.findings.wording import plural
 from ...models.machines.accelerators import GENERIC
-from ...models.machines.grown import with_nodes
+from ...models.machines.changed import with_nodes
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR
 from ...models.planning.question import Question
@@ -21,7 +21,8 @@ from ...solver.durations import in_seconds
 from ...solver.wording import listed
 from ..costs.cost_model import CostModel
 from ..scope import widened, with_limits
-from ..search.search import Searched, search
+from ..search.found import Searched
+from ..search.search import search
 from .demands import FEW
 
 Tried = Callable[[Problem, Workload], "tuple[int, int] | None"]

@@ -10,7 +10,7 @@ from typing import Callable, Iterator
 from ...models.answer import IMPOSSIBLE, Answer
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import are, plural, with_noun
-from ...models.planning.kind import Kind
+from ...models.planning.option import Kind
 from ...models.planning.question import Question
 from ...models.planning.workload import ACCELERATORS, RLINF, RLINF_EMBODIED, SECONDS, STREAM, Workload
 from ...models.problem import Problem
@@ -20,7 +20,7 @@ from ...solver.refuting.contradicted import contradicted
 from ...solver.wording import listed
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
-from ..search.search import Searched
+from ..search.found import Searched
 from .component import without_options
 from .demands import demanded_by, its_sets, largest, most_memory, nothing_in_common, place_of
 from .eased import Change, Tried, Tries, more_accelerators, more_nodes, more_of_a_model, more_seconds, of_other_models, wider

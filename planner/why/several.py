@@ -11,8 +11,7 @@ from ...models.findings.finding import Finding, error
 from ...models.findings.span import Span
 from ...models.findings.wording import with_noun
 from ...models.machines.node_group import ACCELERATOR
-from ...models.planning.kind import Kind
-from ...models.planning.option import Option
+from ...models.planning.option import Kind, Option
 from ...models.planning.question import Question
 from ...models.planning.workload import ACCELERATORS, Workload
 from ...models.problem import Problem
@@ -20,7 +19,7 @@ from ...models.record import dataclass
 from ...solver.durations import in_seconds
 from ...solver.rules.amounts.all_placed import asked_for
 from ..problem import asked
-from ..search.search import Searched
+from ..search.found import Searched
 from .demands import most_memory, nothing_in_common, place_of_pair
 from .eased import Tries
 

@@ -7,8 +7,8 @@ from typing import Mapping, Sequence
 
 from ...models.account import models_of
 from ...models.planning.design import Block, Design
-from ...models.planning.kind import NO_KIND
 from ...models.planning.measured import SECOND
+from ...models.planning.option import NO_KIND
 from ...models.planning.planned import Priced
 from ...models.planning.question import Question
 

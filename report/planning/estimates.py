@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...models.memory.bill import BlockBill
-from ...models.memory.term import Term
+from ...models.memory.terms import Term
 
 
 def terms(bill: BlockBill) -> dict[str, list[dict[str, Any]]]:

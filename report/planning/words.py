@@ -9,9 +9,8 @@ from ...models.findings.wording import plural
 from ...models.machines.node_group import NODE
 from ...models.memory.bill import BlockBill
 from ...models.planning.design import Block, Design
-from ...models.planning.kind import NO_KIND
 from ...models.planning.measured import SECOND
-from ...models.planning.option import Option
+from ...models.planning.option import NO_KIND, Option
 from ...models.planning.planned import Planned, Priced
 from ...models.planning.question import Question, Task
 from ...models.planning.workload import SECONDS

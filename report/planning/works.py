@@ -8,7 +8,7 @@ from typing import Sequence
 from ...models.account import Account, Usage, busy, by_place
 from ...models.memory.bill import BlockBill
 from ...models.planning.design import Block
-from ...models.planning.kind import NO_KIND
+from ...models.planning.option import NO_KIND
 from ...models.planning.question import Question
 from ...solver.durations import with_unit
 from ...solver.wording import listed

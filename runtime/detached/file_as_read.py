@@ -7,7 +7,7 @@ from functools import cache
 from typing import Mapping, Union
 
 from ...models.composition import Composer
-from ...models.composition.library import Library
+from ...models.composition.places import Library
 from ...models.dialects.load import AsRead
 from ...models.machines.cluster import Cluster
 from ...models.machines.shorthand import AsDeclared

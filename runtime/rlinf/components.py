@@ -10,7 +10,7 @@ from ...models.dialects.load import read
 from ...models.findings.finding import Severity
 from ...models.level import PLACEMENT
 from ...models.machines.cluster import Cluster as Machines
-from ...models.placements.assignment import Run
+from ...models.placements.run import Run
 from ...models.strategies import PlacementStrategy
 from ...models.text.source import Source
 from ..failure import LaunchFailed

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Iterable, Mapping
 
-from ...models.machines.cluster import Node
+from ...models.machines.node import Node
 from ..failure import LaunchFailed, failed
 from ..port.ray_compat import need_ray
 from ..shield import shielded

@@ -8,8 +8,9 @@ from typing import Mapping, Sequence
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import with_noun
 from ...models.machines.node_group import ACCELERATOR
-from ...models.placements.assignment import Assignment, Run, compress
+from ...models.placements.assignment import Assignment, compress
 from ...models.placements.plan import Plan
+from ...models.placements.run import Run
 from ...models.ranks import merge, write_ranks
 from ..failure import LaunchFailed
 from ..reserving.parts import accelerators_given

@@ -7,7 +7,7 @@ from typing import Iterable, Sequence
 
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import with_noun
-from ...models.machines.cluster import Node
+from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed

@@ -8,7 +8,7 @@ from ...models.findings.finding import Finding, Severity
 from ...models.findings.wording import plural
 from ...models.machines.node_group import ACCELERATOR
 from ...models.memory.estimated import estimated
-from ...models.memory.term import Estimated
+from ...models.memory.terms import Estimated
 from ...models.problem import Problem
 from ...models.quantity import write_estimate, write_memory
 

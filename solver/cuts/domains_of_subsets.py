@@ -8,7 +8,8 @@ from typing import ClassVar, Iterator
 from ...models.component import Component
 from ...models.machines.topology import LEVELS
 from ...models.problem import Problem
-from ..layout.layout import Bundle, Layout
+from ..layout.bundle import Bundle
+from ..layout.layout import Layout
 from ..model.variables import Variables
 from ..objectives.domains import count_of, fewest_of
 from ..objectives.domains_touched import DomainsTouched

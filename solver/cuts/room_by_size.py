@@ -8,7 +8,8 @@ from typing import ClassVar, Iterator, Sequence
 
 from ...models.machines.topology import LEVELS
 from ...models.problem import Problem
-from ..layout.layout import Bundle, Layout
+from ..layout.bundle import Bundle
+from ..layout.layout import Layout
 from ..layout.pool import Pool
 from ..model.variables import Variables
 from ..objectives.presence import bundle_touches

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Iterable, Iterator, Mapping, Sequence
 
-from ...models.machines.cluster import Node
+from ...models.machines.node import Node
+from ..layout.bundle import Bundle
+from ..layout.cell import Cell
 from ..layout.cells.exactness import is_chain
 from ..layout.cells.room import numa_domains
-from ..layout.layout import Bundle, Cell, Pool
+from ..layout.pool import Pool
 from .taking import dealt, some_of, unit_of
 
 Held = dict[int, int]

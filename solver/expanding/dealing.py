@@ -8,9 +8,11 @@ from typing import Mapping, Sequence
 from ...models.component import APART, NEAR
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import NODE_LEVEL
-from ...models.placements.assignment import Run
-from ..layout.layout import Cell, Count, Layout, Values
+from ...models.placements.run import Run
+from ..layout.cell import Cell
+from ..layout.layout import Layout
 from ..layout.on_nodes.dealt import Dealt
+from ..layout.values import Count, Values
 from .pinning import in_pinned_order
 
 

@@ -9,10 +9,14 @@ from typing import Iterator, Mapping, Sequence
 from ...models.answer import Solve
 from ...models.component import Component
 from ...models.machines.node_group import CLUSTER_LABEL
-from ...models.placements.assignment import Assignment, Run, Seat, compress
-from ..layout.layout import Bundle, Cell, Count, Layout, Values
+from ...models.placements.assignment import Assignment, Seat, compress
+from ...models.placements.run import Run
+from ..layout.bundle import Bundle
+from ..layout.cell import Cell
+from ..layout.layout import Layout
 from ..layout.ranks.rank_order import in_rank_order
 from ..layout.ranks.seating import seated
+from ..layout.values import Count, Values
 from ..layout.within.shared import held_on
 from .count_out import ExpansionFailed, Held, count_out
 from .dealing import dealt_out

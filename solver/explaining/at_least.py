@@ -30,7 +30,7 @@ def at_least(problem: Problem, moved: Set[str] = frozenset()) -> int:
     a choice, it is the least of any choice.
     """
     if problem.job.planning.followed:
-        from ...models.times.of_ties import with_degrees
+        from ...models.tied_degrees import with_degrees
 
         return min(at_least(with_degrees(problem, each.degrees), moved) for each in problem.job.planning.followed)
     sets = [its for members in holders(problem) if (its := tuple(each for each in members if problem.kind(each) == ACCELERATOR))]

@@ -10,7 +10,7 @@ from ...models.findings.wording import plural
 from ...models.planning.measured import SECOND, TABLE, Measured
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
-from ...models.times.ordered import ordered
+from ...models.task_order import ordered
 from ..durations import exactly_in_seconds, figure, with_unit
 from ..wording import listed
 from .demands import Demanded

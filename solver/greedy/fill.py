@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Sequence
 
 from ...models.machines.topology import LEVELS
-from ..layout.layout import Bundle, Cell, Layout
+from ..layout.bundle import Bundle
+from ..layout.cell import Cell
+from ..layout.layout import Layout
 from ..layout.reach import eligible
 
 Room = dict[int, int]

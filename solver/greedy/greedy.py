@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ..expanding.dealing import deal
 from ..layout.amounts import allowed
-from ..layout.layout import Bundle, Layout, Values
-from ..layout.pools import Masks, Pool
+from ..layout.bundle import Bundle
+from ..layout.layout import Layout
+from ..layout.pool import Masks, Pool
 from ..layout.ranges.places import Places, lengths, longest_free
 from ..layout.reach import eligible, within_reach
+from ..layout.values import Values
 from ..replanning.stay import stay
 from .fill import Filling
 from .nested import nested

@@ -7,10 +7,12 @@ from operator import or_
 
 from ..expanding.dealing import deal
 from ..layout.amounts import allowed
-from ..layout.layout import Bundle, Layout, Values
+from ..layout.bundle import Bundle
+from ..layout.layout import Layout
 from ..layout.masks import lowest
 from ..layout.ranges.places import Places, lengths, longest_free
 from ..layout.reach import eligible, within_reach
+from ..layout.values import Values
 
 
 def nested(layout: Layout, stretch: bool) -> Values | None:

@@ -6,7 +6,7 @@ from math import lcm
 from typing import TYPE_CHECKING, Sequence
 
 from ...models.component import Component
-from ...models.memory.shards import whole_groups
+from ...models.memory.work import whole_groups
 from ...models.problem import Problem
 
 if TYPE_CHECKING:

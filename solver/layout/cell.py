@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...models.machines.cluster import Node
+from ...models.machines.node import Node
 from ...models.machines.topology import domain
 from ...models.record import dataclass
 

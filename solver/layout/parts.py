@@ -7,7 +7,8 @@ from typing import Sequence
 
 from ...models.component import Component
 from ...models.machines.node_group import NODE, Numbering
-from ...models.placements.assignment import Assignment, Run
+from ...models.placements.assignment import Assignment
+from ...models.placements.run import Run
 from ...models.problem import Problem
 from ...models.sharing import around
 from . import grain

@@ -12,7 +12,8 @@ from ...models.machines.topology import LEVELS, domain
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.record import dataclass
-from ..layout.layout import Bundle, Layout
+from ..layout.bundle import Bundle
+from ..layout.layout import Layout
 from ..layout.ranges.fewest_nodes import fewest_nodes
 from ..objectives.domains_touched import DomainsTouched
 from ..objectives.idle import Idle, least_and_most

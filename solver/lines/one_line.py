@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ..layout.layout import Bundle, Layout, Values
+from ..layout.bundle import Bundle
+from ..layout.layout import Layout
 from ..layout.pool import Masks
 from ..layout.ranges.places import Place, Places, all_lengths
+from ..layout.values import Values
 from ..objectives.idle import Idle, least_and_most
 from ..objectives.tiers import Tier
 from .costs import Costs, costs_of

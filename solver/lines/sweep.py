@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Iterator, Sequence
 
 from ...models.record import dataclass
-from ..layout.layout import Bundle
+from ..layout.bundle import Bundle
 from ..layout.ranges.places import Place, Places
 from .costs import Costs, Set
 

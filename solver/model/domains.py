@@ -8,7 +8,9 @@ from ...models.component import Component
 from ...models.machines.topology import NODE_LEVEL, domains
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from ..layout.layout import Bundle, Cell, domains_of
+from ..layout.bundle import Bundle
+from ..layout.cell import Cell
+from ..layout.layout import domains_of
 from .amount import Amount, total
 from .held import Held
 

@@ -7,7 +7,9 @@ from ortools.sat.python import cp_model
 from ...models.component import Component
 from ...models.placements.assignment import Seat
 from ...models.problem import Problem
-from ..layout.layout import Bundle, Cell, Layout
+from ..layout.bundle import Bundle
+from ..layout.cell import Cell
+from ..layout.layout import Layout
 from ..layout.ranks.seating import can_be_seated, of_given
 from .amount import Amount, total
 from .ranges import Ranges

@@ -6,7 +6,8 @@ from typing import Iterable, Iterator
 
 from ortools.sat.python import cp_model
 
-from ..layout.layout import Bundle, Layout
+from ..layout.bundle import Bundle
+from ..layout.layout import Layout
 from ..layout.ranges.places import Place, Places, lengths, whole_places
 from .amount import Amount
 from .edges import Edges, weighted

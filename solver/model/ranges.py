@@ -12,7 +12,9 @@ from typing import Callable, Iterable
 from ortools.sat.python import cp_model
 
 from ...models.machines.node_group import Numbering
-from ..layout.layout import Bundle, Cell, Layout
+from ..layout.bundle import Bundle
+from ..layout.cell import Cell
+from ..layout.layout import Layout
 from ..layout.ranges.fewest_nodes import fewest_nodes
 from ..layout.ranges.places import Place, Places, by_ends
 from .amount import Amount, total

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Mapping
 
-from ...models.machines.cluster import Node
+from ...models.machines.node import Node
 from ..layout.bundle import Bundle
 from ..layout.cell import Cell
 from ..layout.cells.room import numa_domains

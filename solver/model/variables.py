@@ -10,9 +10,11 @@ from typing import Callable, Iterable
 from ortools.sat.python import cp_model
 
 from ...models.problem import Problem
-from ..layout.layout import Bundle, Cell, Count, Values
-from ..layout.pools import Pool
+from ..layout.bundle import Bundle
+from ..layout.cell import Cell
+from ..layout.pool import Pool
 from ..layout.ranges.places import Place
+from ..layout.values import Count, Values
 from .amount import Amount, Condition, total
 from .domains import InDomains
 from .slots import Slots

@@ -10,8 +10,10 @@ from .rooms import rooms_of
 from .term import Aggregate
 
 if TYPE_CHECKING:
-    from ..layout.layout import Bundle, Layout
-    from ..model.variables import Amount, Variables
+    from ..layout.bundle import Bundle
+    from ..layout.layout import Layout
+    from ..model.amount import Amount
+    from ..model.variables import Variables
 
 
 def count_of(variables: Variables, bundle: Bundle, level: str) -> Amount:

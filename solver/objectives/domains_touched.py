@@ -14,8 +14,10 @@ from .presence import WORDS, held, is_open, several
 from .term import Aggregate
 
 if TYPE_CHECKING:
-    from ..layout.layout import Bundle, Layout
-    from ..model.variables import Amount, Variables
+    from ..layout.bundle import Bundle
+    from ..layout.layout import Layout
+    from ..model.amount import Amount
+    from ..model.variables import Variables
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from ..layout.parts import Parts
 
 if TYPE_CHECKING:
     from ..layout.layout import Layout
-    from ..model.variables import Amount, Variables
+    from ..model.amount import Amount
+    from ..model.variables import Variables
 
 
 class FullestNodes:

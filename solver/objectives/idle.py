@@ -11,9 +11,11 @@ from ...models.problem import Problem
 from ..layout.amounts import allowed
 
 if TYPE_CHECKING:
-    from ..layout.layout import Bundle, Layout
-    from ..layout.pools import Pool
-    from ..model.variables import Amount, Variables
+    from ..layout.bundle import Bundle
+    from ..layout.layout import Layout
+    from ..layout.pool import Pool
+    from ..model.amount import Amount
+    from ..model.variables import Variables
 
 
 class Idle:

@@ -12,7 +12,8 @@ from ..layout.ranges.fewest_nodes import fewest_nodes
 
 if TYPE_CHECKING:
     from ..layout.layout import Layout
-    from ..model.variables import Amount, Variables
+    from ..model.amount import Amount
+    from ..model.variables import Variables
 
 
 class NodesOfRanges:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Callable
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
-    from ..model.variables import Amount, Variables
+    from ..model.amount import Amount
+    from ..model.variables import Variables
 
 _MADE: WeakKeyDictionary[Variables, dict[object, Amount]] = WeakKeyDictionary()
 

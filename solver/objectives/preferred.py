@@ -19,8 +19,10 @@ from ..presence import amounts_in
 from .presence import is_open
 
 if TYPE_CHECKING:
-    from ..layout.layout import Bundle, Layout
-    from ..model.variables import Amount, Variables
+    from ..layout.bundle import Bundle
+    from ..layout.layout import Layout
+    from ..model.amount import Amount
+    from ..model.variables import Variables
 
 Wish = tuple[Component, Keep]
 

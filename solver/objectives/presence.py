@@ -13,8 +13,9 @@ from ...models.problem import Problem
 from .rooms import rooms_of
 
 if TYPE_CHECKING:
-    from ..layout.layout import Bundle
-    from ..model.variables import Amount, Variables
+    from ..layout.bundle import Bundle
+    from ..model.amount import Amount
+    from ..model.variables import Variables
 
 WORDS = {"zone": "zones", "rack": "racks", "nvlink_domain": "NVLink domains"}
 """Level of the topology -> its domains, as they are printed."""

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Sequence
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
-    from ..layout.layout import Bundle, Cell, Layout
-    from ..layout.pools import Pool
+    from ..layout.bundle import Bundle
+    from ..layout.cell import Cell
+    from ..layout.layout import Layout
+    from ..layout.pool import Pool
 
 
 class Rooms:

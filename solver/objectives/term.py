@@ -10,7 +10,8 @@ from ...models.record import dataclass
 
 if TYPE_CHECKING:
     from ..layout.layout import Layout
-    from ..model.variables import Amount, Variables
+    from ..model.amount import Amount
+    from ..model.variables import Variables
 
 
 class Objective(Protocol):

@@ -19,7 +19,8 @@ from .traffic.bytes_across import BytesAcross
 
 if TYPE_CHECKING:
     from ..layout.layout import Layout
-    from ..model.variables import Amount, Variables
+    from ..model.amount import Amount
+    from ..model.variables import Variables
 
 
 @dataclass(frozen=True)

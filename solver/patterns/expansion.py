@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
-from ..layout.layout import Cell, Count, Values
+from ..layout.cell import Cell
+from ..layout.values import Count, Values
 from .dealt_out import dealt_out
 from .domain_rows import Vector
 from .uses import Uses

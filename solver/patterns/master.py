@@ -13,7 +13,7 @@ from ...models.placements.assignment import Assignment
 from ..cuts.domains_of_subsets import rows as subset_rows
 from ..layout.amounts import allowed
 from ..layout.bundle import Bundle
-from ..layout.layout import Values
+from ..layout.values import Values
 from ..model.amount import Amount, total
 from ..model.saying import Saying
 from ..objectives.by_domain import ByDomain, Excess, Share

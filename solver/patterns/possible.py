@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..layout.layout import Layout, Values
+from ..layout.layout import Layout
+from ..layout.values import Values
 from ..model.engine import Outcome, run
 from ..objectives.by_domain import ByDomain
 from ..objectives.tiers import Tier

@@ -9,8 +9,8 @@ from typing import Sequence
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import are, with_noun
 from ...models.machines.accelerators import accelerators
+from ...models.machines.changed import with_nodes
 from ...models.machines.cluster import Cluster
-from ...models.machines.grown import with_nodes
 from ...models.machines.node import Node
 from ...models.machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
 from ...models.problem import Problem

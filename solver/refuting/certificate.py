@@ -8,8 +8,9 @@ from ...models.component import Component
 from ...models.findings.wording import plural
 from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.problem import Problem
-from ..layout.layout import Bundle, Layout
-from ..layout.pools import Pool
+from ..layout.bundle import Bundle
+from ..layout.layout import Layout
+from ..layout.pool import Pool
 from ..layout.reach import eligible
 from ..wording import listed
 from .rows.census import Census

@@ -14,7 +14,8 @@ from ...models.findings.finding import Severity
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..check import check
-from ..expanding.expand import ExpansionFailed, expand
+from ..expanding.count_out import ExpansionFailed
+from ..expanding.expand import expand
 from ..greedy.greedy import greedy
 from ..layout.layout import Layout
 from ..layout.ranges.thinned import refutable

@@ -15,7 +15,7 @@ from ortools.sat.python import cp_model
 
 from ...models.component import APART, DISJOINT, NEAR, NOT_FEWER, SUBSET, Component
 from ...models.locality import EP, REPLICA, TP, WHOLE, Keep
-from ...models.machines.cluster import Node
+from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.machines.topology import NODE_LEVEL, NUMA, domain
 from ...models.problem import Problem

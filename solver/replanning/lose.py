@@ -7,11 +7,11 @@ from typing import Collection, Iterator, Sequence
 
 from ...models.component import Component
 from ...models.findings.finding import Finding, error
+from ...models.machines.changed import ranks_left, without_nodes
 from ...models.machines.node_group import NODE
-from ...models.machines.without import ranks_left, without_nodes
 from ...models.part import explicit
-from ...models.placements.in_turn import in_turn
 from ...models.placements.run import Run
+from ...models.placements.sound import in_turn
 from ...models.problem import Problem
 from ..wording import nodes_called, some_of
 

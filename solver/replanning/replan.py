@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import replace
 
 from ...models.placements.assignment import Assignment
-from ...models.placements.carried import carried
 from ...models.placements.moves import Moved, Moves
 from ...models.placements.plan import Plan
+from ...models.placements.sound import carried
 from ...models.problem import Problem
 from ..objectives.idle import Idle
 from ..objectives.moved.moves import Moves as MovesTerm

@@ -12,7 +12,8 @@ from ...models.structure import AMOUNT, Key, Structure
 from ..structure import structure_of
 
 if TYPE_CHECKING:
-    from ..model.variables import Amount, Variables
+    from ..model.amount import Amount
+    from ..model.variables import Variables
 
 
 class Unlike:

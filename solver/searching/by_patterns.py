@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ..layout.layout import Layout, Values
+from ..layout.layout import Layout
+from ..layout.values import Values
 from ..model.engine import Outcome, Status, run
 from ..patterns.master import Master
 from ..patterns.possible import uses_of

@@ -9,8 +9,10 @@ from itertools import islice
 from typing import Iterator, Sequence
 
 from ..layout.amounts import allowed
-from ..layout.layout import Bundle, Count, Layout, Values
+from ..layout.bundle import Bundle
+from ..layout.layout import Layout
 from ..layout.ranges.places import whole_places
+from ..layout.values import Count, Values
 from .standing import Standing
 
 MOST_ACCELERATORS = 12

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ...models.problem import Problem
 from ..greedy.greedy import greedy
-from ..layout.layout import Layout, Values
+from ..layout.layout import Layout
+from ..layout.values import Values
 from ..model.permission import about_to_search
 from .standing import Search, Standing
 

@@ -7,8 +7,8 @@ from ortools.sat.python import cp_model
 from ...models.record import dataclass
 from ..bounds.stage import BoundStage
 from ..compile import compile
-from ..layout.layout import Values
 from ..layout.ranges.thinned import refutable, thinned
+from ..layout.values import Values
 from ..model.engine import Outcome, Status, run
 from ..model.narrowed import narrowed
 from ..model.variables import Variables

@@ -13,9 +13,11 @@ from ...models.placements.plan import FEASIBLE, OPTIMAL, Plan
 from ...models.problem import Problem
 from ...models.reserved import cpus_of
 from ..check import check
+from ..expanding.count_out import ExpansionFailed
 from ..expanding.dealing import evened
-from ..expanding.expand import ExpansionFailed, expand
-from ..layout.layout import Layout, Values
+from ..expanding.expand import expand
+from ..layout.layout import Layout
+from ..layout.values import Values
 from ..objectives.tiers import counted, plan_terms, tiers
 from .progress import OnProgress, Progress
 

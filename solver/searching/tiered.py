@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ..compile import aim, compile
-from ..layout.layout import Bundle, Count, Layout, Values
+from ..layout.bundle import Bundle
+from ..layout.layout import Layout
+from ..layout.values import Count, Values
 from ..objectives.tiers import hold
 from .one_tier import OneTier
 from .standing import Standing

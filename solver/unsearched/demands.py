@@ -7,9 +7,10 @@ from typing import Iterator
 
 from ...models.locality import WHOLE
 from ...models.machines.topology import LEVELS, NUMA
+from ..layout.bundle import Bundle
 from ..layout.cells.exactness import is_chain
 from ..layout.grain import size_of, unit
-from ..layout.layout import Bundle, Layout
+from ..layout.layout import Layout
 from ..layout.pinned_groups import in_blocks, line_of
 from ..wording import level_name
 

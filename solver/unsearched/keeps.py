@@ -8,8 +8,9 @@ from typing import Iterator
 from ...models.component import ZERO_COPY, Component
 from ...models.locality import TP, WHOLE
 from ...models.machines.topology import NUMA
+from ..layout.bundle import Bundle
 from ..layout.grain import whole_in
-from ..layout.layout import Bundle, Layout
+from ..layout.layout import Layout
 from ..layout.ranks.seating import can_be_seated
 from ..wording import level_name
 from .demands import Reason

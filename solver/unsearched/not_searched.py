@@ -9,8 +9,9 @@ from ...models.component import COLOCATED_OR_DISJOINT, SUBSET
 from ...models.findings.finding import Finding, error
 from ...models.findings.span import Span
 from ...models.problem import Problem
-from ..layout.layout import Bundle, Layout
-from ..layout.pools import Pool
+from ..layout.bundle import Bundle
+from ..layout.layout import Layout
+from ..layout.pool import Pool
 from ..layout.within.inside import innermost
 from ..layout.within.shared import is_countable
 from ..wording import listed

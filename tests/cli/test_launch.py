@@ -10,9 +10,10 @@ from click.testing import CliRunner, Result
 from placewright.cli.launch import launch
 from placewright.cli.main import run
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.plan_file import plan_to_json
+from placewright.models.placements.run import Run
 
 
 @pytest.fixture

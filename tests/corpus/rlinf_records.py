@@ -23,9 +23,8 @@ from placewright.models.dialects.rlinf.planning.tables import (
     trained_table as trained,
 )
 from placewright.models.parallel import UNDIVIDED
-from placewright.models.planning.kind import Kind
 from placewright.models.planning.measured import SECOND
-from placewright.models.planning.option import Option
+from placewright.models.planning.option import Kind, Option
 from placewright.models.planning.question import Edge, Question, Task
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from placewright.models.composition import Composer
-from placewright.models.composition.setting_text import read_setting
+from placewright.models.composition.setting import read_setting
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import Span
 from placewright.models.text.document import Document

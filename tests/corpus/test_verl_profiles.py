@@ -12,8 +12,7 @@ from typing import Any, Iterator
 import pytest
 from placewright.models.dialects import verl
 from placewright.models.releases.configurations import Configurations
-from placewright.models.releases.release import read_releases
-from placewright.models.releases.runs import UNSAID, Releases, same
+from placewright.models.releases.release import UNSAID, Releases, read_releases, same
 from placewright.tools.flattened import configurations, is_unsaid
 
 CHECKOUTS = os.environ.get("PLACEWRIGHT_VERL_RELEASES", "")

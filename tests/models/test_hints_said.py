@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.dialects.load import read
-from placewright.models.hints.said import may_leave_degrees, said_of_plan, timed_names
+from placewright.models.hints.block import may_leave_degrees, said_of_plan, timed_names
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source
 

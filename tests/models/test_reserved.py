@@ -10,9 +10,10 @@ import placewright as pw
 import pytest
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.plan_file import plan_to_json, read_plan
+from placewright.models.placements.run import Run
 from placewright.models.reserved import cpus_on_nodes
 
 JOB = """\

@@ -6,8 +6,7 @@ from random import Random
 from typing import Sequence
 
 from placewright.models.parallel import Parallel
-from placewright.models.planning.kind import NO_KIND, Kind
-from placewright.models.planning.option import Option
+from placewright.models.planning.option import NO_KIND, Kind, Option
 from placewright.models.planning.question import Edge, Question, Task
 from placewright.models.planning.workload import ACCELERATORS, PHASES, SECONDS, Budget
 

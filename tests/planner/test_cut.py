@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.models.planning.kind import Kind
-from placewright.models.planning.option import Option
+from placewright.models.planning.option import Kind, Option
 from placewright.models.planning.question import Question, Task
 from placewright.models.planning.workload import SECONDS
 from placewright.planner.check import faults, price
@@ -17,7 +16,8 @@ from placewright.planner.costs import cost_model
 from placewright.planner.counting import Counting
 from placewright.planner.search import found as progress
 from placewright.planner.search import search as searching
-from placewright.planner.search.search import Candidate, Searched, search
+from placewright.planner.search.found import Searched
+from placewright.planner.search.search import Candidate, search
 
 from .questions import question
 from .test_search import branched, hybrid

@@ -9,9 +9,9 @@ import placewright as pw
 import pytest
 from placewright.models.answer import Answer
 from placewright.models.findings.finding import Severity
-from placewright.models.model_cards.of_file import read_model_config
+from placewright.models.model_cards.card import read_model_config
 from placewright.models.reading import Reading
-from placewright.models.resolving.resolve import with_models
+from placewright.models.resolving import with_models
 from placewright.planner.accounting import given
 from placewright.planner.verify import verify
 

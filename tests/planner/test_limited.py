@@ -10,9 +10,8 @@ from typing import Mapping, Sequence
 import pytest
 from placewright.models.planning.barring import inside_of
 from placewright.models.planning.design import Design
-from placewright.models.planning.kind import NO_KIND
 from placewright.models.planning.limits import Area, Barred, Use
-from placewright.models.planning.option import Option
+from placewright.models.planning.option import NO_KIND, Option
 from placewright.models.planning.question import Question
 from placewright.models.planning.way import Multiple, Way
 from placewright.planner.check import faults, price

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.models.planning.kind import Kind
-from placewright.models.planning.option import Option
+from placewright.models.planning.option import Kind, Option
 from placewright.models.planning.question import Question
 from placewright.planner.costs import cost_model
 from placewright.planner.search import bound as relaxation

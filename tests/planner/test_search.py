@@ -12,9 +12,8 @@ from random import Random
 import pytest
 from placewright.models.dialects.load import read
 from placewright.models.parallel import Parallel
-from placewright.models.planning.kind import Kind
 from placewright.models.planning.measured import SECOND
-from placewright.models.planning.option import Option
+from placewright.models.planning.option import Kind, Option
 from placewright.models.planning.question import Edge, Question, Task
 from placewright.models.planning.workload import PHASES
 from placewright.models.text.source import Source
@@ -23,7 +22,8 @@ from placewright.planner.costs import cost_model
 from placewright.planner.problem import asked as as_question
 from placewright.planner.search import search as searching
 from placewright.planner.search.branching import Branching
-from placewright.planner.search.search import Searched, search
+from placewright.planner.search.found import Searched
+from placewright.planner.search.search import search
 
 from .questions import question
 from .texts import FOUR_IN_A_CIRCLE

@@ -7,8 +7,7 @@ from random import Random
 
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.models.planning.kind import NO_KIND, Kind
-from placewright.models.planning.option import Option
+from placewright.models.planning.option import NO_KIND, Kind, Option
 from placewright.models.planning.question import Edge, Question, Task
 from placewright.models.planning.workload import PHASES
 from placewright.planner.check import faults, price

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.design import Design
-from placewright.models.planning.kind import NO_KIND
+from placewright.models.planning.option import NO_KIND
 from placewright.models.planning.question import Question
 from placewright.models.planning.way import Paired, Shape, Way
 from placewright.planner.check import faults

@@ -9,7 +9,8 @@ import placewright as pw
 import pytest
 from placewright.models.planning.question import Question
 from placewright.planner.costs.cost_model import CostModel
-from placewright.planner.search.search import Searched, search
+from placewright.planner.search.found import Searched
+from placewright.planner.search.search import search
 from placewright.planner.why import eased as tries
 from placewright.planner.why.several import named
 

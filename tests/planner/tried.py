@@ -11,8 +11,7 @@ from itertools import combinations, product
 from typing import Iterator, Mapping, Sequence
 
 from placewright.models.planning.design import Block, Design
-from placewright.models.planning.kind import NO_KIND
-from placewright.models.planning.option import Option
+from placewright.models.planning.option import NO_KIND, Option
 from placewright.models.planning.question import Question
 from placewright.models.planning.workload import SECONDS
 

@@ -14,14 +14,14 @@ from typing import Any, Iterator, Mapping
 
 import placewright as pw
 from placewright.models.answer import Answer
-from placewright.models.model_cards.of_file import read_model_config
+from placewright.models.model_cards.card import read_model_config
 from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import seats
 from placewright.models.placements.plan import Plan
 from placewright.models.planning.planned import Planned, Priced
 from placewright.models.planning.question import Question
 from placewright.models.reading import Reading
-from placewright.models.resolving.resolve import with_models
+from placewright.models.resolving import with_models
 
 from .questions import Ask, case_of, files_of
 

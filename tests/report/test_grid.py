@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.run import Run
 from placewright.report.grid import grid
 
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from placewright.models.dialects import native
 from placewright.models.findings.finding import UnusableInput
-from placewright.models.machines.cluster_source import cluster_of
+from placewright.models.machines.cluster_file import cluster_of
 from placewright.models.placements.plan_file import plan_to_json, read_plan
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source

@@ -11,8 +11,7 @@ import yaml
 from placewright.models.dialects.load import read
 from placewright.models.dialects.rlinf.planning.form import RLinfHintForm
 from placewright.models.findings.finding import UnusableInput
-from placewright.models.hints.block import KEYS
-from placewright.models.hints.block_form import BlockForm
+from placewright.models.hints.block import KEYS, BlockForm
 from placewright.models.hints.forms import ComponentForm
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source

@@ -8,8 +8,9 @@ from typing import Any, Callable, Iterator
 
 import pytest
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.run import Run
 from placewright.runtime.port.connection import Connection
 from placewright.runtime.port.ray_compat import actor_names, free_resources
 from placewright.runtime.simulated.simulate import SimulatedCluster

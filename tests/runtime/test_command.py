@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Callable, Iterator
 
 import pytest
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan_file import plan_to_json
+from placewright.models.placements.run import Run
 from placewright.runtime.detached.asking import launches, stop
 
 from ..unhindered import unhindered

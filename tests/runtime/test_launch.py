@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from placewright.models.machines.node_group import EnvConfig, NodeGroup
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import Plan
+from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import launch
 

@@ -15,7 +15,8 @@ from placewright.models.component import COLOCATED_OR_DISJOINT, RANK_ALIGNED, SU
 from placewright.models.findings.finding import Severity
 from placewright.models.locality import EP, REPLICA, TP
 from placewright.models.machines.node_group import NODE
-from placewright.models.placements.assignment import Assignment, Run, Seat, compress, seats
+from placewright.models.placements.assignment import Assignment, Seat, compress, seats
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.check import check
 

@@ -21,10 +21,11 @@ from placewright.models.component import (
 )
 from placewright.models.job import Capabilities, Job
 from placewright.models.machines.accelerators import accelerators
-from placewright.models.machines.cluster import Cluster, Hardware, Node
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node import Hardware, Node
 from placewright.models.machines.node_group import ACCELERATOR, NodeGroup
 from placewright.models.model_cards import ModelCard, ModelUse, engine_splits
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.models.share import Share
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Iterator, Mapping, Sequence
 
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.run import Run
 
 Known = dict[int, tuple[Sequence[Run], Any]]
 """The identity of runs -> these, which are kept so that no others get that identity, and what was read off them."""

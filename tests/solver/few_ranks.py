@@ -7,7 +7,7 @@ from dataclasses import replace
 from placewright.models.component import Component
 from placewright.models.findings.finding import Finding
 from placewright.models.findings.span import Span
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.given import check_given
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any, Container, Iterator, Sequence
 
 from placewright.models.findings.finding import Severity
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES

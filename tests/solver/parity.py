@@ -16,14 +16,16 @@ from ortools.sat.python import cp_model
 from placewright.models.component import BETWEEN_DOMAINS, RANK_ALIGNED, ZERO_COPY, Component
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.node_group import NODE
-from placewright.models.placements.assignment import Assignment, Run, compress
+from placewright.models.placements.assignment import Assignment, compress
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver import compile as compile_module
 from placewright.solver import objectives as objectives_module
 from placewright.solver.check import check
 from placewright.solver.cuts.cut import Cut
 from placewright.solver.expanding import expand as expand_module
-from placewright.solver.layout.layout import Layout, Values
+from placewright.solver.layout.layout import Layout
+from placewright.solver.layout.values import Values
 from placewright.solver.objectives import tiers
 from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES

@@ -27,7 +27,8 @@ from placewright.models.link import Link
 from placewright.models.locality import KEPT, TP, WHOLE, Keep, Pin, Spread
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node_group import NODE
-from placewright.models.placements.assignment import Assignment, Run, Seat, compress
+from placewright.models.placements.assignment import Assignment, Seat, compress
+from placewright.models.placements.run import Run
 from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
 

@@ -9,7 +9,7 @@ from placewright.models.component import Component
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.planning.workload import ACCELERATORS, Budget, Workload
 from placewright.models.problem import Problem
 from placewright.solver.advice import ADVICE
@@ -152,8 +152,7 @@ def test_stretches_say_what_masks_say() -> None:
 def test_advice_about_a_million_accelerators_costs_nothing() -> None:
     where = read_shorthand("125000x8")
     assert not isinstance(where, tuple)
-    from placewright.models.notation.mapping import runs_of
-    from placewright.models.notation.placement_text import Pair
+    from placewright.models.notation.placement_text import Pair, runs_of
 
     runs = runs_of([Pair(0, 999_990, 999_990)], where, ("cluster",))
     whole = replace(component("a", 999_990), runs=runs)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from placewright.models.answer import IMPOSSIBLE
 from placewright.models.machines.node_group import NODE
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import OPTIMAL
+from placewright.models.placements.run import Run
 from placewright.solver.given import check_given
 from placewright.solver.refuting.certificate import counting_row
 from placewright.solver.searching.search import solve

@@ -10,10 +10,9 @@ from placewright.models.estimate import FSDP, NONE, ZERO1, ZERO3, Estimate
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.memory.estimated import estimated, with_slack
-from placewright.models.memory.of_job import with_estimates
+from placewright.models.memory.estimated import estimated, with_estimates, with_slack
 from placewright.models.model_cards.known import known_model
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.advice.estimated_memory import EstimatedMemory
 from placewright.solver.given import check_given

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.models.locality import Keep, Pin, Spread
 from placewright.models.machines.cluster import Cluster
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.layout.layout import Layout
 from placewright.solver.searching.search import solve

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from placewright.models.component import Parallel
 from placewright.models.locality import Keep, Pin
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.searching.search import solve
 from placewright.solver.unsearched.not_searched import not_searched

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from placewright.models.component import Component
 from placewright.models.findings.finding import Severity
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.run import Run
 from placewright.solver.given import check_given
 from placewright.solver.searching.search import solve
 

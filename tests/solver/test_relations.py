@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 from placewright.models.component import Parallel
-from placewright.models.findings.fix import Fix
+from placewright.models.findings.finding import Fix
 from placewright.models.findings.span import Edit, Span
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.given import check_given
 

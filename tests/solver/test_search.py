@@ -13,8 +13,9 @@ from placewright.models.findings.finding import Finding, Severity
 from placewright.models.job import Job
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import OPTIMAL, VERIFIED
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.check import check
 from placewright.solver.searching import one_choice

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.component import COLOCATED, Relation
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.searching import exhaustive, one_choice, one_tier
 from placewright.solver.searching.search import solve

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from placewright.models.component import Component
-from placewright.models.placements.assignment import Run, seats
+from placewright.models.placements.assignment import seats
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.check import check
 from placewright.solver.layout.ranks.seating import orders

@@ -14,7 +14,7 @@ import pytest
 from placewright.models.component import Parallel
 from placewright.models.link import Link
 from placewright.models.locality import Keep, Spread
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from placewright.cli.main import run
 from placewright.models.answer import IMPOSSIBLE
 from placewright.models.answer import UNDECIDED as NOT_SEARCHED
-from placewright.models.dialects.load import dialect_named, read
+from placewright.models.dialects.load import read
+from placewright.models.dialects.recognition import dialect_named
 from placewright.models.placements.assignment import Assignment, seats
 from placewright.models.placements.plan_file import read_plan
 from placewright.models.problem import Problem

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from placewright.models.releases.configurations import Configurations
-from placewright.models.releases.runs import UNSAID, Releases
+from placewright.models.releases.release import UNSAID, Releases
 from placewright.tools.flattened import configurations
 from placewright.tools.profiles import LAYOUTS, main
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from placewright.models.machines.cluster import Node
+from placewright.models.machines.node import Node
 from placewright.models.problem import Problem
 
 from ..counts import groups_in_a_rack, racks_of, room

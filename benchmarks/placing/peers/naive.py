@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
 from placewright.models.component import Component
-from placewright.models.machines.cluster import Node
+from placewright.models.machines.node import Node
 from placewright.models.problem import Problem
 
 from ..counts import Counts, groups_in_a_rack, racks_of, room, usable

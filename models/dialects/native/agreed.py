@@ -10,7 +10,8 @@ from ...counts import Counts, holds, nearest, with_one, write_counts
 from ...findings.finding import Finding, error
 from ...findings.wording import are, plural, with_noun
 from ...machines.node_group import ACCELERATOR, NODE
-from ...placements.assignment import Assignment, Run
+from ...placements.assignment import Assignment
+from ...placements.run import Run
 
 CODE = "PW209"
 

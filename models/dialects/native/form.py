@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...hints.forms import ComponentForm
 from ...hints.plan import PlanForm
-from ...hints.preference import Objective
-from ...hints.relations import LinkForm, RelationForm
+from ...hints.relations import LinkForm, Objective, RelationForm
 from ...machines.cluster_file import ClusterForm
 from ...machines.shorthand import SHORTHAND_PATTERN
 from ...text.form import Form, Kind, form_of, key, list_of, map_of, several

@@ -11,7 +11,7 @@ from ...findings.span import Edit
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, NODE
 from ...notation.placement_list import Entry, ListFault, read_list
-from ...text.scalar_text import in_flow_map
+from ...text.edit import in_flow_map
 from ...text.tree import ListNode, MapNode, Value, find, plain
 from .agreed import agreed
 

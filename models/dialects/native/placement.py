@@ -11,11 +11,10 @@ from ...findings.span import Edit, Span
 from ...findings.wording import are, with_noun
 from ...machines.cluster import Cluster
 from ...notation.launchable import why_not
-from ...notation.mapping import runs_of
-from ...notation.numbered import numbered
-from ...notation.placement_text import read_placement
-from ...placements.assignment import Run, Seat, compress, seats
-from ...text.scalar_text import in_flow_map, plain_or_quoted
+from ...notation.placement_text import numbered, read_placement, runs_of
+from ...placements.assignment import Seat, compress, seats
+from ...placements.run import Run
+from ...text.edit import in_flow_map, plain_or_quoted
 from ...text.source import Source
 from ...text.tree import Scalar
 from .agreed import agreed

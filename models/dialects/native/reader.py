@@ -10,10 +10,10 @@ from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...hints.add import add_hints
 from ...hints.plan import read_plan
-from ...hints.preference import read_preference
-from ...hints.relations import read_links, read_relations
-from ...hints.times.usual_phases import with_usual_phases
+from ...hints.relations import read_links, read_preference, read_relations
+from ...hints.times import with_usual_phases
 from ...job import Job
+from ...level import DEFAULT_LEVEL
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared, meant, read_shorthand
 from ...part import among
@@ -21,12 +21,12 @@ from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import Reading
 from ...text.document import Document
-from ...text.forms import fill
+from ...text.form import fill
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.source import Source
 from ...text.tree import ListNode, MapNode, Scalar, Value
-from ..dialect import DEFAULT_LEVEL, Machines
+from ..dialect import Machines
 from .allowed import read_allowed
 from .listed import listed
 from .placement import placed

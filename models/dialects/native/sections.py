@@ -6,11 +6,11 @@ from typing import Collection, Iterator
 
 from ...findings.finding import Finding
 from ...hints.entries import entries, span_in, unknown
+from ...level import LEVELS, PLACEMENT
 from ...share import Share
 from ...text.form import Form, key
 from ...text.tree import Value
 from ...text.values import Boolean, Count, OneOf, Word
-from ..dialect import LEVELS, PLACEMENT
 
 _Level = OneOf("level", LEVELS)
 

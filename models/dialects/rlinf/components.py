@@ -14,8 +14,8 @@ from ...derivation import ACCELERATORS_PER_NODE, Derivation, Figure
 from ...findings.span import Edit, Span
 from ...findings.wording import with_noun
 from ...machines.cluster import Cluster
+from ...text.edit import in_flow_map
 from ...text.nearest import nearest
-from ...text.scalar_text import in_flow_map
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
 from .known import MAX_RUNS
 from .ranks import Context, Labels, Written, check_text, placed, read_labels

@@ -14,7 +14,7 @@ from typing import Mapping
 
 from ...configuration.notes import Notes, is_unknown
 from ...findings.finding import Severity
-from ...machines.cluster import Hardware
+from ...machines.node import Hardware
 from ...ranks import Ranks
 from ...record import dataclass
 from ...text.tree import ListNode, MapNode, Scalar, Value, kind_of, plain

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Iterator
 
-from ...hints.said import timed_names
+from ...hints.block import timed_names
 from ...job import Capabilities
 from ...releases.choice import Choice
 from ...releases.evidence import by_masks, mask_of

@@ -9,10 +9,8 @@ from ...findings.finding import UnusableInput, error
 from ...findings.span import Edit, Span
 from ...machines.node_group import CLUSTER_LABEL
 from ...record import dataclass
-from ...text.reshape import without_entry
-from ...text.scalar_text import in_flow_map, plain_or_quoted
+from ...text.edit import at_line_end, in_flow_map, indent_of, line_end, line_stop, plain_or_quoted, point, quotes_keys, without_entry
 from ...text.source import Source
-from ...text.splice import at_line_end, indent_of, line_end, line_stop, point, quotes_keys
 from ...text.tree import Entry, MapNode, Scalar
 
 KEYS = ("cluster", "component_placement")

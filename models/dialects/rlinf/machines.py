@@ -13,9 +13,10 @@ from ...configuration.notes import Notes
 from ...findings.finding import Finding, error, warning
 from ...findings.wording import are, with_noun
 from ...machines.accelerators import NO_ACCELERATOR, accelerators
-from ...machines.cluster import Cluster, Hardware, Node, Nodes
+from ...machines.cluster import Cluster
+from ...machines.node import Hardware, Node
 from ...machines.node_group import NODE, NodeGroup
-from ...machines.nodes import Alike, numbered_nodes
+from ...machines.nodes import Alike, Nodes, numbered_nodes
 from ...machines.shorthand import AsDeclared
 from ...ranks import merge, without
 from ...record import dataclass

@@ -12,11 +12,10 @@ from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...machines.node_group import ACCELERATOR, NODE, EnvConfig
-from ...placements.claims import Claims
+from ...placements.sound import Claims
 from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, without, write_ranks
 from ...record import dataclass
-from ...text.reshape import as_list, split_item
-from ...text.scalar_text import in_flow_map, plain_or_quoted
+from ...text.edit import as_list, in_flow_map, plain_or_quoted, split_item
 from ...text.tree import ListNode, MapNode, Scalar, Value, find, kind_of, plain
 from .hardware import GroupHardware, read_hardware
 from .known import RESERVED_LABELS

@@ -12,24 +12,22 @@ from itertools import accumulate
 from typing import Iterator, Mapping, Sequence
 
 from ...component import UNBOUNDED, Component
-from ...configuration.notes import Notes, Text, is_unknown
-from ...findings.finding import Severity, UnusableInput
-from ...findings.fix import Fix
+from ...configuration.notes import Notes, is_unknown
+from ...configuration.scalar_as_got import Text
+from ...findings.finding import Fix, Severity, UnusableInput
 from ...findings.span import Edit, Span
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, Stretch
 from ...machines.shorthand import MAX_NODES
 from ...notation.launchable import twice, why_not
-from ...notation.mapping import runs_of, runs_over
 from ...notation.mend import mended
-from ...notation.numbered import is_counted, numbered
-from ...notation.placement_text import Fault, Numbered, PlacementText, read_placement
+from ...notation.placement_text import Fault, Numbered, PlacementText, is_counted, numbered, read_placement, runs_of, runs_over
 from ...notation.runs_text import placement_text
-from ...placements.assignment import Run
+from ...placements.run import Run
 from ...record import dataclass
 from ...releases.release import Range
+from ...text.edit import in_flow_map, plain_or_quoted
 from ...text.nearest import nearest
-from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.tree import ListNode, Scalar, Value
 from .known import MAX_PROCESSES, RESERVED_LABELS, SEVERAL_GROUPS
 from .node_groups import DeclaredGroups

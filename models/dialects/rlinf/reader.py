@@ -9,8 +9,9 @@ from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...derivation import Figure
 from ...findings.finding import Finding, Severity
-from ...hints.said import may_leave_degrees
+from ...hints.block import may_leave_degrees
 from ...job import Job
+from ...level import DEFAULT_LEVEL
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared
 from ...planning.spec import PlanningSpec
@@ -21,7 +22,6 @@ from ...record import dataclass
 from ...said import Said
 from ...text.document import Document
 from ...text.tree import MapNode, Scalar, Value
-from ..dialect import DEFAULT_LEVEL
 from ..skeleton import HINTS
 from ..skeleton import Reader as Skeleton
 from .batches import batches, environments, facts_of

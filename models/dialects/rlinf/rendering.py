@@ -6,20 +6,17 @@ from dataclasses import replace
 from typing import Iterator, Sequence
 
 from ...component import Component
-from ...conversion.hints import Data, asked, shape
+from ...conversion.hints import Data, asked, hint_block, ranks_to_data, renamed, said_of_names, shape
 from ...conversion.losses import dropped, moved, refusal, unsaid_demands
-from ...conversion.names import renamed, said_of_names
-from ...conversion.ranks import ranks_to_data
-from ...conversion.where import hint_block
 from ...findings.finding import Finding, UnusableInput
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, EnvConfig, NodeGroup
 from ...notation.launchable import why_not
 from ...notation.runs_text import best_text
-from ...placements.assignment import Run
+from ...placements.run import Run
 from ...problem import Problem
 from ...roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REWARD, ROLES, ROLLOUT, role_of
-from ...text.dump import number_or_text, to_yaml
+from ...text.edit import number_or_text, to_yaml
 from ..dialect import Rendering
 from .hardware import hardware_types
 from .known import RESERVED_LABELS
@@ -60,8 +57,8 @@ def _devices(cluster: Cluster, group: NodeGroup) -> Iterator[GroupData]:
 
 def _value(text: str) -> object:
     """A setting as it was written: numbers, truth values and lists as such, nothing as null."""
+    from ...text.source import read_yaml
     from ...text.tree import plain
-    from ...text.yaml_reader import read_yaml
 
     return plain(read_yaml("", text)) if text else None
 

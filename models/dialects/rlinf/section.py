@@ -16,10 +16,10 @@ from ...findings.finding import Severity, error
 from ...findings.span import Edit, Span
 from ...machines.shorthand import MAX_NODES
 from ...record import dataclass
+from ...text.document import Kind
+from ...text.edit import as_list, without_item
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
-from ...text.reshape import as_list, without_item
-from ...text.setting import Kind
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
 from .known import FOLDER, before, names
 

@@ -13,21 +13,20 @@ from typing import Collection, Mapping, Sequence
 from ...component import Component
 from ...findings.finding import UnusableInput, error
 from ...findings.span import Edit
-from ...hints.block import COMPONENTS, NAME
-from ...hints.degrees import KEY as PARALLEL
-from ...hints.degrees import degrees_of as degrees_in_hints
-from ...hints.said import timed_names
+from ...hints.amount import KEY as PARALLEL
+from ...hints.amount import degrees_of as degrees_in_hints
+from ...hints.block import COMPONENTS, NAME, timed_names
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ...notation.runs_text import best_text, labels_used
 from ...parallel import Parallel
-from ...placements.assignment import Assignment, Run, seats
+from ...placements.assignment import Assignment, seats
+from ...placements.run import Run
 from ...problem import Problem
 from ...reading import Reading
-from ...text.reshape import with_entry
-from ...text.scalar_text import in_flow_map
+from ...text.edit import in_flow_map, with_entry
 from ...text.source import Source
 from ...text.tree import MapNode, Scalar, find, plain
-from ...times.times_with import times_with
+from ...times import times_with
 from ..dialect import UNCHANGED, Degrees
 from .known import COST, KEY
 from .lines import Line, insert_lines, rewrite_lines

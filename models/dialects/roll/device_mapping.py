@@ -17,11 +17,12 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sized
 
-from ...configuration.notes import Notes, Text, is_unknown
+from ...configuration.notes import Notes, is_unknown
+from ...configuration.scalar_as_got import Text
 from ...findings.span import Edit, Span
 from ...record import dataclass
+from ...text.edit import plain_or_quoted
 from ...text.nearest import nearest
-from ...text.scalar_text import plain_or_quoted
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
 from .ids import Ids, text_of
 from .names import AT_CREATION, AT_LOAD, DEVICES

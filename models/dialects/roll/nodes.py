@@ -13,18 +13,19 @@ from ...findings.finding import Finding, Severity, warning
 from ...findings.span import Edit
 from ...findings.wording import are, with_noun
 from ...machines.accelerators import GENERIC, accelerators
-from ...machines.cluster import Cluster, Node, Nodes
+from ...machines.cluster import Cluster
+from ...machines.node import Node
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE_LABEL
-from ...machines.nodes import Alike, numbered_nodes
+from ...machines.nodes import Alike, Nodes, numbered_nodes
 from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
-from ...notation.mapping import runs_of
-from ...notation.placement_text import Pair
-from ...placements.assignment import Run, Seat, compress
-from ...placements.in_turn import in_turn
+from ...notation.placement_text import Pair, runs_of
+from ...placements.assignment import Seat, compress
+from ...placements.run import Run
+from ...placements.sound import in_turn
 from ...ranks import write_ranks
 from ...record import dataclass
 from ...releases.release import Range
-from ...text.program import Machine
+from ...text.document import Machine
 from .device_mapping import other_ids, stands_alone
 from .ids import Ids
 from .job import Role

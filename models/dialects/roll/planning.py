@@ -10,24 +10,24 @@ from typing import Callable, Iterator, Mapping, Sequence, Union
 from ...component import DISJOINT, Component, Parallel, Relation
 from ...counts import in_any
 from ...findings.finding import Finding, Severity, warning
-from ...hints.said import said_of_plan, timed_names
+from ...hints.block import said_of_plan, timed_names
 from ...job import Job
+from ...level import TRAINING
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR
 from ...machines.shorthand import AsDeclared
-from ...placements.assignment import Assignment, Run
+from ...placements.assignment import Assignment
+from ...placements.run import Run
 from ...planning.way import Shape
 from ...planning.workload import Workload
 from ...problem import Problem
 from ...reading import Reading
 from ...record import dataclass
 from ...roles import ROLLOUT, role_of
-from ...text.changed import with_value
 from ...text.document import Document
-from ...text.tree import MapNode, Scalar, find, plain
-from ...times.usual import as_it_runs, usual_order
+from ...text.tree import MapNode, Scalar, find, plain, with_value
+from ...times import as_it_runs, usual_order
 from ..all_refused import all_refused, none_left
-from ..dialect import TRAINING
 from ..following import MOST_READ, following, interpolates
 from .modes import RATIO
 from .names import CONFIG, DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE

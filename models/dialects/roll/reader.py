@@ -11,9 +11,9 @@ from ...configuration.settings import Settings
 from ...counts import times
 from ...findings.finding import Severity, UnusableInput
 from ...findings.span import Edit, apply_edits
-from ...hints.said import may_leave_degrees, timed_names
-from ...hints.without import without
+from ...hints.block import may_leave_degrees, timed_names, without
 from ...job import Job
+from ...level import DEFAULT_LEVEL, TRAINING
 from ...machines.cluster import Cluster
 from ...machines.shorthand import MAX_NODES, AsDeclared
 from ...planning.spec import PlanningSpec
@@ -24,7 +24,6 @@ from ...text.document import Document
 from ...text.nearest import nearest
 from ...text.source import Source
 from ...text.tree import MapNode, Value
-from ..dialect import DEFAULT_LEVEL, TRAINING
 from ..skeleton import Reader
 from .batches import chains, preferences, prompts, taught, trajectories
 from .job import Role, Setup

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Sequence
 
 from ...component import Component, Parallel
-from ...conversion.hints import Data, asked, shape
+from ...conversion.hints import Data, asked, hint_block, said_of_names, shape
 from ...conversion.losses import dropped, moved, refusal, unsaid_demands
-from ...conversion.names import said_of_names
-from ...conversion.where import hint_block
 from ...findings.finding import Finding, UnusableInput
 from ...findings.wording import are, with_noun
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
-from ...placements.assignment import Run, seats
-from ...placements.in_turn import in_turn
+from ...placements.assignment import seats
+from ...placements.run import Run
+from ...placements.sound import in_turn
 from ...problem import Problem
 from ...roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT, STUDENT, TEACHER, role_of
-from ...text.dump import to_yaml
+from ...text.edit import to_yaml
 from ..dialect import Rendering
 from . import names
 from .ids import Ids, text_of

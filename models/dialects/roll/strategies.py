@@ -9,8 +9,7 @@ from typing import Callable
 from ...component import Component, Parallel
 from ...configuration.plainly import plainly
 from ...configuration.settings import Amount
-from ...findings.finding import Finding
-from ...findings.fix import Fix
+from ...findings.finding import Finding, Fix
 from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...record import dataclass

@@ -7,13 +7,12 @@ from itertools import islice, product
 from typing import Iterator, Sequence
 
 from ...component import SUBSET
-from ...findings.finding import Severity
-from ...findings.fix import Fix
+from ...findings.finding import Fix, Severity
 from ...findings.span import Edit
 from ...findings.wording import are, with_noun
 from ...ranks import merge, without, write_ranks
 from ...record import dataclass
-from ...text.scalar_text import in_flow_map
+from ...text.edit import in_flow_map
 from ...text.tree import Scalar
 from ..checks import Divides, Facts, Number, OneOf
 from .ids import Ids, common, difference, range_text

@@ -9,13 +9,12 @@ from ...component import Component, Parallel
 from ...findings.finding import UnusableInput, error
 from ...findings.span import Edit
 from ...machines.node_group import ACCELERATOR
-from ...placements.assignment import Assignment, Run, seats
+from ...placements.assignment import Assignment, seats
+from ...placements.run import Run
 from ...problem import Problem
 from ...reading import Reading
-from ...text.reshape import with_entry
-from ...text.scalar_text import in_flow_map
+from ...text.edit import in_flow_map, line_end, point, with_entry
 from ...text.source import Source
-from ...text.splice import line_end, point
 from ...text.tree import MapNode, Scalar, find, plain
 from ..dialect import Degrees
 from .ids import Ids, text_of

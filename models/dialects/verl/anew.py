@@ -14,8 +14,7 @@ from ...machines.shorthand import AsDeclared
 from ...parallel import Parallel
 from ...problem import Problem
 from ...reading import Reading
-from ...text.changed import with_value
-from ...text.tree import MapNode, find, leaves
+from ...text.tree import MapNode, find, leaves, with_value
 from ..all_refused import Chosen, all_refused
 from ..following import following, with_hint
 from ..skeleton import HINTS
@@ -92,8 +91,8 @@ def _with_followers(
     reading: Reading, problem: Problem, read: Read, root: MapNode, own: Own, known: Known
 ) -> tuple[Job, tuple[Finding, ...]]:
     """With what follows through interpolations from the choices of degrees that hints leave open; an error where verl refuses all of them."""
+    from ...hints.amount import KEY
     from ...hints.block import COMPONENTS, NAME
-    from ...hints.degrees import KEY
 
     before, jobs = _refusals(reading), list[Job]()
     planned = problem.job

@@ -12,10 +12,10 @@ from ...configuration.settings import Default
 from ...record import dataclass
 from ...releases.choice import Choice, newest
 from ...releases.evidence import by_masks
-from ...releases.runs import UNSAID
+from ...releases.release import UNSAID
 from ...text.document import Document
+from ...text.document import Kind as Mark
 from ...text.interpolation_text import holds_interpolation
-from ...text.setting import Kind as Mark
 from ...text.tree import ListNode, MapNode, Scalar, Value, find
 from ...text.unresolved import UNRESOLVED
 from .programs import FOLDER, Entry, configurations, entry_of_keys, named, names_in, releases, table

@@ -12,8 +12,7 @@ from typing import Mapping, Sequence
 
 from ...component import UNBOUNDED, Component, Parallel, Relation
 from ...configuration.settings import Amount
-from ...hints.said import timed_names
-from ...hints.without import without
+from ...hints.block import timed_names, without
 from ...machines.cluster import Cluster
 from ...pools.pool import Pool
 from ...said import Said

@@ -17,9 +17,8 @@ from ...findings.finding import Severity
 from ...pools.pool import Reserve
 from ...record import dataclass
 from ...releases.configurations import Configurations
-from ...releases.release import ALWAYS, ReleaseTable, read_releases, spans_of
-from ...releases.runs import Releases
-from ...text.program import Program
+from ...releases.release import ALWAYS, Releases, ReleaseTable, read_releases, spans_of
+from ...text.document import Program
 from ...text.tree import ListNode, MapNode, find
 
 FOLDER = Path(__file__).parent / "facts"

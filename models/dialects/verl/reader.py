@@ -13,17 +13,16 @@ from typing import Callable, Iterable, Mapping
 from ...configuration.settings import Amount
 from ...findings.finding import Finding, Severity
 from ...findings.span import Edit
-from ...hints.said import may_leave_degrees, timed_names
+from ...hints.block import may_leave_degrees, timed_names
 from ...job import Capabilities, Job
+from ...level import DEFAULT_LEVEL, TRAINING
 from ...machines.cluster import Cluster
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import Reading
 from ...said import Said
-from ...text.changed import with_value
 from ...text.document import Document
-from ...text.tree import MapNode, Scalar, find
-from ..dialect import DEFAULT_LEVEL, TRAINING
+from ...text.tree import MapNode, Scalar, find, with_value
 from ..following import interpolates
 from ..skeleton import HINTS, Reader
 from .anew import Machines, anew, choices_refused

@@ -10,19 +10,18 @@ from math import gcd
 from typing import Mapping, Sequence
 
 from ...component import Component, Parallel
-from ...conversion.hints import asked, shape
+from ...conversion.hints import asked, hint_block, renamed, said_of_names, shape
 from ...conversion.losses import dropped, moved, refusal, unsaid_demands
-from ...conversion.names import renamed, said_of_names
-from ...conversion.where import hint_block
 from ...findings.finding import Finding, UnusableInput
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
-from ...placements.assignment import Run, seats
+from ...placements.assignment import seats
+from ...placements.run import Run
 from ...pools.layout import lay_out, rooms_of
 from ...pools.pool import Parts, Pool
 from ...problem import Problem
 from ...record import dataclass
 from ...roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT
-from ...text.dump import to_yaml
+from ...text.edit import to_yaml
 from ..dialect import Rendering
 from .listed import MAPPING, ROLES
 from .programs import DECLARED, MAIN_PPO, ONE_STEP_OFF, SLOTS, SPEC, VLA, entry_in

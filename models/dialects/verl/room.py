@@ -11,10 +11,11 @@ from typing import Callable, Iterator, Mapping, Sequence
 
 from ...findings.wording import with_noun
 from ...machines.accelerators import GENERIC, accelerators
-from ...machines.cluster import Cluster, Node, Nodes
-from ...machines.nodes import numbered_nodes
+from ...machines.cluster import Cluster
+from ...machines.node import Node
+from ...machines.nodes import Nodes, numbered_nodes
 from ...machines.shorthand import AsDeclared
-from ...placements.assignment import Runs
+from ...placements.run import Runs
 from ...pools.fit import can_fit
 from ...pools.layout import UNLIMITED, Layout, Room, Short, apart, cut, lay_out, machines_for, rooms_of
 from ...pools.pool import Parts, Pool

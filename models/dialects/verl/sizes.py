@@ -16,7 +16,7 @@ from typing import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from ...component import DISJOINT, Component, Relation
 from ...configuration.settings import Amount
 from ...findings.finding import Severity
-from ...hints.said import said_of_plan
+from ...hints.block import said_of_plan
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR
@@ -27,7 +27,7 @@ from ...pools.pool import Pool
 from ...record import dataclass
 from ...text.interpolation_text import holds_interpolation
 from ...text.tree import ListNode, MapNode, Scalar, Value
-from ...times.usual import as_it_runs, usual_order
+from ...times import as_it_runs, usual_order
 from ..skeleton import HINTS
 from .configuration import Configuration
 from .degrees import leader_of, own_amounts

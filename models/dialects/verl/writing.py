@@ -13,15 +13,15 @@ from typing import Callable, Mapping, Sequence, Union
 
 from ...findings.finding import Severity, UnusableInput, error
 from ...findings.span import Edit, Span
+from ...level import TRAINING
 from ...machines.node_group import ACCELERATOR
 from ...placements.assignment import Assignment, seats
 from ...pools.pool import Pool
 from ...reading import Reading
-from ...text.reshape import with_entry
+from ...text.edit import at_line_end, line_end, with_entry
 from ...text.source import Source
-from ...text.splice import at_line_end, line_end
 from ...text.tree import MapNode, Scalar
-from ..dialect import TRAINING, Degrees
+from ..dialect import Degrees
 from .configuration import Configuration
 from .hinted import is_open, says_degrees
 from .reader import VerlReader, read

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....models.findings.wording import with_noun
+from ....models.machines.changed import with_nodes
 from ....models.machines.cluster import Cluster
-from ....models.machines.grown import with_nodes
 from ....models.machines.node import Node
 from ...port.node import RayNode
 from ...world.found import machine_of, resource_of

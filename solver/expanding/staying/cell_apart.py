@@ -10,9 +10,11 @@ from ....models.component import Component, Parallel
 from ....models.job import Job
 from ....models.locality import TP, Keep
 from ....models.machines.accelerators import accelerators
-from ....models.machines.cluster import Cluster, Node
+from ....models.machines.cluster import Cluster
+from ....models.machines.node import Node
 from ....models.machines.topology import NUMA
-from ....models.placements.assignment import Assignment, Run, compress
+from ....models.placements.assignment import Assignment, compress
+from ....models.placements.run import Run
 from ....models.problem import Problem
 from ...layout.bundle import Bundle
 from ...layout.cell import Cell

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator, Mapping, Sequence
 
-from ....models.machines.cluster import Node
+from ....models.machines.node import Node
 from ....models.machines.topology import path
 from ..bundle import Bundle
 from ..cell import Cell

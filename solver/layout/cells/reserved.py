@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Callable, Iterator
 
 from ....models.component import Component
-from ....models.machines.cluster import Node
+from ....models.machines.node import Node
 from ....models.placements.assignment import Assignment
 from ..parts import Parts
 

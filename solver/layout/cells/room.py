@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Collection, Iterable
 
-from ....models.machines.cluster import Node
+from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR
 from ....models.machines.topology import numa_masks
 from ..pool import Pool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ....models.placements.assignment import Run
+from ....models.placements.run import Run
 from ....models.record import dataclass
 from ..bundle import Bundle
 

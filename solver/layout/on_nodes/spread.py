@@ -7,7 +7,7 @@ from typing import Sequence
 from ....models.component import UNBOUNDED, Component
 from ....models.machines.cluster import Cluster
 from ....models.machines.node_group import NODE
-from ....models.placements.assignment import Run
+from ....models.placements.run import Run
 from ....models.share import Share
 
 

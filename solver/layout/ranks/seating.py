@@ -11,9 +11,10 @@ from ....models.machines.topology import NUMA
 from ....models.placements.assignment import Seat, seats
 from ....models.problem import Problem
 from ....models.record import dataclass
+from ..bundle import Bundle
 from ..cells.room import numa_domains
 from ..grain import whole_in
-from ..layout import Bundle, Layout
+from ..layout import Layout
 from .rank_order import in_rank_order
 from .seats_of_lines import Line, seat_lines
 

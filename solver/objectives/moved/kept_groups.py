@@ -6,7 +6,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Iterator
 
-from ....models.machines.cluster import Node
+from ....models.machines.node import Node
 from ...layout.cells.room import numa_domains
 from ...layout.masks import bits
 from .pieces import Piece
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from ...layout.bundle import Bundle
     from ...layout.cell import Cell
     from ...layout.pool import Pool
-    from ...model.variables import Amount, Variables
+    from ...model.amount import Amount
+    from ...model.variables import Variables
 
 Held = dict[int, list[Piece]]
 """node rank -> pieces there."""

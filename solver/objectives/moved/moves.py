@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from ...layout.layout import Layout
     from ...layout.pool import Pool
     from ...layout.ranges.places import Place
-    from ...model.variables import Amount, Variables
+    from ...model.amount import Amount
+    from ...model.variables import Variables
 
 
 class Moves:

@@ -8,7 +8,8 @@ from typing import Iterator, Mapping, Sequence
 
 from ....models.component import Component
 from ....models.machines.node_group import NODE
-from ....models.placements.assignment import Assignment, Run, Seat
+from ....models.placements.assignment import Assignment, Seat
+from ....models.placements.run import Run
 from ....models.problem import Problem
 from ....models.record import dataclass
 from ....models.sharing import around

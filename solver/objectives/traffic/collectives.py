@@ -16,8 +16,10 @@ from ..term import Aggregate
 from .bytes_across import BytesAcross
 
 if TYPE_CHECKING:
-    from ...layout.layout import Bundle, Layout
-    from ...model.variables import Amount, Variables
+    from ...layout.bundle import Bundle
+    from ...layout.layout import Layout
+    from ...model.amount import Amount
+    from ...model.variables import Variables
 
 
 @dataclass(frozen=True)

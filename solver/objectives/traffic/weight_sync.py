@@ -20,7 +20,8 @@ from .bytes_across import BytesAcross, links, same_place
 
 if TYPE_CHECKING:
     from ...layout.layout import Layout
-    from ...model.variables import Amount, Variables
+    from ...model.amount import Amount
+    from ...model.variables import Variables
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Iterator
 
 from ....models.findings.wording import plural
 from ....models.machines.accelerators import GENERIC
-from ....models.machines.grown import with_nodes
+from ....models.machines.changed import with_nodes
 from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE_LABEL
 from ....models.problem import Problem

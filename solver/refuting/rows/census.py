@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Mapping, Sequence
 
 from ....models.component import SUBSET, Component
-from ....models.machines.cluster import Node
-from ....models.machines.grown import NEW
+from ....models.machines.changed import NEW
+from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ....models.machines.topology import LEVELS, path
 from ....models.problem import Problem

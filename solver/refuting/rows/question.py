@@ -9,7 +9,8 @@ from ....models.component import SUBSET
 from ....models.part import explicit
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
-from ...layout.layout import Bundle, Layout
+from ...layout.bundle import Bundle
+from ...layout.layout import Layout
 from ...layout.within.inside import company
 from .census import Census, Members, bundles, in_the_open
 

@@ -8,7 +8,7 @@ from ....models.component import Component
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.machines.node_group import NODE
-from ....models.memory.shards import fitting, not_whole, whole_groups
+from ....models.memory.work import fitting, not_whole, whole_groups
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 

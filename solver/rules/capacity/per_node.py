@@ -11,8 +11,9 @@ from ....models.problem import Problem
 from ...presence import processes_alike
 
 if TYPE_CHECKING:
-    from ...layout.layout import Cell
-    from ...model.variables import Amount, Variables
+    from ...layout.cell import Cell
+    from ...model.amount import Amount
+    from ...model.variables import Variables
 
 Need = Callable[[Component], int]
 """How much one process of a component reserves."""

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle
-    from ...model.variables import Amount, Variables
+    from ...model.amount import Amount
+    from ...model.variables import Variables
 
 
 def keep_in_order(variables: Variables, bundle: Bundle, level: str, size: int) -> None:

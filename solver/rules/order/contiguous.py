@@ -10,7 +10,8 @@ from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.part import explicit
-from ....models.placements.assignment import Assignment, Run
+from ....models.placements.assignment import Assignment
+from ....models.placements.run import Run
 from ....models.problem import Problem
 from ...wording import lowest
 

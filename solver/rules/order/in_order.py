@@ -16,8 +16,9 @@ from ...mends import Mend, given_ranges, held_range
 from ...wording import demanded, listed, lowest
 
 if TYPE_CHECKING:
-    from ...layout.layout import Bundle
-    from ...model.variables import Amount, Variables
+    from ...layout.bundle import Bundle
+    from ...model.amount import Amount
+    from ...model.variables import Variables
 
 
 class InOrder:

@@ -16,7 +16,8 @@ from ...wording import lowest
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle
-    from ...model.variables import Amount, Variables
+    from ...model.amount import Amount
+    from ...model.variables import Variables
 
 Pair = tuple[Component, Component]
 

@@ -19,8 +19,10 @@ from ...layout.pinned_groups import Groups, gaps, in_blocks, line_of, needs_of, 
 from ...wording import nodes_called
 
 if TYPE_CHECKING:
-    from ...layout.layout import Bundle, Cell
-    from ...model.variables import Amount, Variables
+    from ...layout.bundle import Bundle
+    from ...layout.cell import Cell
+    from ...model.amount import Amount
+    from ...model.variables import Variables
 
 
 class Pinned:

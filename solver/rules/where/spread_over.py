@@ -17,7 +17,8 @@ from ...presence import amounts_in
 from ...wording import domain_name, level_name
 
 if TYPE_CHECKING:
-    from ...model.variables import Amount, Variables
+    from ...model.amount import Amount
+    from ...model.variables import Variables
 
 Asked = tuple[Component, Spread]
 """A component, and one of the ways in which it must be spread."""

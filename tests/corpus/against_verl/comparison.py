@@ -14,7 +14,8 @@ from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.machines.accelerators import accelerators
-from placewright.models.machines.cluster import Cluster, Node
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node import Node
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.solver.verify import found_in

@@ -7,7 +7,7 @@ from typing import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.composition.setting_text import read_setting
+from placewright.models.composition.setting import read_setting
 from placewright.models.composition.settings import Settings
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import Span

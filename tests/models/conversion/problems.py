@@ -26,12 +26,13 @@ from placewright.models.job import Capabilities, Job
 from placewright.models.link import Link
 from placewright.models.locality import KEPT, TP, WHOLE, Keep, Pin, Spread
 from placewright.models.machines.accelerators import accelerators
-from placewright.models.machines.cluster import Cluster, Hardware, Node
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node import Hardware, Node
 from placewright.models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
 from placewright.models.machines.topology import ALL_LEVELS, LEVELS, NODE_LEVEL
-from placewright.models.notation.mapping import runs_of
-from placewright.models.notation.placement_text import Pair
-from placewright.models.placements.assignment import Run, compress
+from placewright.models.notation.placement_text import Pair, runs_of
+from placewright.models.placements.assignment import compress
+from placewright.models.placements.run import Run
 from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
 from placewright.models.roles import ROLES

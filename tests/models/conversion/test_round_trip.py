@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from placewright.models.conversion.differences import differences
-from placewright.models.conversion.losses import LOSS, REFUSAL
+from placewright.models.conversion.losses import LOSS, REFUSAL, differences
 from placewright.models.dialects.dialect import Rendering
-from placewright.models.dialects.load import dialect_named, read
+from placewright.models.dialects.load import read
+from placewright.models.dialects.recognition import dialect_named
 from placewright.models.findings.finding import Severity, UnusableInput
 from placewright.models.problem import Problem
 from placewright.models.share import Share

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.findings.finding import UnusableInput
-from placewright.models.machines.cluster_source import cluster_of
+from placewright.models.machines.cluster_file import cluster_of
 from placewright.models.text.source import Source
 
 GOOD = """\

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from placewright.models.machines.changed import ranks_left, without_nodes
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node_group import ACCELERATOR, EnvConfig, NodeGroup
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.machines.without import ranks_left, without_nodes
 
 
 def four() -> Cluster:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from placewright.models.component import UNDIVIDED, Component
+from placewright.models.component import Component
 from placewright.models.estimate import Estimate
 from placewright.models.memory.estimated import estimated
 from placewright.models.memory.shape import shape_of
-from placewright.models.model_cards.card import ModelCard
+from placewright.models.model_cards.card import ModelCard, card_of
 from placewright.models.model_cards.known import KNOWN
-from placewright.models.model_cards.of_file import card_of
+from placewright.models.parallel import UNDIVIDED
 
 BILLION = 10**9
 

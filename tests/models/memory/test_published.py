@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.component import UNDIVIDED, Component, Parallel
+from placewright.models.component import Component, Parallel
 from placewright.models.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO1, ZERO2, ZERO3, Estimate
 from placewright.models.memory.estimated import estimated
-from placewright.models.memory.term import Estimated
+from placewright.models.memory.terms import Estimated
 from placewright.models.model_cards.known import known_model
+from placewright.models.parallel import UNDIVIDED
 
 GIGABYTE, GIBIBYTE = 10**9, 1 << 30
 

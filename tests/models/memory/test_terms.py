@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.component import UNDIVIDED, Component, Parallel
+from placewright.models.component import Component, Parallel
 from placewright.models.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO1, ZERO3, Estimate, said_of
-from placewright.models.memory.as_run import as_run
 from placewright.models.memory.estimated import estimated, with_slack
-from placewright.models.memory.term import Estimated
+from placewright.models.memory.terms import Estimated
+from placewright.models.memory.work import as_run
 from placewright.models.model_cards.known import known_model
+from placewright.models.parallel import UNDIVIDED
 
 MODEL = "Qwen/Qwen2.5-7B"
 

@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.notation.launchable import why_not
-from placewright.models.notation.mapping import runs_of
 from placewright.models.notation.mend import mended
-from placewright.models.notation.numbered import numbered
-from placewright.models.notation.placement_text import PlacementText, read_placement
+from placewright.models.notation.placement_text import PlacementText, numbered, read_placement, runs_of
 
 CLUSTER = ("cluster",)
 

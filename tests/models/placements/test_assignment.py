@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from placewright.models.machines.node_group import NODE
-from placewright.models.placements.assignment import Assignment, Run, compress, seats
+from placewright.models.placements.assignment import Assignment, compress, seats
+from placewright.models.placements.run import Run
 
 RUNS = [
     (Run(range(4), 0), [[0], [1], [2], [3]]),

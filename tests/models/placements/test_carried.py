@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Assignment, Run
-from placewright.models.placements.carried import carried
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.moves import Moved, Moves
 from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.run import Run
+from placewright.models.placements.sound import carried
 
 
 def test_runs_follow_the_names_of_their_nodes_and_keep_their_ranks() -> None:

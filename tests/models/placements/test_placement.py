@@ -6,10 +6,11 @@ from dataclasses import FrozenInstanceError, fields
 
 import pytest
 from placewright.models.machines.accelerators import accelerators
-from placewright.models.machines.cluster import Cluster, Hardware, Node
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node import Hardware, Node
 from placewright.models.machines.node_group import NODE
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.placement import Placement, placements
+from placewright.models.placements.run import Run
 
 CLUSTER = Cluster(
     (

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.machines.accelerators import accelerators
-from placewright.models.machines.cluster import Cluster, Hardware, Node
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node import Hardware, Node
 from placewright.models.machines.node_group import NODE, EnvConfig, NodeGroup
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import OPTIMAL, Plan, Term
 from placewright.models.placements.plan_file import plan_to_json, read_plan, write_whole
+from placewright.models.placements.run import Run
 
 MACHINES = read_shorthand("2x8xH100+1x0")
 assert isinstance(MACHINES, Cluster)

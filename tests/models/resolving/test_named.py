@@ -9,7 +9,7 @@ import pytest
 from placewright.models.findings.finding import Severity
 from placewright.models.model_cards import ModelCard
 from placewright.models.reading import Reading
-from placewright.models.resolving.resolve import with_models
+from placewright.models.resolving import with_models
 from placewright.planner.verify import verify
 from placewright.solver.unchecked import unchecked
 

@@ -9,8 +9,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.model_cards import ModelCard
 from placewright.models.model_cards.known import KNOWN
 from placewright.models.reading import Reading
-from placewright.models.resolving.resolve import with_models
-from placewright.models.resolving.traffic import mebibytes
+from placewright.models.resolving import mebibytes, with_models
 from placewright.models.text.source import Source
 
 QWEN = -(-2 * 7_615_616_512 // 2**20)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.findings.edits import of_one_use
+from placewright.models.findings.causes import of_one_use
 from placewright.models.findings.finding import UnusableInput, error
 from placewright.models.findings.span import Edit
-from placewright.models.text.reshape import with_entry, without_entry
+from placewright.models.text.edit import with_entry, without_entry
 from placewright.models.text.source import Source
 from placewright.models.text.tree import MapNode, find
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.findings.span import Edit, apply_edits
-from placewright.models.text.reshape import as_list, split_item, with_entry, without_entry, without_item
+from placewright.models.text.edit import as_list, split_item, with_entry, without_entry, without_item
 from placewright.models.text.source import Source
 from placewright.models.text.tree import ListNode, MapNode
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import Edit, Span, apply_edits
-from placewright.models.text import yaml_reader
+from placewright.models.text import source as yaml_reader
 from placewright.models.text.source import Source
 from placewright.models.text.tree import ListNode, MapNode, Scalar, Value, find, plain
 

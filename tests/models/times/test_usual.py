@@ -5,7 +5,7 @@ from __future__ import annotations
 from placewright.models.component import Component
 from placewright.models.planning.measured import Measured
 from placewright.models.planning.workload import After, Timed
-from placewright.models.times.usual import usual_order, usual_phase
+from placewright.models.times import usual_order, usual_phase
 
 
 def component(name: str, *phases: str, role: str = "") -> Component:

@@ -11,7 +11,7 @@ import networkx
 from placewright.models.component import Component
 from placewright.models.planning.measured import Measured
 from placewright.models.planning.workload import After, Timed, Workload
-from placewright.models.times.ordered import ordered
+from placewright.models.task_order import ordered
 
 
 def test_circles_are_together_and_none_is_before_what_it_works_on() -> None:

@@ -16,7 +16,7 @@ from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, B
 from placewright.models.problem import Problem
 from placewright.planner import others as further
 from placewright.planner.answer import Solver
-from placewright.planner.others import ALTERNATIVES
+from placewright.planner.benders import ALTERNATIVES
 from placewright.planner.problem import asked
 from placewright.planner.search.settle import settle
 from placewright.solver.model.permission import about_to_search

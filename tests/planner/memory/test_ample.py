@@ -9,8 +9,7 @@ from random import Random
 import placewright as pw
 import pytest
 from placewright.models.parallel import UNDIVIDED
-from placewright.models.planning.kind import Kind
-from placewright.models.planning.option import Option
+from placewright.models.planning.option import Kind, Option
 from placewright.planner.memory import need
 from placewright.planner.profile import Ample
 

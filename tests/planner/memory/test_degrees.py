@@ -6,8 +6,8 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
-from placewright.models.model_cards.of_file import read_model_config
-from placewright.models.resolving.resolve import with_models
+from placewright.models.model_cards.card import read_model_config
+from placewright.models.resolving import with_models
 from placewright.planner.profile import options
 from placewright.planner.room import room
 

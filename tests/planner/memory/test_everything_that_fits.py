@@ -12,7 +12,7 @@ from placewright.models.estimate import FSDP, NONE, Estimate
 from placewright.models.findings.finding import Severity
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.memory.of_job import with_estimates
+from placewright.models.memory.estimated import with_estimates
 from placewright.models.model_cards.known import known_model
 from placewright.models.planning.measured import POWER, SECOND, Measured
 from placewright.models.planning.spec import PlanningSpec

@@ -8,7 +8,8 @@ from typing import Iterator
 
 from placewright.models.component import Component
 from placewright.models.findings.finding import Severity
-from placewright.models.placements.assignment import Assignment, Run, compress
+from placewright.models.placements.assignment import Assignment, compress
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.check import check
 

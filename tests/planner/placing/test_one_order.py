@@ -12,8 +12,9 @@ from placewright.models.answer import IMPOSSIBLE, UNDECIDED
 from placewright.models.component import Component
 from placewright.models.findings.finding import Severity
 from placewright.models.locality import Pin
-from placewright.models.placements.assignment import Assignment, Run, compress, seats
+from placewright.models.placements.assignment import Assignment, compress, seats
 from placewright.models.placements.plan import OPTIMAL
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.planner.placing.one_order import with_one_order
 from placewright.solver.check import check

@@ -11,8 +11,8 @@ from typing import Any, Callable, Iterator
 
 import pytest
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan_file import plan_to_json
+from placewright.models.placements.run import Run
 from placewright.runtime.simulated.simulate import SimulatedCluster
 
 from ..conftest import Planner

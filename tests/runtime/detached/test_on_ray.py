@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Callable, Iterator
 
 import pytest
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan_file import plan_to_json
+from placewright.models.placements.run import Run
 from placewright.runtime.detached.attaching import attach
 
 from ...unhindered import unhindered

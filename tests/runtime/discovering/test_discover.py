@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from placewright.models.findings.finding import UnusableInput
-from placewright.models.machines.cluster_source import cluster_of as read
+from placewright.models.machines.cluster_file import cluster_of as read
 from placewright.models.text.source import Source
 from placewright.report.discovered import to_cluster_file
 from placewright.runtime.discovering import taken

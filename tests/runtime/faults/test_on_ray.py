@@ -7,7 +7,7 @@ import signal
 from contextlib import ExitStack
 
 import pytest
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import launch
 from placewright.runtime.port.on_ray import RayPort

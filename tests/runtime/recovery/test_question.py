@@ -9,8 +9,8 @@ import pytest
 from placewright.models.component import COLOCATED, SUBSET, Component, Parallel
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import OPTIMAL, Plan
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.recovery.question import loosened, question_of

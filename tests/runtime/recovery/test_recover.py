@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 from placewright.models.job import Job
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import bring_up
 from placewright.runtime.launched import Launch

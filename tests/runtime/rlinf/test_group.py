@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.run import Run
 from placewright.models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.rlinf.cluster import Cluster

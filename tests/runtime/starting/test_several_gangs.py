@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any, Iterator
 
 import pytest
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import Plan
+from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.on_ray import RayPort
 from placewright.runtime.port.ray_compat import send_by_value

@@ -9,9 +9,10 @@ from typing import Any, Iterator
 import pytest
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.plan_file import plan_of, plan_to_json
+from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import bring_up, launch
 from placewright.runtime.launched import Launch

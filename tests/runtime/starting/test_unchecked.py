@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import Plan
+from placewright.models.placements.run import Run
 from placewright.runtime.starting.unchecked import unchecked
 from placewright.runtime.world.differences import NOTHING_SEEN, Seen
 from placewright.runtime.world.matching import match

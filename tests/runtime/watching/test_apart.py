@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import Plan
+from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import bring_up
 from placewright.runtime.port.node import RayNode

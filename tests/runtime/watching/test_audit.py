@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from placewright.models.machines.accelerators import accelerators
-from placewright.models.machines.cluster import Cluster, Node
-from placewright.models.placements.assignment import Run
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node import Node
 from placewright.models.placements.placement import Placement, placements
+from placewright.models.placements.run import Run
 from placewright.runtime.watching.audit import compare, findings
 from placewright.runtime.watching.audit_row import AuditRow
 from placewright.runtime.workers.environment import rank_environment

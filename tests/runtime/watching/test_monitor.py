@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import Iterator
 
 import pytest
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import bring_up
 from placewright.runtime.launched import Launch

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.run import Run
 from placewright.runtime.reserving.reservation import Reservation
 from placewright.runtime.reserving.wanted import wanted_of
 from placewright.runtime.workers.gang import Gang

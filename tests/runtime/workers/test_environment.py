@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 from placewright.models.machines.accelerators import accelerators
-from placewright.models.machines.cluster import Cluster, Node
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node import Node
 from placewright.models.machines.node_group import EnvConfig, NodeGroup
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.placement import Placement, placements
+from placewright.models.placements.run import Run
 from placewright.runtime.workers.environment import rank_environment, visibility
 from placewright.runtime.world.configured import configured
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import Plan
+from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.errors import Died, Refused
 from placewright.runtime.workers.group import WorkerGroup

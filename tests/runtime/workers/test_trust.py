@@ -8,8 +8,9 @@ import pytest
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node_group import EnvConfig, NodeGroup
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.run import Run
 from placewright.runtime.failure import UNUSABLE, LaunchFailed
 from placewright.runtime.launch import launch
 from placewright.runtime.workers.trust import is_dangerous, untrusted

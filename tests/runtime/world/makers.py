@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 
 from placewright.models.machines.accelerators import accelerators
-from placewright.models.machines.cluster import Cluster, Node
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node import Node
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.run import Run
 from placewright.runtime.discovering.discover import from_ray
 from placewright.runtime.launch import launch
 from placewright.runtime.port.on_ray import RayPort

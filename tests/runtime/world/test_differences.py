@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from placewright.models.machines.accelerators import accelerators
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import Plan
+from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.node import RayNode
 from placewright.runtime.world.differences import NOTHING_SEEN, Seen, compared

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from placewright.models.machines.node_group import EnvConfig, NodeGroup
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import Plan
+from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.workers.member import members_of
 from placewright.runtime.workers.trust import untrusted

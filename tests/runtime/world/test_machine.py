@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from placewright.models.machines.cluster_source import cluster_of as read
+from placewright.models.machines.cluster_file import cluster_of as read
 from placewright.models.text.source import Source
 from placewright.report.discovered import nodes_table, to_cluster_file
 from placewright.runtime.world.machine import Device, Machine, cluster_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import Plan
+from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.world.inventory import RayNode
+from placewright.runtime.port.node import RayNode
 from placewright.runtime.world.matching import match, used_nodes
 
 from ..conftest import Planner

@@ -13,11 +13,11 @@ from typing import Iterator
 
 import pytest
 from placewright.models.machines.accelerators import accelerators
-from placewright.models.machines.cluster_source import read_cluster
+from placewright.models.machines.cluster_file import read_cluster
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import Plan
 from placewright.models.placements.plan_file import plan_to_json
+from placewright.models.placements.run import Run
 from placewright.runtime.simulated import simulate
 
 from ...unhindered import unhindered

@@ -9,7 +9,7 @@ import pytest
 from placewright.models.dialects import native
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.reading import Reading
-from placewright.models.resolving.resolve import with_models
+from placewright.models.resolving import with_models
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.solver.explaining.needs import needs_of

@@ -8,7 +8,7 @@ from typing import Iterator
 
 import pytest
 from placewright.models.link import Link
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.expanding.expand import expand
 from placewright.solver.layout.layout import Layout

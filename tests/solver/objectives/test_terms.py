@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.run import Run
 from placewright.solver.objectives.domains_touched import DomainsTouched
 from placewright.solver.objectives.traffic.collectives import Collectives
 from placewright.solver.objectives.traffic.streams import Streams

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from placewright.models.locality import Keep, Pin, Spread
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 
 from ..cases import cluster, component, given, problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 
 from ..cases import component, given, problem

@@ -8,7 +8,7 @@ from dataclasses import replace
 from placewright.models.component import Component, Parallel
 from placewright.models.locality import EP, REPLICA, TP, WHOLE, Keep
 from placewright.models.machines.cluster import Cluster
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 
 from ..cases import cluster, component, given, problem

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from placewright.models.on_size import OnSize
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 
 from ..cases import GIB, cluster, component, given, problem

@@ -7,7 +7,8 @@ from dataclasses import replace
 from placewright.models.cap import Cap
 from placewright.models.component import Parallel
 from placewright.models.locality import Keep
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.models.structure import AMOUNT, DOMAINS, SHARED, Structure
 from placewright.solver.structure import kinds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from placewright.models.component import Parallel
 from placewright.models.estimate import Estimate
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 
 from ..cases import cluster, component, given, problem, share

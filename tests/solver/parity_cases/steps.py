@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from placewright.models.component import Component
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 
 from ..cases import cluster, component, given, problem

@@ -9,7 +9,7 @@ from placewright.models.component import APART, COLOCATED, NEAR, Component, Para
 from placewright.models.job import Capabilities, Job
 from placewright.models.link import Link
 from placewright.models.locality import EP, REPLICA, TP, WHOLE, Keep, Spread
-from placewright.models.placements.assignment import Run
+from placewright.models.placements.run import Run
 from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
 

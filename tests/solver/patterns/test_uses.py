@@ -7,7 +7,8 @@ from itertools import product
 import pytest
 from placewright.models.locality import REPLICA, Keep, Spread
 from placewright.models.problem import Problem
-from placewright.solver.layout.layout import Count, Layout
+from placewright.solver.layout.layout import Layout
+from placewright.solver.layout.values import Count
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.patterns.alike import alike
 from placewright.solver.patterns.applies import reasons

@@ -107,7 +107,7 @@ def test_hall_and_a_minimal_cut_agree() -> None:
 
 
 def test_nodes_that_are_added_count_like_real_ones() -> None:
-    from placewright.models.machines.grown import with_nodes
+    from placewright.models.machines.changed import with_nodes
 
     where = cluster({"count": 8, "rack": "a"}, {"count": 4, "rack": "b"}, big=(0,))
     question = problem(where, component("a", 8, node_groups=("big",)), component("b", 4, tp=4))

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 from placewright.models.findings.finding import Severity
 from placewright.models.locality import Keep
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import OPTIMAL
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.check import check
 from placewright.solver.layout.layout import Layout

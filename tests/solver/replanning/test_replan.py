@@ -10,10 +10,11 @@ from placewright.models.component import Parallel
 from placewright.models.job import Capabilities, Job
 from placewright.models.locality import Keep, Pin
 from placewright.models.machines.node_group import NODE_LABEL
-from placewright.models.placements.assignment import Assignment, Run
-from placewright.models.placements.in_turn import in_turn
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.moves import Moves
 from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.run import Run
+from placewright.models.placements.sound import in_turn
 from placewright.models.problem import Problem
 from placewright.solver.replanning.lose import given_on, lose
 from placewright.solver.replanning.replan import after, moves

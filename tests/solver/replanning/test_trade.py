@@ -6,8 +6,9 @@ import random
 from dataclasses import replace
 
 from placewright.models.findings.finding import Severity
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.run import Run
 from placewright.solver.check import check
 from placewright.solver.objectives.moved.moves import Moves
 from placewright.solver.objectives.tiers import tiers

@@ -6,20 +6,17 @@ from dataclasses import replace
 from typing import Sequence
 
 from ....component import KEYS, Component
-from ....conversion.hints import Data, asked, shape
+from ....conversion.hints import Data, asked, between_to_data, relation_to_data, shape
 from ....conversion.machines import cluster_to_data
-from ....conversion.where import between_to_data, relation_to_data
 from ....findings.finding import Finding, UnusableInput
 from ....machines.node_group import CLUSTER_LABEL, NODE
-from ....notation.mapping import runs_of
-from ....notation.numbered import numbered
-from ....notation.placement_text import read_placement
-from ....notation.runs_list import placement_list
-from ....notation.runs_text import best_text, labels_used
-from ....placements.assignment import Run, compress, seats
+from ....notation.placement_text import numbered, read_placement, runs_of
+from ....notation.runs_text import best_text, labels_used, placement_list
+from ....placements.assignment import compress, seats
+from ....placements.run import Run
 from ....problem import Problem
 from ....share import Share
-from ....text.dump import number_or_text, to_yaml
+from ....text.edit import number_or_text, to_yaml
 from ...dialect import Rendering
 from ..placement import strided
 from .shared import colocations, crossing

@@ -9,16 +9,15 @@ from typing import Sequence
 from ....component import Component
 from ....findings.finding import UnusableInput, error
 from ....findings.span import Edit
-from ....hints.degrees import KEY, degrees_of
-from ....notation.runs_list import placement_list
-from ....notation.runs_text import placement_text
-from ....placements.assignment import Assignment, Run, seats
+from ....hints.amount import KEY, degrees_of
+from ....notation.runs_text import placement_list, placement_text
+from ....placements.assignment import Assignment, seats
+from ....placements.run import Run
 from ....problem import Problem
 from ....ranks import merge, write_ranks
 from ....reading import Reading
-from ....text.scalar_text import in_flow_map, plain_or_quoted
+from ....text.edit import at_line_end, in_flow_map, indent_of, line_end, plain_or_quoted, point, quotes_keys
 from ....text.source import Source
-from ....text.splice import at_line_end, indent_of, line_end, point, quotes_keys
 from ....text.tree import MapNode, find, leaves, plain
 from ...dialect import UNCHANGED, Degrees
 from ..reader import read

@@ -12,12 +12,12 @@ from typing import Sequence
 from ....component import UNBOUNDED, Component, Parallel
 from ....configuration.settings import Amount
 from ....counts import times
-from ....findings.finding import UnusableInput
-from ....findings.fix import Fix
+from ....findings.finding import Fix, UnusableInput
 from ....findings.span import Edit
 from ....findings.wording import are, with_noun
 from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL
-from ....placements.assignment import Assignment, Runs
+from ....placements.assignment import Assignment
+from ....placements.run import Runs
 from ....planning.way import Shape
 from ....strategies.packed import PackedPlacementStrategy
 from ...checks import divisors

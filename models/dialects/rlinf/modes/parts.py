@@ -17,7 +17,8 @@ from ....findings.finding import Severity
 from ....findings.span import Edit, Span
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
-from ....placements.assignment import Assignment, Run
+from ....placements.assignment import Assignment
+from ....placements.run import Run
 from ....planning.way import Way
 from ....record import dataclass
 from ....text.nearest import nearest

@@ -22,7 +22,7 @@ from typing import Iterator
 from ....component import Parallel
 from ....configuration.settings import Amount, Settings
 from ....findings.wording import with_noun
-from ....hints.said import timed_names
+from ....hints.block import timed_names
 from ....parallel import UNDIVIDED
 from ....planning.way import Multiple, Paired, Shape, Way
 from ....text.tree import MapNode, Value

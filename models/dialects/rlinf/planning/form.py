@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....hints.block_form import BlockForm, FileForm
+from ....hints.block import BlockForm, FileForm
 from ....hints.forms import HintForm
 from ....text.form import Form, form_of, key, map_of
 from ....text.values import Count

@@ -13,10 +13,9 @@ from ....component import Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Finding, UnusableInput
-from ....hints.said import timed_names
-from ....hints.without import without
+from ....hints.block import timed_names, without
 from ....machines.cluster import Cluster
-from ....placements.assignment import Run
+from ....placements.run import Run
 from ....planning.measured import Measured
 from ....planning.workload import Timed
 from ....record import dataclass
@@ -57,7 +56,7 @@ def measured_on_of(notes: Notes, root: MapNode, block: Value | None) -> tuple[Va
     saying = [each for each in _hints(block) if isinstance(each.value, MapNode) and each.value.get(MEASURED_ON) is not None]
     if not isinstance(block, MapNode) or not saying:
         return block, {}
-    from ....text.forms import fill
+    from ....text.form import fill
     from .form import MeasuredOnForm
 
     costs, found, left = root.get(KEY), dict[str, int](), list[Entry]()
@@ -143,7 +142,7 @@ def _judged_plan(block: Value | None, components: Sequence[Component], findings:
     if plan is None or not isinstance(block, MapNode):
         return block
     from ....hints.plan import read_plan
-    from ....hints.times.usual_phases import stages_of
+    from ....hints.times import stages_of
 
     some = Timed((Measured(1, 1, next(iter(stages_of(plan)), "")),))
     known = {"inference": Component("inference"), **{each.name: each for each in components}}

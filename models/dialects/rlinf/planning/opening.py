@@ -14,8 +14,7 @@ from ....component import COLOCATED, UNBOUNDED, Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Finding, Severity, Unchecked, UnusableInput
-from ....hints.said import timed_names
-from ....hints.without import without
+from ....hints.block import timed_names, without
 from ....job import Job
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
@@ -23,10 +22,9 @@ from ....planning.workload import Timed
 from ....problem import Problem
 from ....reading import Reading
 from ....roles import ROLES
-from ....text.changed import with_value
 from ....text.document import Document
 from ....text.nearest import nearest
-from ....text.tree import Entry, MapNode, Scalar, Value, find, kind_of
+from ....text.tree import Entry, MapNode, Scalar, Value, find, kind_of, with_value
 from ...all_refused import Chosen, all_refused
 from ...following import following, interpolates, with_hint
 from ..known import COST, INFERENCE, KEY, PLANS, saying
@@ -110,7 +108,7 @@ def _choices(hints: Value | None, profile: Profile) -> dict[str, tuple[Parallel,
         value = find(entry.value, "parallel")
         if name in profile.costs and isinstance(value, MapNode):
             from ....hints.forms import ParallelForm
-            from ....text.forms import fill
+            from ....text.form import fill
 
             with suppress(UnusableInput):
                 found[name] = fill(ParallelForm, value, name, "").choices()

@@ -18,7 +18,7 @@ from typing import Callable, Iterator, Mapping, NamedTuple, Sequence
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.span import Span
-from ....hints.seconds.duration import duration
+from ....hints.seconds import duration
 from ....planning.measured import SECOND
 from ....quantity import Advised
 from ....record import dataclass

@@ -18,13 +18,13 @@ from ....component import Component, Parallel
 from ....configuration.notes import Notes
 from ....configuration.settings import Amount, Settings
 from ....findings.wording import do, with_noun
-from ....hints.said import said_of_plan, timed_names
+from ....hints.block import said_of_plan, timed_names
 from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
 from ....planning.measured import TABLE, Measured
 from ....planning.workload import RLINF_EMBODIED, STEADY, After, Timed, Workload
 from ....text.tree import Value
-from ....times.usual import as_it_runs
+from ....times import as_it_runs
 from ..known import INFERENCE, KEY, PLANS
 from ..modes.parts import CRITICS_INFERENCE, INFERRING, generated_otherwise, generating, inferred, inferred_otherwise, trained
 from .tables import BY_ENVIRONMENTS, Batch, Profile, Table, formula_of, generated_table, simulated_table, trained_table

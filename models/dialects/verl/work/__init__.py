@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...dialect import TRAINING
+from ....level import TRAINING
 from ..job import Setup
 from .batches import judge_batches, judge_start
 from .engines import judge_engines, mend_degrees

@@ -13,8 +13,7 @@ from typing import Callable, Mapping
 
 from ....component import Component, Parallel
 from ....configuration.settings import Amount
-from ....findings.finding import Severity
-from ....findings.fix import Fix
+from ....findings.finding import Fix, Severity
 from ....findings.wording import with_noun
 from ....pools.pool import Pool
 from ....releases.release import Range

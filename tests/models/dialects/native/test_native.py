@@ -14,7 +14,8 @@ from placewright.models.findings.span import apply_edits
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node_group import NODE
 from placewright.models.machines.shorthand import AsDeclared, read_shorthand
-from placewright.models.placements.assignment import Assignment, Run, seats
+from placewright.models.placements.assignment import Assignment, seats
+from placewright.models.placements.run import Run
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
@@ -227,8 +228,8 @@ def test_what_a_placement_text_cannot_say_is_written_node_by_node(hints: str, af
     ],
 )
 def test_json_stays_json(data: dict[str, object]) -> None:
-    from placewright.models.dialects.load import dialect_named
     from placewright.models.dialects.load import read as read_any
+    from placewright.models.dialects.recognition import dialect_named
 
     text = json.dumps(data)
     reading = read_any(Source("job.json", text), AsDeclared(8) if "placewright" in data else None)

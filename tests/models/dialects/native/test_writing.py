@@ -7,7 +7,8 @@ from pathlib import Path
 import placewright as pw
 from placewright.models.dialects.native.writing.write import write
 from placewright.models.findings.span import apply_edits
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.run import Run
 
 HEAD = "cluster: 1x8xH100\ncomponents:\n"
 

@@ -11,7 +11,8 @@ from placewright.cli.written import edits_of
 from placewright.models.dialects.native.writing.write import write
 from placewright.models.findings.span import apply_edits
 from placewright.models.parallel import Parallel
-from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.run import Run
 from placewright.planner.accounting import given
 
 NAMES = ("rollout", "actor", "judge")

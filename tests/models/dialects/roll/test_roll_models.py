@@ -8,7 +8,7 @@ from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.model_cards import ModelCard
 from placewright.models.reading import Reading
-from placewright.models.resolving.resolve import with_models
+from placewright.models.resolving import with_models
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 

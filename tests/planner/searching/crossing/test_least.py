@@ -6,8 +6,8 @@ from random import Random
 from typing import Callable, Iterator
 
 import pytest
-from placewright.models.planning.crossing import Flow
 from placewright.models.planning.design import Design
+from placewright.models.planning.limits import Flow
 from placewright.models.planning.question import Question
 from placewright.planner.problem import asked
 from placewright.planner.search import crossing as least

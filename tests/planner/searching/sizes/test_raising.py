@@ -7,8 +7,7 @@ from random import Random
 from typing import Iterator, NamedTuple
 
 from placewright.models.parallel import Parallel
-from placewright.models.planning.kind import Kind
-from placewright.models.planning.option import Option
+from placewright.models.planning.option import Kind, Option
 from placewright.models.planning.question import Edge, Question, Task
 from placewright.planner.costs import cost_model
 from placewright.planner.search import domains as raising

@@ -6,8 +6,7 @@ from itertools import product
 from random import Random
 
 from placewright.models.parallel import Parallel
-from placewright.models.planning.kind import Kind
-from placewright.models.planning.option import Option
+from placewright.models.planning.option import Kind, Option
 from placewright.models.planning.question import Edge, Question, Task
 from placewright.planner.costs import cost_model
 from placewright.planner.search.branching import Branching

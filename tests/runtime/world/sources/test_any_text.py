@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.machines.cluster_source import cluster_of as read
+from placewright.models.machines.cluster_file import cluster_of as read
 from placewright.models.text.source import Source
 from placewright.report.discovered import to_cluster_file
 from placewright.runtime.world.machine import Device, Machine, cluster_of

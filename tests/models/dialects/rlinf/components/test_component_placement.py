@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from placewright.models.findings.finding import Severity, UnusableInput
 from placewright.models.findings.span import apply_edits
-from placewright.models.placements.assignment import Assignment, Run, seats
+from placewright.models.placements.assignment import Assignment, seats
+from placewright.models.placements.run import Run
 from placewright.planner.verify import verify
 
 GROUPS = """  node_groups:

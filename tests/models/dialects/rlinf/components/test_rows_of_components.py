@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.machines.accelerators import accelerators
-from placewright.models.machines.cluster import Cluster, Node
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node import Node
 from placewright.models.placements.placement import placements
 
 OK = ""

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
-from placewright.models.dialects.load import dialect_named, read
+from placewright.models.dialects.load import read
+from placewright.models.dialects.recognition import dialect_named
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from placewright.models.dialects import rlinf
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import apply_edits
-from placewright.models.placements.assignment import Assignment, Run, compress, seats
+from placewright.models.placements.assignment import Assignment, compress, seats
+from placewright.models.placements.run import Run
 from placewright.models.reading import Reading
 
 ACTOR = {"actor": (Run(range(8), 0), Run(range(8, 16), 1))}

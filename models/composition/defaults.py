@@ -1,0 +1,287 @@
+"""Entries of a `defaults` list, their options and their places in the tree.
+
+Source: Hydra, hydra/_internal/defaults_list.py (Overrides).
+
+Source of the forms: Hydra, hydra/_internal/config_repository.py (_create_defaults_list) and hydra/core/default_element.py.
+
+Source of the rules: Hydra, hydra/core/default_element.py (with `version_base` 1.1, which RLinf's programs declare).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import field, replace
+from typing import Iterator, Union
+
+from ..findings.finding import Finding, error
+from ..findings.span import Span
+from ..record import dataclass
+from ..text.interpolation_text import holds_interpolation
+from ..text.nearest import nearest
+from ..text.tree import ListNode, MapNode, Scalar, Value, kind_of
+
+Option = Union[str, tuple[str, ...], None]
+
+
+@dataclass
+class Choice:
+    """An option that replaces the written one; the span is where it is chosen, the code what is wrong if that is in vain."""
+
+    option: Option
+    span: Span
+    code: str = "PW013"
+    used: bool = False
+
+
+@dataclass
+class Choices:
+    """The choices of one walk.
+
+    Attributes
+    ----------
+    overrides : by the key of a node (see `Node.key`); who comes first is right.
+    deletions : by the key of a node; the option of a Choice is what must be chosen there, None for anything.
+    made : what was chosen in the end.
+    ends : the keys of chosen texts that have no defaults of their own.
+    """
+
+    overrides: dict[str, Choice] = field(default_factory=dict)
+    deletions: dict[str, Choice] = field(default_factory=dict)
+    made: dict[str, Option] = field(default_factory=dict)
+    ends: set[str] = field(default_factory=set)
+
+    def override(self, node: Node) -> None:
+        """Note an `override` entry of a list of defaults."""
+        if not node.group.startswith("hydra/"):
+            self.overrides.setdefault(node.key, Choice(node.entry.option, node.entry.span))
+
+    def chosen(self, node: Node) -> Node:
+        """The node with the option that is chosen for it."""
+        choice = self.overrides.get(node.key) if node.entry.keyed else None
+        if choice is None:
+            return node
+        choice.used = True
+        return replace(node, entry=replace(node.entry, option=choice.option, span=choice.span))
+
+    def deleted(self, node: Node) -> bool:
+        """Is it taken out on the command line?"""
+        choice = self.deletions.get(node.key) if node.entry.keyed else None
+        if choice is None or choice.option not in (None, node.entry.option):
+            return False
+        choice.used = True
+        return True
+
+    def known(self, node: Node) -> Finding | None:
+        """Notes what a node chooses; a Finding if its group has another choice already."""
+        key, option = node.key, node.entry.option
+        if not node.entry.keyed:
+            return None
+        if self.made.setdefault(key, option) == option:
+            return None
+        message = f"`{key}` is chosen twice, once as `{self.made[key]}` and once as `{option}`, which Hydra refuses"
+        help_ = f"write `override {key}: {option}` to replace a choice that is made elsewhere"
+        return error("PW013", "", message, node.entry.span, label="chosen again", help=help_)
+
+    def listed(self, node: Node) -> Finding | None:
+        """Notes a node that has no defaults of its own; a Finding if its group has such a one already."""
+        if not node.entry.keyed:
+            return None
+        if node.key not in self.ends or self.made.get(node.key) != node.entry.option:
+            self.ends.add(node.key)
+            return None
+        message = f"`{node.key}` is chosen twice, which Hydra refuses"
+        return error("PW013", "", message, node.entry.span, label="chosen again", help="remove one of the two")
+
+    def unused(self) -> Iterator[Finding]:
+        """A Finding for everything that was to replace or take out what is not there."""
+        for what, choices in (("overridden", self.overrides), ("taken out", self.deletions)):
+            for key, choice in choices.items():
+                if not choice.used:
+                    same = [made for made in self.made if made.split("@")[0] == key.split("@")[0]]
+                    close = same[0] if same else nearest(key, self.made)
+                    message = f"there is no `{key}` in the list of defaults that could be {what}"
+                    help_ = f"write `{close}`" if close else "only `group: option` entries can be; `group/option` cannot"
+                    yield error(choice.code, "", message, choice.span, label="nothing of this name", help=help_)
+
+
+SELF = "_self_"
+_FORMS = "an entry is `group/option`, `group/option@package`, `group: option`, `override group: option` or `_self_`"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`group/option@package` as a word, or `group@package: option` as a map; only the latter can be overridden.
+
+    Attributes
+    ----------
+    group : the group as written; of a word everything before its last `/`, "" if there is none.
+    option : the name of the text in the group; None where nothing is chosen, several names where a list is.
+    keyed : is it a map?
+    package : what is written after `@`, None if nothing is.
+    appended : was it added on the command line?
+    """
+
+    group: str
+    option: str | tuple[str, ...] | None
+    span: Span
+    keyed: bool = False
+    package: str | None = None
+    optional: bool = False
+    override: bool = False
+    appended: bool = False
+
+    @property
+    def is_self(self) -> bool:
+        """Does it stand for the content of the file itself?"""
+        return self.option == SELF and not self.group
+
+    @property
+    def interpolated(self) -> bool:
+        """Does what it chooses depend on other choices?"""
+        return isinstance(self.option, str) and holds_interpolation(f"{'' if self.keyed else self.group}{self.option}")
+
+    def choosing(self, option: str | tuple[str, ...] | None) -> Entry:
+        """The same entry with another option."""
+        return replace(self, option=option)
+
+    def each(self) -> tuple[Entry, ...]:
+        """An entry for every name of a list of options."""
+        names = self.option if isinstance(self.option, tuple) else ()
+        return tuple(Entry(self.group, name, self.span, package=self.package, optional=self.optional) for name in names)
+
+
+def word(text: str, span: Span) -> Entry:
+    """The entry of a word such as ``env/libero@env.train``."""
+    path, _, package = text.partition("@")
+    group, slash, name = path.rpartition("/")
+    return Entry(group or slash, name, span, package=_package(package) if "@" in text else None)
+
+
+def keyed(key: str, option: str | tuple[str, ...] | None, span: Span) -> Entry:
+    """The entry of a key such as ``override db@source`` and the option chosen for it."""
+    written, _, package = key.partition("@")
+    *keywords, group = written.split(" ")
+    found = Entry(group, option, span, True, _package(package) if "@" in key else None)
+    return replace(found, optional="optional" in keywords, override="override" in keywords)
+
+
+def read_entries(defaults: Value | None, findings: list[Finding]) -> list[Entry]:
+    """The entries of a `defaults` list; what is none is a Finding, and left out."""
+    if defaults is None:
+        return []
+    if not isinstance(defaults, ListNode):
+        findings.append(_wrong(f"`defaults` must be a list, but it is {kind_of(defaults)}", defaults))
+        return []
+    return [entry for item in defaults.items if (entry := _read(item, findings)) is not None]
+
+
+def _read(item: Value, findings: list[Finding]) -> Entry | None:
+    if isinstance(item, Scalar) and isinstance(item.value, str):
+        entry = word(item.text, item.span)
+        if entry.is_self and entry.package is not None:
+            findings.append(_wrong("`_self_` stands in its own package and takes no other", item))
+            return None
+        return entry
+    if isinstance(item, MapNode):
+        pairs = [pair for pair in item if pair.key.text != "optional" or len(item.entries) == 1]
+        if len(pairs) == 1:
+            found = _of_pair(pairs[0].key.text, pairs[0].value, item.span, findings)
+            flag = item.get("optional") if len(item.entries) > 1 else None
+            return replace(found, optional=True) if found and isinstance(flag, Scalar) and flag.value is True else found
+        findings.append(_wrong(f"an entry of `defaults` must have one key, but this one has {len(item.entries)}", item))
+        return None
+    findings.append(_wrong(f"an entry of `defaults` must be a word or a map, but it is {kind_of(item)}", item))
+    return None
+
+
+def _of_pair(key: str, value: Value, span: Span, findings: list[Finding]) -> Entry | None:
+    if isinstance(value, Scalar) and value.is_null:
+        return keyed(key, None, span)
+    if isinstance(value, Scalar) and isinstance(value.value, str):
+        return keyed(key, value.text, span)
+    if isinstance(value, ListNode) and all(isinstance(item, Scalar) and isinstance(item.value, str) for item in value.items):
+        return keyed(key, tuple(item.text for item in value.items if isinstance(item, Scalar)), span)
+    findings.append(_wrong(f"what `{key}` chooses must be a name or a list of names, but it is {kind_of(value)}", value))
+    return None
+
+
+def _package(text: str) -> str:
+    name = text.partition(":")[0]
+    return "" if name == "_here_" else name
+
+
+def _wrong(message: str, at: Value) -> Finding:
+    return error("PW013", "", message, at.span, label=kind_of(at), help=_FORMS)
+
+
+GLOBAL = "_global_"
+_HEADER_SIZE = 512
+_HEADER = re.compile(r"#\s*@package\s+(\S+)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An entry below the group and the package of the text that it stands in; `header` is the package that its own text asks for."""
+
+    entry: Entry
+    base: str = ""
+    parent_package: str = ""
+    header: str | None = None
+
+    @property
+    def group(self) -> str:
+        """The group of its text, from the top of the configuration."""
+        written = self.entry.group
+        if written.startswith("/"):
+            return written[1:]
+        return "/".join(part for part in (self.base, written) if part)
+
+    @property
+    def path(self) -> str:
+        """The path of its text below a folder of configurations, without its ending."""
+        return "/".join(part for part in (self.group, str(self.entry.option)) if part)
+
+    @property
+    def package(self) -> str:
+        """Where the content of its text goes: a dotted path, "" for the top."""
+        return self._package(self.header)
+
+    @property
+    def key(self) -> str:
+        """By what an override names it: its group, with its package where that is another than the group's own."""
+        package = self._package(None)
+        return self.group if package == self._own else f"{self.group}@{package or GLOBAL}"
+
+    @property
+    def _own(self) -> str:
+        return self.group.replace("/", ".")
+
+    def _package(self, header: str | None) -> str:
+        written = self.entry.package
+        if written is not None and "_group_" in written:
+            written = f"{GLOBAL}.{written.replace('_group_', self._own)}"
+        asked = written if written is not None else self._of_header(header)
+        if asked is None:
+            asked = self.entry.group.removeprefix("/").replace("/", ".")
+        if isinstance(self.entry.option, str):
+            asked = asked.replace("_name_", self.entry.option)
+        whole = ".".join(part for part in (self.parent_package, asked) if part)
+        found = whole.rfind(GLOBAL)
+        return whole if found < 0 else whole[found + len(GLOBAL) + 1 :]
+
+    def _of_header(self, header: str | None) -> str | None:
+        if header is None or header == "_group_":
+            return None
+        absolute = header if header.split(".")[0] == GLOBAL else f"{GLOBAL}.{header}"
+        return absolute.replace("_group_", self._own)
+
+
+def package_header(text: str) -> str | None:
+    """The package of a `# @package NAME` comment at the head of a text; None if there is none."""
+    for line in text[:_HEADER_SIZE].splitlines():
+        line = line.strip()
+        if found := _HEADER.fullmatch(line):
+            return found[1]
+        if line and not re.match(r"#\s*@", line):
+            return None
+    return None

@@ -1,0 +1,252 @@
+"""Value of one `--set`, read as Hydra reads an override.
+
+Source of the grammar: Hydra, hydra/grammar/OverrideParser.g4, hydra/core/override_parser.
+
+Source of the grammar: Hydra, hydra/grammar/OverrideLexer.g4. The longest token wins, of equally long ones the first of the list.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Callable
+
+from ..findings.finding import UnusableInput, error
+from ..findings.span import Edit, Span
+from ..record import dataclass
+from ..text.document import Kind, Setting
+from ..text.resolving import Plain, as_scalar
+from ..text.source import MAX_DIGITS
+from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
+
+__all__ = ["Kind", "Setting", "read_setting"]
+
+MAX_LEVELS = 64
+
+
+WORD = r"[A-Za-z_][A-Za-z0-9_-]*"
+NAME = r"[A-Za-z_$][A-Za-z0-9_$-]*"
+NATURAL = r"(?:0|[1-9](?:_?[0-9])*)"
+_DOTTED = rf"(?:{NAME}|{NATURAL})(?:\.(?:{NAME}|{NATURAL}))*"
+_KEY = re.compile(rf"(?P<mark>\+\+|\+|~|)(?P<key>{WORD}(?:/{WORD})+|{_DOTTED}|)(?:@(?P<package>{_DOTTED}|))?(?P<end>=[ \t]*|\Z)", re.ASCII)
+_POINTED = rf"(?:{NATURAL}?\.[0-9](?:_?[0-9])*|{NATURAL}\.)"
+_TOKENS = {
+    name: re.compile(pattern, re.ASCII | re.DOTALL)
+    for name, pattern in {
+        "(": r"[ \t]*\([ \t]*",
+        ",": r"[ \t]*,[ \t]*",
+        ")": r"[ \t]*\)",
+        "[": r"\[[ \t]*",
+        "]": r"[ \t]*\]",
+        "{": r"\{[ \t]*",
+        "}": r"[ \t]*\}",
+        ":": r"[ \t]*:[ \t]*",
+        "=": r"[ \t]*=[ \t]*",
+        "float": rf"[+-]?(?:(?:{NATURAL}|{_POINTED})[eE][+-]?[0-9](?:_?[0-9])*|{_POINTED}|[Ii][Nn][Ff]|[Nn][Aa][Nn])",
+        "int": rf"[+-]?{NATURAL}",
+        "bool": r"[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]",
+        "null": r"[Nn][Uu][Ll][Ll]",
+        "other": r"[/\-\\+.$%*@?|]",
+        "word": WORD,
+        "escape": r"(?:\\[\\()\[\]{}:=, \t])+",
+        "space": r"[ \t]+",
+        "quoted": r'"(?:(?:\\\\)*|.*?[^\\](?:\\\\)*)"|' + r"'(?:(?:\\\\)*|.*?[^\\](?:\\\\)*)'",
+        "reference": r"\$\{[^}]+\}",
+    }.items()
+}
+MAX_NESTING = 32
+_PIECES = {"word", "null", "int", "float", "bool", "reference", "other", ":", "escape", "space"}
+_SWEEPS = {"choice", "range", "interval", "glob", "shuffle"}
+_CASTS: dict[str, Callable[[Plain], Plain]] = {"int": lambda value: int(value or 0), "float": lambda value: float(value or 0), "str": str}
+
+
+def read_setting(text: str, span: Span) -> Setting:
+    """The setting of a text that stands at `span`. Raises UnusableInput with a PW012 Finding."""
+    head = _KEY.match(text)
+    if head is None or (not head["end"] and head["mark"] != Kind.DELETE.value):
+        start = (
+            len(text) if head else next((i for i, letter in enumerate(text) if not (letter.isalnum() or letter in "+~_$.@/-")), len(text))
+        )
+        raise refused(text, "no `=` follows its key", span.part(start, start + 1), "a setting is `key=value`, `+key=value` or `~key`")
+    if head["key"].count(".") >= MAX_LEVELS:
+        raise refused(text, f"its key is nested more than {MAX_LEVELS} levels deep", span, "real keys have about five levels")
+    value = None
+    if head["end"]:
+        value = (
+            Values(text, tokens_of(text, head.end(), span), span).read()
+            if text[head.end() :]
+            else as_scalar("", span.part(head.end(), head.end()))
+        )
+    return Setting(text, Kind(head["mark"]), head["key"], head["package"], value, span, span.part(head.start("key"), head.end("key")))
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token, and where it stands."""
+
+    kind: str
+    text: str
+    span: Span
+
+
+def tokens_of(text: str, position: int, span: Span) -> list[Token]:
+    """What a text holds from a position on. Raises UnusableInput with a PW012 Finding."""
+    found: list[Token] = []
+    while position < len(text):
+        matches = [(name, match.end()) for name, pattern in _TOKENS.items() if (match := pattern.match(text, position))]
+        if not matches:
+            why = f"`{text[position]}` must stand in quotes"
+            raise refused(text, why, span.part(position, position + 1), _quoted(found))
+        name, end = max(matches, key=lambda each: each[1])
+        if name == "int" and end - position > MAX_DIGITS:
+            raise refused(text, f"a whole number has more than {MAX_DIGITS} digits", span.part(position, end), "write a smaller number")
+        found.append(Token(name, text[position:end], span.part(position, end)))
+        position = end
+    return found
+
+
+def _quoted(before: list[Token]) -> str:
+    """What to put in quotes, after these tokens: the value, or what stands in the innermost list or map that was not closed yet."""
+    open_ = list[str]()
+    for token in before:
+        if token.kind in ("[", "{"):
+            open_.append(token.kind)
+        elif token.kind in ("]", "}") and open_:
+            open_.pop()
+    if not open_:
+        return "put the value in quotes, as in `key='a b'`"
+    if open_[-1] == "{":
+        return "put what stands in the map in quotes, as in `key={a: 'a b'}`"
+    return "put what stands in the list in quotes, as in `key=['a b']`"
+
+
+def refused(text: str, why: str, span: Span, help_: str, edit: Edit | None = None) -> UnusableInput:
+    """What to raise for a text that is no setting."""
+    return UnusableInput([error("PW012", "", f"`{text[:80]}` cannot be set: {why}", span, label="here", help=help_, edit=edit)])
+
+
+class Values:
+    """The tokens of a value, read from left to right."""
+
+    def __init__(self, text: str, tokens: list[Token], span: Span) -> None:
+        self.text, self.tokens, self.span = text, tokens, span
+        self.position = 0
+
+    def read(self) -> Value:
+        """The whole value. Raises UnusableInput; also for a sweep."""
+        value = self._element(0)
+        if self._next() == ",":
+            start = self.text.index("=") + 1
+            rest = self.text[start:]
+            quoted = f'"{rest}"' if "'" in rest else f"'{rest}'"
+            help_ = f"write `{self.text[:start]}{quoted}` for a text, or `[{rest}]` for a list"
+            edit = Edit(self.span.part(start, len(self.text)), quoted) if '"' not in rest or "'" not in rest else None
+            if rest.replace(",", "").strip().isdecimal():  # no text is meant
+                help_, edit = f"write one of the values, or `[{rest}]` for a list", None
+            why = "it is a sweep, which Hydra refuses without `--multirun`, and runs as one job for each value with it"
+            raise refused(self.text, why, self.tokens[self.position].span, help_, edit)
+        if self.position < len(self.tokens):
+            raise self._unexpected()
+        return value
+
+    def _next(self) -> str:
+        return self.tokens[self.position].kind if self.position < len(self.tokens) else ""
+
+    def _take(self, kind: str) -> Token:
+        if self._next() != kind:
+            raise self._unexpected()
+        self.position += 1
+        return self.tokens[self.position - 1]
+
+    def _unexpected(self) -> UnusableInput:
+        at_end = self.position >= len(self.tokens)
+        span = self.span.part(len(self.text), len(self.text) + 1) if at_end else self.tokens[self.position].span
+        why = "it ends too early" if at_end else f"`{self.tokens[self.position].text.strip()}` cannot stand here"
+        return refused(self.text, why, span, "put a text with such letters in quotes, as in `key='a=b'`")
+
+    def _element(self, depth: int) -> Value:
+        kind = self._next()
+        if depth > MAX_NESTING:
+            raise refused(self.text, f"it is nested more than {MAX_NESTING} levels deep", self.span, "write it into a file")
+        if kind == "[":
+            return self._list(depth)
+        if kind == "{":
+            return self._map(depth)
+        if kind == "word" and self.position + 1 < len(self.tokens) and self.tokens[self.position + 1].kind == "(":
+            return self._function(depth)
+        if kind == "quoted":
+            token = self._take(kind)
+            return as_scalar(_unquoted(token.text), token.span)
+        return self._primitive(_PIECES)
+
+    def _list(self, depth: int) -> ListNode:
+        start, items = self._take("[").span, list[Value]()
+        while self._next() != "]":
+            if items:
+                self._take(",")
+            items.append(self._element(depth + 1))
+        return ListNode(tuple(items), _from(start, self._take("]").span))
+
+    def _map(self, depth: int) -> MapNode:
+        start, entries = self._take("{").span, dict[str, Entry]()
+        while self._next() != "}":
+            if entries:
+                self._take(",")
+            key = self._primitive(_PIECES - {":", "reference"})
+            self._take(":")
+            entries[key.text] = Entry(key, self._element(depth + 1))
+        return MapNode(tuple(entries.values()), _from(start, self._take("}").span), flow=True)
+
+    def _function(self, depth: int) -> Value:
+        name = self._take("word")
+        if name.text in _SWEEPS:
+            why = f"`{name.text}` sweeps over values, which Hydra refuses without `--multirun`"
+            raise refused(self.text, why, name.span, "write one value")
+        self._take("(")
+        value = self._element(depth + 1)
+        end = self._take(")").span
+        cast = _CASTS.get(name.text)
+        plain = getattr(value, "value", None)
+        if cast is None or not isinstance(plain, (int, float, str)):
+            raise refused(self.text, f"`{name.text}` is not computed here", name.span, "write its result")
+        try:
+            return as_scalar(cast(plain), _from(name.span, end))
+        except (ValueError, OverflowError):
+            raise refused(self.text, f"`{name.text}` cannot be made of this", name.span, "write its result") from None
+
+    def _primitive(self, pieces: set[str]) -> Scalar:
+        tokens = []
+        while self._next() in pieces:
+            tokens.append(self.tokens[self.position])
+            self.position += 1
+        while tokens and tokens[0].kind == "space":
+            tokens = tokens[1:]
+        while tokens and tokens[-1].kind == "space":
+            tokens = tokens[:-1]
+        if not tokens:
+            raise self._unexpected()
+        span = _from(tokens[0].span, tokens[-1].span)
+        if len(tokens) == 1:
+            return as_scalar(_plain(tokens[0]), span)
+        return as_scalar("".join(token.text[1::2] if token.kind == "escape" else token.text for token in tokens), span)
+
+
+def _plain(token: Token) -> Plain:
+    if token.kind == "int":
+        return int(token.text)
+    if token.kind == "float":
+        return float(token.text)
+    if token.kind == "bool":
+        return token.text.lower() == "true"
+    if token.kind == "null":
+        return None
+    return token.text[1::2] if token.kind == "escape" else token.text
+
+
+def _unquoted(text: str) -> str:
+    """The text between quotes; backslashes count only before a quote."""
+    quote, inner = text[0], text[1:-1]
+    return re.sub(rf"(\\+)(?={quote}|\Z)", lambda found: "\\" * (len(found[1]) // 2), inner)
+
+
+def _from(start: Span, end: Span) -> Span:
+    return start.part(0, end.end - start.start)

@@ -1,0 +1,237 @@
+"""Key `seconds` of a component: time of an iteration, in all its forms."""
+
+from __future__ import annotations
+
+import re
+from typing import Callable
+
+from ..machines.accelerators import NUMBERS
+from ..parallel import DEGREES, Parallel
+from ..planning.measured import SECOND, Measured
+from ..planning.workload import PHASES
+from ..quantity import Advised
+from ..text.form import MAX_TEXT, Fault, Faults, Form, Kind, Schema, form_of, key, list_of, shown
+from ..text.values import MAX_DIGITS, NAME_PATTERN, Count, Name, Word, whole_schema
+
+LONGEST = 10**7
+"""Seconds: about four months."""
+_UNITS = {
+    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), "0.001"),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "1"),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), "60"),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), "3600"),
+}
+"""What people write after a time -> seconds of one."""
+_WITH_UNIT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]+)", re.ASCII)
+
+
+def duration(value: object) -> int:
+    """Nanoseconds of a number of seconds. Raises ValueError with a sentence for a person, Advised where it is known what to write."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError(f"{shown(value)} is no number of seconds")
+    from decimal import Decimal, InvalidOperation
+
+    try:
+        seconds = Decimal(str(value))
+    except InvalidOperation:
+        message = f"{shown(value)} is no number of seconds"
+        raise (Advised(message, advice) if (advice := _meant(str(value))) else ValueError(message)) from None
+    if not (seconds.is_finite() and 0 < seconds <= LONGEST):
+        raise ValueError(f"{shown(value)} seconds are no time: more than 0 are meant, and at most {LONGEST:,}")
+    return max(1, int((seconds * SECOND).to_integral_value()))
+
+
+def _meant(text: str) -> str:
+    """What to write instead of a time with its unit: ``write `90` `` for `1.5min`; "" where nobody knows."""
+    from decimal import Decimal
+
+    found = _WITH_UNIT.fullmatch(text.strip().lower())
+    unit = _UNITS.get(found[2]) if found else None
+    if found is None or unit is None or not 0 < (seconds := Decimal(found[1]) * Decimal(unit)) <= LONGEST:
+        return ""
+    return f"write `{seconds.normalize():f}`"
+
+
+NUMBER_OF_SECONDS: Schema = {
+    "anyOf": [
+        {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST},
+        {"type": "string", "pattern": r"^\+?(?=[^eE]*[1-9])([0-9]{1,8}(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,2})?$"},
+    ]
+}
+"""In digits too, as YAML reads `1e3`; JSON Schema cannot say their upper limit."""
+Duration = Kind(duration, NUMBER_OF_SECONDS)
+"""Nanoseconds of a number of seconds such as ``59.9``."""
+
+WRITTEN = "a number such as `59.9`"
+"""How a number of seconds is written."""
+
+
+RowsOf = Callable[[object, tuple[str, ...]], list[dict[str, object]]]
+"""The rows of a value at a place of the short form."""
+_OF_NUMBERS = frozenset("-+.0123456789")
+_COUNTS = "counts of accelerators, such as `{8: 120, 16: 66}`"
+
+
+def rows_of(value: object) -> object:
+    """The rows of the short forms: a number, a map from counts to seconds, a map from phases to either or to these by model.
+
+    A map from models alone is read as one from phases until the cluster is known (see models/hints/times.py). A fault names its place.
+    """
+    if isinstance(value, dict):
+        return _of_map(value)
+    if isinstance(value, (list, tuple)):
+        if not value:
+            raise ValueError(_NOTHING)
+        return value
+    return _alone(value, ())
+
+
+_NOTHING = "nothing was measured"
+
+
+def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
+    counts = [_is_count(str(key), inner) for key, inner in value.items()]
+    none = next((str(key) for key, inner in value.items() if not (_is_count(str(key)) or set(str(key)) - _OF_NUMBERS)), None)
+    if none is not None:
+        raise _key_fault(f"`{none[:40]}` is neither a count of accelerators nor a phase", (none,))
+    if any(counts) and not all(counts):
+        raise Faults([_beside_counts(str(key)) for key, is_count in zip(value, counts) if not is_count])
+    if all(counts):
+        return _by_count(value, ())
+    return _all(value, "phase", _of_phase, ())
+
+
+def _all(value: dict[object, object], named: str, its_rows: RowsOf, place: tuple[str, ...]) -> list[dict[str, object]]:
+    """The rows of all entries, each row with the key of its entry by this name. Raises one error with the faults of all of them."""
+    rows, faults = list[dict[str, object]](), list[Fault]()
+    for entry, inner in value.items():
+        try:
+            rows += [{**row, named: str(entry)} for row in its_rows(inner, (*place, str(entry)))]
+        except Faults as wrong:
+            faults += wrong.faults
+    if faults:
+        raise Faults(faults)
+    return rows
+
+
+def _of_phase(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
+    if isinstance(value, dict) and value and not any(_is_count(str(inner), its) for inner, its in value.items()):
+        return _all(value, "accelerator", _of_model, place)
+    return _counted(value, place, "counts of accelerators, such as `{8: 120}`, or models of these, such as `{H100: {8: 120}}`")
+
+
+def _of_model(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
+    model = place[-1]
+    if model in PHASES or not re.fullmatch(NAME_PATTERN, model) or not (set(model) - _OF_NUMBERS or _is_count(model)):
+        raise _key_fault(f"`{model[:40]}` is neither a count of accelerators nor a model of these", place)
+    return _counted(value, place, "counts of accelerators, such as `{8: 120}`")
+
+
+def _counted(value: object, place: tuple[str, ...], what: str) -> list[dict[str, object]]:
+    """The rows of a number of seconds, or of a map from counts, whose keys are `what` stands at a place of the short form."""
+    counts = value.items() if isinstance(value, dict) else ()
+    strange = next((str(count) for count, its in counts if not _is_count(str(count), its)), None)
+    if strange is not None:
+        raise _key_fault(f"below `{place[-1][:40]}` stand {what}", (*place, strange))
+    return _by_count(value, place) if isinstance(value, dict) else _alone(value, place)
+
+
+def _by_count(value: dict[object, object], place: tuple[str, ...]) -> list[dict[str, object]]:
+    """The rows of a map from counts to seconds."""
+    if not value:
+        raise _fault(_NOTHING, place)
+    if none := next((str(key) for key in value if not int(str(key))), ""):
+        raise _key_fault(f"nothing is measured on {none} accelerators", (*place, none))
+    return _all(value, "accelerators", _alone, place)
+
+
+def _alone(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
+    """The only row of a number of seconds at a place of the short form."""
+    try:
+        duration(value)
+    except ValueError as wrong:
+        raise _fault(str(wrong), place, wrong.advice if isinstance(wrong, Advised) else "") from None
+    return [{"seconds": value}]
+
+
+def _fault(message: str, place: tuple[str, ...], advice: str = "") -> Faults:
+    """A fault of what stands at a place inside the value, and what to write instead where that is known."""
+    return Faults([Fault(message, inside=place, takes=advice.removeprefix("write ") or (WRITTEN if place else ""))])
+
+
+def _beside_counts(key: str) -> Fault:
+    """The fault of a key that stands beside counts and is none: a phase, or what was meant for a count."""
+    if key in PHASES:
+        message = "counts of accelerators stand beside phases, whose own counts stand below them"
+        return _of_key(message, (key,), f"counts below each phase, such as `{{{key}: {{8: 120}}}}`")
+    return _of_key(f"`{key[:40]}` stands beside counts of accelerators, and is no whole number", (key,), _COUNTS)
+
+
+def _key_fault(message: str, place: tuple[str, ...]) -> Faults:
+    """A fault of a key inside the value, which should be a count."""
+    return Faults([_of_key(message, place, _COUNTS)])
+
+
+def _of_key(message: str, place: tuple[str, ...], takes: str) -> Fault:
+    return Fault(message, inside=place, takes=takes, of_key=True)
+
+
+def _is_count(key: str, value: object = None) -> bool:
+    """Is a key a count of accelerators? Digits are, but for a model such as ``4090`` above counts of its own."""
+    digits = key.isascii() and key.isdigit() and len(key) <= MAX_DIGITS
+    return digits and not (isinstance(value, dict) and key in NUMBERS)
+
+
+MAX_MEASURED = 4096
+_DEGREE = "a whole number such as `2`"
+
+
+class MeasuredForm(Form):
+    """One measurement: on so many accelerators an iteration took so many seconds, with nothing else on them."""
+
+    seconds = key(Duration, description=WRITTEN)
+    accelerators = key(
+        Count, default=None, title="on how many; as many as the component asks for", description="a whole number such as `8`"
+    )
+    phase = key(Word, default="", title="the phase whose work it was; all that the component does", description="a name such as `train`")
+    accelerator = key(Name, default=None, title="the model of the accelerators; any", description="a name such as `H100`")
+    tp = key(Count, default=None, title="the tensor parallel size that it ran with; any", description=_DEGREE)
+    pp = key(Count, default=None, title="the pipeline parallel size that it ran with; any", description=_DEGREE)
+    cp = key(Count, default=None, title="the context parallel size that it ran with; any", description=_DEGREE)
+    ep = key(Count, default=None, title="the expert parallel size that it ran with; any", description=_DEGREE)
+    dp = key(Count, default=None, title="data parallel ranks inside one replica that it ran with; any", description=_DEGREE)
+
+    def measured(self, amount: int) -> Measured:
+        """What it says; `amount` is how many accelerators the component asks for."""
+        named = {name: degree for name in DEGREES if (degree := getattr(self, name))}
+        parallel = Parallel(**named) if named else None
+        model, its = self.accelerator or "", tuple(named) or DEGREES
+        return Measured(self.accelerators or amount, self.seconds, self.phase, parallel, model, named=its)
+
+
+_BY_COUNT: Schema = {
+    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "additionalProperties": False,
+    "patternProperties": {"^0{0,8}[1-9][0-9]{0,8}$": NUMBER_OF_SECONDS},
+}  # fmt: skip
+_NUMBERED = f"^({'|'.join(NUMBERS)})$"
+_NO_COUNT = f"[^-+.0-9]|{_NUMBERED}"
+_BY_MODEL: Schema = {
+    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "additionalProperties": {"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT]},
+    "patternProperties": {_NUMBERED: _BY_COUNT}, "propertyNames": {"allOf": [{"pattern": NAME_PATTERN}, {"pattern": _NO_COUNT}]},
+}  # fmt: skip
+_BY_PHASE: Schema = {
+    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "propertyNames": {"maxLength": MAX_TEXT, "pattern": _NO_COUNT},
+    "patternProperties": {_NUMBERED: _BY_COUNT}, "additionalProperties": {"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT, _BY_MODEL]},
+}  # fmt: skip
+_ROW: Schema = {
+    "type": "object", "required": ["seconds"], "additionalProperties": False,
+    "properties": {
+        "seconds": NUMBER_OF_SECONDS, "phase": {"type": "string", "maxLength": MAX_TEXT}, "accelerator": {"type": "string", "pattern": NAME_PATTERN},
+        **{key: whole_schema(1) for key in ("accelerators", "tp", "pp", "cp", "ep", "dp")},
+    },
+}  # fmt: skip
+Seconds = list_of(
+    form_of(MeasuredForm), 1, MAX_MEASURED, rows_of,
+    schema={"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT, _BY_PHASE, {"type": "array", "minItems": 1, "maxItems": MAX_MEASURED, "items": _ROW}]},
+)  # fmt: skip
+"""Measurements: a number of seconds, `{8: 120, 16: 66}`, `{generate: {8: 95}, train: {8: 60}}`, `{H100: {8: 60}, A100: {8: 90}}` or a list of rows in full."""

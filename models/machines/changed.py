@@ -1,0 +1,54 @@
+"""Cluster with nodes added or lost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Collection, Sequence
+
+from .cluster import Cluster
+from .node import Node
+from .node_group import EnvConfig, NodeGroup
+from .topology import LEVELS
+
+NEW = "new"
+"""The domain of added nodes at each level at which the others have one; their names begin with it too."""
+
+
+def with_nodes(cluster: Cluster, sample: Node, more: int) -> Cluster:
+    """The cluster with so many more nodes like the sample, wholly free, in new domains of their own.
+
+    They are in every declared group that the node of the sample's rank is in.
+    """
+    before = len(cluster.nodes)
+    topology = {level: NEW if level in LEVELS else name for level, name in sample.topology.items()}
+    added = [replace(sample, rank=before + number, name=f"{NEW}-{number}", topology=topology, taken=0) for number in range(more)]
+    groups = tuple(
+        replace(group, node_ranks=(*group.node_ranks, *range(before, before + more))) if sample.rank in group.node_ranks else group
+        for group in cluster.declared
+    )
+    return replace(cluster, nodes=(*cluster.nodes, *added), declared=groups)
+
+
+def ranks_left(cluster: Cluster, lost: Collection[int]) -> dict[int, int]:
+    """Old rank -> new rank of every node that is not lost."""
+    return {rank: position for position, rank in enumerate(rank for rank in range(len(cluster.nodes)) if rank not in lost)}
+
+
+def without_nodes(cluster: Cluster, lost: Collection[int]) -> Cluster:
+    """The cluster without the nodes of these ranks. A declared group may be left without any node."""
+    left = ranks_left(cluster, lost)
+    nodes = tuple(replace(node, rank=left[node.rank]) for node in cluster.nodes if node.rank in left)
+    return Cluster(nodes, tuple(_less(group, left) for group in cluster.declared), cluster.counted)
+
+
+def _less(group: NodeGroup, left: dict[int, int]) -> NodeGroup:
+    software = tuple(
+        EnvConfig(_ranks(its.node_ranks, left), its.env_vars, its.python_interpreter_path)
+        for its in group.env_configs
+        if _ranks(its.node_ranks, left)
+    )
+    return NodeGroup(group.label, _ranks(group.node_ranks, left), group.kind, software)
+
+
+def _ranks(ranks: Sequence[int], left: dict[int, int]) -> tuple[int, ...]:
+    return tuple(left[rank] for rank in ranks if rank in left)

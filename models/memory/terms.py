@@ -1,0 +1,262 @@
+"""Terms of an estimate of memory: states, activations, cache of an engine."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Iterator, Sequence
+
+from ..estimate import BITS, DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, OPTIMIZERS, ZERO1, ZERO2, ZERO3
+from ..findings.wording import plural
+from ..record import dataclass
+from .work import Parts, Work
+
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """So many bytes on each accelerator, for one reason.
+
+    Attributes
+    ----------
+    name : what they are for, such as ``optimizer``.
+    size : bytes, rounded up.
+    words : the formula, with a place for each of `figures`.
+    source : where the formula is from.
+    stays : is it there while another phase runs, if the component does not leave its accelerators?
+    """
+
+    name: str
+    size: int
+    words: str
+    figures: tuple[object, ...]
+    source: str
+    stays: bool = True
+
+    @property
+    def mebibytes(self) -> int:
+        """MiB, rounded up."""
+        return -(-self.size // MEBIBYTE)
+
+    @property
+    def formula(self) -> str:
+        """How it comes about, with its numbers."""
+        return self.words.format(*(f"{figure:,}" if isinstance(figure, int) else figure for figure in self.figures))
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """What a component needs on each of its accelerators: an estimate.
+
+    Attributes
+    ----------
+    terms : what is counted.
+    missing : what is not counted, because somebody would have to say more: a sentence each.
+    assumed : what is taken for granted.
+    offloaded : does it leave its accelerators while another phase runs?
+    """
+
+    terms: tuple[Term, ...]
+    missing: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    offloaded: bool = False
+
+    @property
+    def mebibytes(self) -> int:
+        """MiB while it works."""
+        return -(-sum(term.size for term in self.terms) // MEBIBYTE)
+
+    @property
+    def kept(self) -> int:
+        """MiB that stay while another phase runs."""
+        return 0 if self.offloaded else -(-sum(term.size for term in self.terms if term.stays) // MEBIBYTE)
+
+
+ZERO_PAPER = "ZeRO, arXiv 1910.02054, section 3.1 and figure 1"
+FSDP_PAPER = "PyTorch FSDP, arXiv 2304.11277, sections 3.2 and 4.4"
+PREFETCHING = "PyTorch FSDP, arXiv 2304.11277, sections 3.2 and 3.3"
+MEGATRON_PAGE = "Megatron-LM, docs/user-guide/features/dist_optimizer.md"
+_DIVIDED = {
+    NONE: (), ZERO1: ("optimizer",), ZERO2: ("optimizer", "gradients"), ZERO3: ("optimizer", "gradients", "weights"),
+    FSDP: ("optimizer", "gradients", "weights"), MEGATRON: (), DISTRIBUTED: ("optimizer",),
+}  # fmt: skip
+"""Sharding -> what data parallel ranks divide among themselves."""
+
+
+def states(work: Work) -> Iterator[Term]:
+    """A term for each; those that do not train have weights alone.
+
+    DeepSpeed's own estimators (deepspeed/runtime/zero/stage_1_and_2.py and stage3.py, estimate_zero2_model_states_mem_needs and its like) count
+    more for each divided parameter, 4 bytes for `zero2` and 2 for `zero3`: gradients in 32 bits while the optimizer steps. By then activations
+    are gone, which need more; they are not added here.
+    """
+    sharding, size = work.estimate.sharding, BITS[work.estimate.precision]
+    source = FSDP_PAPER if sharding == FSDP else MEGATRON_PAGE if sharding in (MEGATRON, DISTRIBUTED) else ZERO_PAPER
+    trains = work.optimizer != NONE
+    count, trained = work.parameters, work.trained
+    if trains and sharding == FSDP:  # the weights that are trained are kept in 32 bits; they are cast where they work
+        frozen = Parts(count.dense - trained.dense, count.experts - trained.experts)
+        if frozen.total:
+            yield _term(work, "frozen weights", frozen, size, "weights", source)
+        if trained.total:
+            yield _term(work, "weights", trained, 32, "weights", source)
+    else:
+        yield _term(work, "weights", count, size, "weights", source)
+    if not trains or not trained.total:
+        return
+    yield _term(work, "gradients", trained, _gradient_bits(sharding, work.estimate.precision), "gradients", source)
+    state = 8 * OPTIMIZERS[work.optimizer]
+    copy = 32 if size < 32 and sharding != FSDP else 0
+    main = 32 if work.estimate.precision == "fp16" and sharding in (MEGATRON, DISTRIBUTED) else 0
+    if bits := state + copy + main:
+        yield _term(work, "optimizer", trained, bits, "optimizer", source)
+
+
+def _gradient_bits(sharding: str, precision: str) -> int:
+    """FSDP and Megatron add up gradients of bf16 weights in 32 bits; of fp16 weights Megatron keeps both."""
+    return 32 if sharding == FSDP or (sharding in (MEGATRON, DISTRIBUTED) and precision != "fp16") else BITS[precision]
+
+
+def _term(work: Work, name: str, count: Parts, bits: int, part: str, source: str) -> Term:
+    divided = part in _DIVIDED[work.estimate.sharding]
+    ranks, few = (work.ranks, work.expert_ranks) if divided else (1, 1)
+    size = -(-(count.dense * few + count.experts * ranks) * bits // (8 * ranks * few))
+    if count.experts and few != ranks:
+        words = "({} parameters / {} ranks + {} of experts" + (" / {} ranks" if few > 1 else "") + ") x {} bytes"
+        figures: tuple[object, ...] = (count.dense, ranks, count.experts, *((few,) if few > 1 else ()), _per_number(bits))
+    else:
+        words, figures = "{} parameters x {} bytes" + (" / {} ranks" if ranks > 1 else ""), (count.total, _per_number(bits), ranks)
+    # Programs free the gradients after a step (PyTorch: `zero_grad` sets them to None); Megatron keeps its buffer.
+    stays = part != "gradients" or work.estimate.sharding in (MEGATRON, DISTRIBUTED)
+    return Term(name, size, words, figures, source, stays)
+
+
+def _per_number(bits: int) -> int | float:
+    return bits // 8 if bits % 8 == 0 else bits / 8
+
+
+def gathered(work: Work) -> Iterator[Term]:
+    """Weights that are whole for a moment, where ranks hold parts of them.
+
+    While a layer works it is whole, and so is the next one, which is fetched ahead; embedding and head stay whole throughout.
+    """
+    shape = work.shape
+    if work.whole or work.ranks == 1 or not shape.layers:
+        return
+    outer = -(-(shape.embedding + (shape.head if work.parallel.pp == 1 else 0)) // work.parallel.tp)
+    divided = work.dense + (work.experts if work.expert_ranks > 1 else 0)  # the others are whole anyway
+    layer = -(-max(0, divided - outer) // max(1, work.stage_layers))
+    size = work.bytes_of(2 * layer + outer)
+    words = "(2 layers x {} + {} of embedding and head) x {} bytes"
+    yield Term("gathered weights", size, words, (layer, outer, _per_number(BITS[work.estimate.precision])), PREFETCHING, stays=False)
+
+
+ACTIVATIONS_PAPER = "Reducing Activation Recomputation, arXiv 2205.05198, sections 4.1 to 5"
+OUTPUT = "Reducing Activation Recomputation, arXiv 2205.05198, section 4.3"
+_HALF, _FULL = 2, 4
+"""Bytes of a number: activations are kept in 16 bits, logits are in 32."""
+
+
+def activations(work: Work) -> Iterator[Term]:
+    """Of one micro batch; with pipeline stages, those of the stage that needs most.
+
+    That is the first stage, where as many micro batches are in flight as there are stages, or the last one, which has one of them and the
+    logits (section 4.2.3 of the paper, of 1F1B). tp ranks divide all of it, with sequence parallelism (section 4.2.2).
+    """
+    shape, tokens, stages = work.shape, work.tokens, work.parallel.pp
+    if not (tokens and shape.hidden and shape.layers):
+        return
+    logits = [_kept_term(work, "logits", OUTPUT, "{} tokens x {} of the vocabulary x {} bytes", tokens, shape.vocabulary, _FULL)]
+    outer = logits if shape.vocabulary else []
+    if work.optimizer == NONE:
+        yield _kept_term(work, "activations", ACTIVATIONS_PAPER, "{} tokens x {} bytes of one layer", tokens, layer_bytes(work))
+        yield from outer
+    elif stages == 1:
+        yield from (*_kept(work, 1), *outer)
+    else:
+        yield from max([*_kept(work, stages)], [*_kept(work, 1), *outer], key=lambda terms: sum(term.size for term in terms))
+
+
+def _kept(work: Work, batches: int) -> Iterator[Term]:
+    """What the layers of a stage keep of so many micro batches."""
+    tokens = work.tokens
+    layers = f"{{}} {plural('layer', work.stage_layers)}"
+    words, figures = layers + " x {} tokens x {} bytes", [work.stage_layers, tokens]
+    if batches > 1:
+        words, figures = layers + " x {} micro batches x {} tokens x {} bytes", [work.stage_layers, batches, tokens]
+    if work.estimate.recompute == FULL:
+        yield _kept_term(work, "inputs of layers", ACTIVATIONS_PAPER, words, *figures, _HALF * work.shape.hidden)
+        yield _kept_term(work, "one layer again", ACTIVATIONS_PAPER, "{} tokens x {} bytes", tokens, layer_bytes(work))
+    else:
+        yield _kept_term(work, "activations", ACTIVATIONS_PAPER, words, *figures, layer_bytes(work))
+
+
+def _kept_term(work: Work, name: str, source: str, words: str, *figures: int) -> Term:
+    tp = work.parallel.tp
+    return Term(name, -(-prod(figures) // tp), words + (" / tp {}" if tp > 1 else ""), (*figures, tp), source, stays=False)
+
+
+def layer_bytes(work: Work) -> int:
+    """Bytes that one layer keeps of a token.
+
+    The inputs of two norms, of attention and of the feed-forward part, queries, keys and values, the input of the projection after attention,
+    and of the gated part both factors, the activated one and the product. In 16 bits that is 16 x the width and 8 x the width of the
+    feed-forward part, less where key-value heads are fewer. The paper (section 4.1) counts the same parts for a feed-forward part of four
+    times the width without gate, and 2 x the width for dropout, which is not used here: 34 x the width. Norms that are not one kernel, as in
+    transformers' own models, keep 8 x the width more; a gate that is one kernel, as Megatron's, keeps 2 x its width less.
+    """
+    shape, estimate = work.shape, work.estimate
+    wide, kept = shape.intermediate, 4 * shape.hidden + _attention(work)
+    if shape.experts:  # of each token a copy goes to every expert that works on it, and comes back
+        wide = shape.expert_intermediate * (shape.active_experts + shape.shared_experts)
+        kept += 2 * shape.hidden * shape.active_experts
+    kept += 4 * wide
+    scores = 5 * shape.heads * estimate.sequence if estimate.attention_scores and estimate.recompute == NONE else 0
+    return _HALF * kept + scores
+
+
+def _attention(work: Work) -> int:
+    """Numbers of queries, keys, values and what attention gives, of a token.
+
+    Where they come from latents every head has its own keys and values, and the latents and their norms are kept too (DeepSeek-V2, arXiv
+    2405.04434, section 2.1; appendix C has the formulas).
+    """
+    shape = work.shape
+    if shape.latent and shape.value_size:
+        return 2 * shape.heads * (shape.head_size + shape.value_size) + 2 * (shape.latent + shape.query_latent)
+    kv = (shape.kv_heads or shape.heads) * shape.head_size
+    return 2 * (shape.heads * shape.head_size or shape.hidden) + 2 * kv
+
+
+PAPER = "PagedAttention, arXiv 2309.06180, section 3"
+ENGINE = "vLLM, vllm/config/cache.py (CacheConfig.gpu_memory_utilization)"
+
+
+def cache(work: Work, others: Sequence[Term]) -> Iterator[Term]:
+    """What the sequences need; or, where the engine takes a part of the accelerator whatever it needs, what that leaves beside `others`.
+
+    tp ranks divide key-value heads among themselves, and repeat them where there are fewer; a latent is on every one of them. Data parallel
+    ranks in an engine have sequences of their own (vLLM, docs/serving/data_parallel_deployment.md).
+    """
+    shape, estimate, parallel = work.shape, work.estimate, work.parallel
+    needed = 0
+    if estimate.sequence and shape.cached and shape.layers:
+        sequences, bits = -(-(estimate.sequences or 1) // parallel.dp), BITS[precision(work)]
+        heads = shape.kv_heads or shape.heads
+        divisor = 1 if shape.latent else min(parallel.tp, heads)
+        tokens = sequences * -(-estimate.sequence // parallel.cp)
+        each = -(-shape.cached * bits // (8 * divisor))
+        needed = tokens * work.stage_layers * each
+        words = "{} sequence" + "s" * (sequences > 1) + " x {} tokens x {} layers x {} bytes"
+        yield Term("cache", needed, words, (sequences, tokens // sequences, work.stage_layers, each), PAPER)
+    if estimate.utilization and work.capacity:
+        rest = work.capacity * MEBIBYTE * estimate.utilization // 100 - needed - sum(term.size for term in others)
+        if rest > 0:
+            words = "{} % of {} MiB, less what is needed"
+            yield Term("more cache", rest, words, (estimate.utilization, work.capacity), ENGINE)
+
+
+def precision(work: Work) -> str:
+    """That of the cache: of the weights, if that has 16 bits or more."""
+    own = work.estimate.precision
+    return work.estimate.cache or (own if own in ("bf16", "fp16") else "bf16")

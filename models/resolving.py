@@ -1,0 +1,224 @@
+"""Models of a job: named, described or known, and the traffic that follows from them.
+
+Weights: after each step a trainer gives the whole model, in 16 bits, to what generates with it, or recomputes with it. Source: RLinf,
+rlinf/workers/rollout (sync_model_from_actor); ROLL, roll/third_party/*/model_update.py; verl, verl/workers/sharding_manager.
+Gradients: replicas of a trainer add up one gradient, in 16 bits, for each parameter. Source: Megatron-LM,
+megatron/core/distributed/param_and_grad_buffer.py; PyTorch FSDP, reduce-scatter of gradients.
+Nothing is estimated where adapters are trained, where the number of parameters is not known, or for models that no framework names, but the
+estimate of a component's memory or the user for its degrees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Iterator, Mapping, Sequence
+
+from .component import Component
+from .derivation import Derivation, Figure
+from .findings.finding import Finding, Severity, error
+from .job import Job
+from .link import Link
+from .model_cards.card import ModelCard, model_of_block
+from .model_cards.use import DEGREES, ESTIMATE, ModelUse
+from .problem import Problem
+from .reading import Reading
+from .roles import ACTOR, CRITIC, INFERENCE, REFERENCE, ROLLOUT, STUDENT, role_of
+from .text.tree import ListNode, MapNode, Value, leaves
+
+CODE = "PW404"
+
+
+def path_of(paths: Sequence[str]) -> str | None:
+    """Which model the user names, of those that components without a role name: "" where one of them names none, whose it is then.
+
+    Else the first that is not known, or the first; None where there is no such component.
+    """
+    from .model_cards.known import known_model
+
+    if not paths or not all(paths):
+        return "" if paths else None
+    return next((path for path in paths if known_model(path) is None), paths[0])
+
+
+def passed_over(problem: Problem, models: Mapping[str, ModelUse], named: ModelCard) -> Iterator[Finding]:
+    """Of which components the model is not, though they run one: their role is another's than the policy's, or they name another."""
+    asked = [component for component in problem.components if _asks(problem, component, models)]
+    if not asked:
+        yield nowhere(named)
+    for component in asked:
+        name, use, role = component.name, models[component.name], role_of(component)
+        if use.passed:
+            why = f"it names `{use.path}`" if use.path else f"its role is {role}" if role else "nothing says that it runs the policy"
+            advice = "" if use.card else "write its numbers in its `estimate`, such as `{heads: 32, kv_heads: 8, layers: 32}`"
+            message = f"the model of `{named.name}` is not taken for `{name}`: {why}"
+            span = use.span or component.span(ESTIMATE if component.estimate else DEGREES)
+            yield Finding(CODE, Severity.INFO, name, message, span, help=advice)
+
+
+def nowhere(named: ModelCard) -> Finding:
+    """It is said where a model is named and no component asks for one."""
+    message = f"the model of `{named.name}` is taken for no component: none has an estimate of its memory, nor degrees that divide a model"
+    return Finding(CODE, Severity.INFO, "", message)
+
+
+def _asks(problem: Problem, component: Component, models: Mapping[str, ModelUse]) -> bool:
+    """Does anything follow from its model: an estimate, or whether its degrees divide it?"""
+    use, its = models.get(component.name), problem.job.choices.get(component.name, (component.parallel,))
+    if use is None:
+        return False
+    return component.estimate is not None or any(split.of(parallel) > 1 for parallel in its for split in use.splits)
+
+
+BYTES = 2
+"""Of a weight or a gradient: bfloat16."""
+GRADIENTS, WEIGHTS = "gradients per step (an estimate)", "weights per step (an estimate)"
+GIVERS, TRAINED = (ACTOR, STUDENT), (ACTOR, STUDENT, CRITIC)
+TAKERS = (ROLLOUT, INFERENCE)
+_NOT_SET = ("", "0", "0.0", "null", "None", "none", "~", "false", "False")
+
+
+def with_traffic(reading: Reading) -> Reading:
+    """The reading with estimates in place of those that it has; what the user says stays as it is."""
+    if reading.problem is None:
+        return reading
+    job = _without(reading.problem.job)
+    kept = tuple(each for each in reading.derivations if not each.name.startswith((GRADIENTS, WEIGHTS)))
+    cards = {name: use.card for name, use in job.models.items() if use.card and use.card.parameters and use.key not in (ESTIMATE, DEGREES)}
+    if cards and not _adapters(reading.document.root):
+        gradients = [c for c in job.components if c.name in cards and role_of(c) in TRAINED and not c.traffic]
+        links = tuple(_links(job, cards))
+        amounts = {c.name: mebibytes(cards[c.name]) for c in gradients}
+        components = tuple(replace(c, traffic=amounts[c.name]) if c.name in amounts else c for c in job.components)
+        job = replace(job, components=components, links=(*job.links, *links), estimated=tuple(amounts))
+        kept += tuple(_told_of_traffic(job, name, GRADIENTS, cards[name]) for name in amounts)
+        kept += tuple(_told_of_traffic(job, link.target, f"{WEIGHTS} from {link.source}", cards[link.target]) for link in links)
+    return replace(reading, problem=replace(reading.problem, job=job), derivations=kept)
+
+
+def mebibytes(card: ModelCard) -> int:
+    """MiB of all weights of a model, rounded up."""
+    return -(-BYTES * card.parameters // (1 << 20))
+
+
+def _without(job: Job) -> Job:
+    """The job without estimates."""
+    if not job.estimated and not any(link.estimate for link in job.links):
+        return job
+    components = tuple(replace(c, traffic=0) if c.name in job.estimated else c for c in job.components)
+    return replace(job, components=components, links=tuple(link for link in job.links if not link.estimate), estimated=())
+
+
+def _links(job: Job, cards: dict[str, ModelCard]) -> Iterator[Link]:
+    """From each trainer to each that runs its model, but where the user links them."""
+    said = {(link.source, link.target) for link in job.links}
+    for source in _with_roles(job, GIVERS):
+        for target in _with_roles(job, TAKERS):
+            card, other = cards.get(source.name), cards.get(target.name)
+            if card is not None and card == other and (source.name, target.name) not in said:
+                yield Link(source.name, target.name, mebibytes(card), estimate=_formula(card))
+
+
+def _with_roles(job: Job, roles: tuple[str, ...]) -> Iterator[Component]:
+    return (component for component in job.components if role_of(component) in roles)
+
+
+def _formula(card: ModelCard) -> str:
+    assumed = ", as its name says" if card.assumed else ""
+    return f"{BYTES} bytes x {card.parameters:,} parameters of {card.name}{assumed}"
+
+
+def _told_of_traffic(job: Job, name: str, what: str, card: ModelCard) -> Derivation:
+    use = job.models[name]
+    figures = (Figure(use.key, use.path, use.span),) if use.span else ()
+    return Derivation(name, what, f"{mebibytes(card):,} MiB", _formula(card), figures)
+
+
+def _adapters(value: Value) -> bool:
+    """Is any key about LoRA set? Then the adapters alone may be sent."""
+    if isinstance(value, ListNode):
+        return any(map(_adapters, value.items))
+    if not isinstance(value, MapNode):
+        return False
+    return any(("lora" in e.key.text.lower() and _is_set(e.value)) or _adapters(e.value) for e in value)
+
+
+def _is_set(value: Value) -> bool:
+    return any(leaf.text not in _NOT_SET for leaf in leaves(value))
+
+
+NATIVE = "native"
+POLICY = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, STUDENT)
+"""What runs the model that is trained; the others may run another one."""
+
+
+def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
+    """The reading with the cards of its models, and what these let estimate. `named` is the one that the user names; it goes first.
+
+    It and the one that the file describes are the policy. Components have it that name the same model as the first that runs
+    the policy, and those that run the policy and name none: the reference may be a teacher. In a native file `named` is also that of
+    components without a role, and it is divided by the degrees of those without an estimate (see named.py). Which it is not of is said.
+    """
+    if (again := reading.anew) is not None:
+        reading = replace(reading, anew=lambda: with_models(again(), named))
+    if named is not None and (other := reading.again) is not None:
+        reading = replace(reading, again=lambda text, machines: with_models(other(text, machines), named))
+    problem = reading.problem
+    if problem is None:
+        return reading
+    if any(component.estimate for component in problem.components):
+        from .memory.estimated import with_estimates
+
+        problem = replace(problem, job=with_estimates(problem.job, reading.dialect == NATIVE))
+    if named and reading.dialect == NATIVE:
+        from .memory.estimated import with_degrees
+
+        problem = replace(problem, job=with_degrees(problem.job))
+    if not problem.job.models:
+        return replace(reading, findings=(*reading.findings, nowhere(named))) if named else reading
+    findings: list[Finding] = [*_idle_shards(problem)]
+    described = named or model_of_block(reading.document.root, findings)
+    told = [finding for finding in findings if finding not in reading.findings]
+    roles = {component.name: role_of(component) for component in problem.components}
+    paths = [use.path for name, use in problem.job.models.items() if roles.get(name) in POLICY]
+    policy = paths[0] if paths else None
+    models, without = {}, named is not None and reading.dialect == NATIVE
+    if without and policy is None:
+        policy = path_of([use.path for name, use in problem.job.models.items() if roles.get(name) == ""])
+    for name, use in problem.job.models.items():
+        own = use.path == policy if use.path else roles.get(name) in POLICY or (without and roles.get(name) == "")
+        # What an estimate is about and names no model is the policy, if by its role it runs that.
+        path = use.path or (next(filter(None, paths), "") if own and use.key == ESTIMATE else "")
+        card = described if described and own else _known(path)
+        models[name] = replace(use, card=_told(problem, name, card), passed=named.name if named and not own else "")
+    if named:
+        told += [finding for finding in passed_over(problem, models, named) if finding not in reading.findings]
+    job = replace(problem.job, models=models)
+    return with_traffic(replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *told)))
+
+
+def _idle_shards(problem: Problem) -> Iterator[Finding]:
+    """Shards of which nobody says what is divided among them: neither the estimate nor the framework."""
+    for component in problem.components:
+        estimate = component.estimate
+        if estimate and estimate.shards and not estimate.divided_among and "sharding" not in estimate.written:
+            message = f"`shards: {estimate.shards}` of `{component.name}` divides nothing: nobody says its `sharding`"
+            advice = "write `sharding: fsdp` too, or another that divides, or leave `shards` out"
+            yield error("PW121", component.name, message, component.span("shards"), help=advice)
+
+
+def _known(path: str) -> ModelCard | None:
+    if not path:
+        return None
+    from .model_cards.known import known_model
+
+    return known_model(path)
+
+
+def _told(problem: Problem, name: str, card: ModelCard | None) -> ModelCard | None:
+    """The card, with what the component's estimate says itself."""
+    component = next((each for each in problem.components if each.name == name and each.estimate), None)
+    if component is None:
+        return card
+    from .memory.estimated import told
+
+    return told(component, card)
