@@ -82,7 +82,7 @@ def test_verify_of_hints_loads_no_solver(tmp_path: Path) -> None:
 def test_verify_of_a_plain_file_loads_nothing_that_only_other_files_need(tmp_path: Path) -> None:
     code, names = loaded_after_verify(tmp_path, "cluster: 2x8xH100\ncomponents:\n  actor: {accelerators: 8}\n  env: {placement: 8-15}\n")
     assert code == 0
-    others = {"memory.estimated", "composition.entry", "composition.setting_text", "notation.mend"}
+    others = {"memory.estimated", "composition.defaults", "composition.setting", "notation.mend"}
     assert not names & {f"placewright.models.{name}" for name in others}
 
 
@@ -115,8 +115,8 @@ def test_solve_of_a_small_file_loads_nothing_that_only_other_files_need(tmp_path
     code, names = loaded_after(["solve", "job.yaml"], tmp_path, text)
     assert code == 0
     assert not names & (LATE | {"pydantic", "fractions", "subprocess"})
-    others = ("refuting", "lines", "planning.searching", "planning.after", "planning.choosing.tied", "planning.placing.around")
-    assert not {name for name in names if name.startswith(tuple(f"placewright.solver.{other}" for other in others))}
+    others = ("solver.refuting", "solver.lines", "planner.search", "planner.accounting", "planner.tied", "planner.placing.around")
+    assert not {name for name in names if name.startswith(tuple(f"placewright.{other}" for other in others))}
     assert not {"placewright.models.planning.planned", "placewright.report.planning", "placewright.report.moves"} & names
 
 
