@@ -45,8 +45,8 @@ class But:
     """A problem but for its workload: the same where all its parts are the very same objects, as they are in what was made of one problem."""
 
     def __init__(self, problem: Problem) -> None:
-        mine = (getattr(problem, each.name) for each in fields(problem) if each.name != "job")
-        self._parts = (*mine, *(getattr(problem.job, each.name) for each in fields(problem.job) if each.name != "workload"))
+        owners = ((problem, "job"), (problem.job, "planning"), (problem.job.planning, "workload"))
+        self._parts = tuple(getattr(owner, each.name) for owner, but in owners for each in fields(owner) if each.name != but)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, But) and all(one is its for one, its in zip(self._parts, other._parts))

@@ -77,9 +77,14 @@ def test_another_problem_is_listed_anew(tmp_path: Path) -> None:
 
 def test_a_problem_is_another_with_any_part_that_is_another_but_for_its_workload(tmp_path: Path) -> None:
     problem, _ = problem_of(tmp_path)
+    job = problem.job
     others: list[tuple[str, Problem]] = [
         *((each.name, replace(problem, **{each.name: object()})) for each in fields(problem) if each.name != "job"),
-        *((each.name, replace(problem, job=replace(problem.job, **{each.name: object()}))) for each in fields(problem.job)),
+        *((each.name, replace(problem, job=replace(job, **{each.name: object()}))) for each in fields(job) if each.name != "planning"),
+        *(
+            (each.name, replace(problem, job=replace(job, planning=replace(job.planning, **{each.name: object()}))))
+            for each in fields(job.planning)
+        ),
     ]
     assert But(problem) == But(replace(problem)) and len(others) > 20
     assert [name for name, other in others if But(problem) == But(other)] == ["workload"]
