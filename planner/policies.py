@@ -65,7 +65,7 @@ def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
         component, card = problem[name], card_of(problem, name)
         if not (name in problem.job.own and parallel == problem.own_degrees(component)):
             for split in uneven(problem, component, parallel):
-                from .why.demands import few
+                from .why.component import few
 
                 amount, most = getattr(card, split.what), problem.cluster.total(problem.kind(component))
                 what, even = f"{amount} {WORDS[split.what]}", [size for size in range(1, most + 1) if split.fits(amount, size)]

@@ -11,19 +11,19 @@ from ...models.findings.finding import Finding, error
 from ...models.findings.wording import are, plural
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR
+from ...models.planning.option import Option
 from ...models.planning.question import Question
 from ...models.planning.workload import Workload
 from ...models.problem import Problem
 from ...solver.durations import exactly_in_seconds, in_seconds, with_unit
 from ...solver.wording import listed
 from ..costs import cost_model
+from ..costs.cost_model import CostModel
 from ..problem import asked
 from ..related import overlaps
 from ..scope import may_span
 from ..times import untimed_on
-from .component import UNTRIED, without_options
-from .demands import model_name
-from .eased import fewest, quickest
+from .component import model_name, unfit
 
 MOST = 10_000
 """Ways to run the components, one by one, that are looked at: a few hundredths of a second. Of more nothing is said before a search."""
@@ -46,20 +46,7 @@ def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
     if (known := by_given_ranks(problem, question)) is not None:
         yield from known.findings if known.verdict == IMPOSSIBLE else ()
         return
-    reasons = list(without_options(problem, question))
-    yield from (_on_other_models(problem, each) for each in reasons)
-    if not reasons:
-        yield from _over_budget(workload, question)
-
-
-def _on_other_models(problem: Problem, reason: Finding) -> Finding:
-    """The reason, with what nobody tried here: that its component may be on other models than the one that it may use."""
-    model = problem[reason.subject].accelerator_model
-    there = {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
-    if model not in there or there == {model}:
-        return reason
-    told = f"or leave out the `accelerator` of `{reason.subject}`, which may then be on others {UNTRIED}"
-    return replace(reason, help=f"{reason.help.replace(f' {UNTRIED}', '')}, {told}")
+    yield from [each.finding for each in unfit(problem, question)] or _over_budget(workload, question)
 
 
 def _ways(problem: Problem) -> int:
@@ -120,3 +107,54 @@ def _around_of_one_model(problem: Problem, question: Question, given: Component,
             help_text = f"give `{given.name}` ranks on {model}, or let `{name}` use other models"
             return error("PW601", name, message, problem[name].span("accelerator_model"), help=help_text)
     return None
+
+
+def fewest(question: Question) -> int:
+    """No design uses fewer accelerators: of components that share none with each other, all are counted."""
+    least = {name: min((option.accelerators for option in its), default=0) for name, its in question.options.items()}
+    sets = [{name} for name in least] + [set(pair) for pair in question.apart] + [set(its) for its in question.filling]
+    return max((sum(least[name] for name in its) for its in sets), default=0)
+
+
+def quickest(question: Question, model: CostModel) -> int:
+    """No iteration takes fewer ns, on as many accelerators as may be used: parts that run one after the other add up."""
+    if not model.full:
+        return 0
+    options = {name: [each for each in its if _may_be(question, each)] for name, its in question.options.items()}
+    if not all(options.values()):
+        return 0
+    least = [0] * len(question.tasks)
+    whole = 0  # the longest work of one component, which is never two things at once
+    for name, its in options.items():
+        tasks = question.tasks_of[name]
+        for place, task in enumerate(tasks):
+            least[task] = min(option.nanoseconds[place] for option in its)
+        whole = max(whole, min((sum(option.nanoseconds) for option in its), default=0))
+    return max(whole, _by_phase(question, model, least) if model.by_phase else _one_after_the_other(question, least))
+
+
+def _may_be(question: Question, option: Option) -> bool:
+    most = question.budget.accelerators
+    return most is None or option.accelerators <= most
+
+
+def _by_phase(question: Question, model: CostModel, least: list[int]) -> int:
+    longest: dict[int, int] = {}
+    for task, time in enumerate(least):
+        segment = model.segment(question, task)
+        longest[segment] = max(longest.get(segment, 0), time)
+    return sum(longest.values())
+
+
+def _one_after_the_other(question: Question, least: list[int]) -> int:
+    """Along the edges: what waits for all of another's work is in a later part of the iteration, and what hands on is in none later."""
+    before = [0] * len(least)
+    """ns of the parts before that in which a task runs."""
+    until = list(least)
+    for task in range(len(least)):
+        for edge in question.edges:
+            if edge.later == task and edge.earlier < task:
+                before[task] = max(before[task], until[edge.earlier] if edge.whole else before[edge.earlier])
+                until[task] = max(until[task], until[edge.earlier])
+        until[task] = max(until[task], before[task] + least[task])
+    return max(until, default=0)
