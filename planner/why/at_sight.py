@@ -46,12 +46,16 @@ def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
     if (known := by_given_ranks(problem, question)) is not None:
         yield from known.findings if known.verdict == IMPOSSIBLE else ()
         return
-    yield from [each.finding for each in unfit(problem, question)] or _over_budget(workload, question)
+    yield from [each.finding for each in unfit(problem, question)] or _over_budget(
+        workload, question
+    )
 
 
 def _ways(problem: Problem) -> int:
     """Counts times degrees, of all components."""
-    return problem.cluster.total() * sum(len(problem.job.choices.get(each.name, (each.parallel,))) for each in problem.hinted)
+    return problem.cluster.total() * sum(
+        len(problem.job.choices.get(each.name, (each.parallel,))) for each in problem.hinted
+    )
 
 
 def _over_budget(workload: Workload, question: Question) -> Iterator[Finding]:
@@ -59,7 +63,9 @@ def _over_budget(workload: Workload, question: Question) -> Iterator[Finding]:
     if most is not None and need > most:
         held = question.held
         told = f"at least {need + held} {plural('accelerator', need + held)} {are(need + held)} needed, {most + held} may be used"
-        yield _impossible(workload, "accelerators", told, str(need + held), (need + held, most + held))
+        yield _impossible(
+            workload, "accelerators", told, str(need + held), (need + held, most + held)
+        )
         return
     allowed, takes = question.budget.nanoseconds, quickest(question, cost_model(workload.model))
     if allowed is not None and takes > allowed:
@@ -67,26 +73,53 @@ def _over_budget(workload: Workload, question: Question) -> Iterator[Finding]:
         yield _impossible(workload, "seconds", told, in_seconds(takes), (takes, allowed))
 
 
-def _impossible(workload: Workload, key: str, told: str, least: str, witnesses: tuple[int, int]) -> Finding:
+def _impossible(
+    workload: Workload, key: str, told: str, least: str, witnesses: tuple[int, int]
+) -> Finding:
     where = workload.place(f"budget.{key}")
-    return error("PW601", "", f"impossible: {told}", where, help=f"allow at least `{key}: {least}`", witnesses=witnesses)
+    return error(
+        "PW601",
+        "",
+        f"impossible: {told}",
+        where,
+        help=f"allow at least `{key}: {least}`",
+        witnesses=witnesses,
+    )
 
 
 def by_given_ranks(problem: Problem, question: Question) -> Answer | None:
     """The answer where ranks with times are given on kinds that something tells apart, and who shares them, or for how long, nobody knows."""
     known = {name for kind in question.kinds for name in kind.holders}
     for component in problem.components if len(question.kinds) > 1 else ():
-        if component.name in question.options and component.name not in known and _is_given(problem, component):
+        if (
+            component.name in question.options
+            and component.name not in known
+            and _is_given(problem, component)
+        ):
             its = [problem.cluster.nodes[node] for node, _ in problem.given().masks(component.name)]
             models = dict.fromkeys(model_name(node.accelerator_model) for node in its)
-            if len({question.kind_of(node.accelerator_model, node.accelerator_memory) for node in its}) > 1:
+            if (
+                len(
+                    {
+                        question.kind_of(node.accelerator_model, node.accelerator_memory)
+                        for node in its
+                    }
+                )
+                > 1
+            ):
                 if finding := _around_of_one_model(problem, question, component, its):
                     return Answer(IMPOSSIBLE, findings=(finding,), how="given")
                 where = f"by its ranks `{component.name}` is on several kinds of accelerators ({listed(list(models))})"
                 missing = untimed_on(problem, component)
                 message = f"undecided: {where}, and {f'nothing says how long {missing}' if missing else 'no plan has that'}"
-                help_text = f"give it {'that time, ' if missing else ''}ranks of one kind, or no ranks"
-                return Answer(UNDECIDED, findings=(error("PW602", component.name, message, help=help_text),), how="given")
+                help_text = (
+                    f"give it {'that time, ' if missing else ''}ranks of one kind, or no ranks"
+                )
+                return Answer(
+                    UNDECIDED,
+                    findings=(error("PW602", component.name, message, help=help_text),),
+                    how="given",
+                )
     return None
 
 
@@ -94,25 +127,43 @@ def _is_given(problem: Problem, component: Component) -> bool:
     return component.runs is not None and problem.kind(component) == ACCELERATOR
 
 
-def _around_of_one_model(problem: Problem, question: Question, given: Component, nodes: Sequence[Node]) -> Finding | None:
+def _around_of_one_model(
+    problem: Problem, question: Question, given: Component, nodes: Sequence[Node]
+) -> Finding | None:
     """Why given ranks have no place within a component, or with it, that may use one model alone; None where they have."""
     around = {other: "within" for one, other in question.within if one == given.name}
-    around.update((name, "colocated with") for pair in question.together if given.name in pair for name in pair)
+    around.update(
+        (name, "colocated with")
+        for pair in question.together
+        if given.name in pair
+        for name in pair
+    )
     for name, how in around.items():
         model = problem[name].accelerator_model
         strange = [node for node in nodes if model not in ("", node.accelerator_model)]
         if strange and problem[name].runs is None:
-            others = listed(list(dict.fromkeys(model_name(node.accelerator_model) for node in strange)))
+            others = listed(
+                list(dict.fromkeys(model_name(node.accelerator_model) for node in strange))
+            )
             message = f"impossible: `{given.name}` is {how} `{name}`, which may use {model} alone, and by its ranks it is on {others} too"
             help_text = f"give `{given.name}` ranks on {model}, or let `{name}` use other models"
-            return error("PW601", name, message, problem[name].span("accelerator_model"), help=help_text)
+            return error(
+                "PW601", name, message, problem[name].span("accelerator_model"), help=help_text
+            )
     return None
 
 
 def fewest(question: Question) -> int:
     """No design uses fewer accelerators: of components that share none with each other, all are counted."""
-    least = {name: min((option.accelerators for option in its), default=0) for name, its in question.options.items()}
-    sets = [{name} for name in least] + [set(pair) for pair in question.apart] + [set(its) for its in question.filling]
+    least = {
+        name: min((option.accelerators for option in its), default=0)
+        for name, its in question.options.items()
+    }
+    sets = (
+        [{name} for name in least]
+        + [set(pair) for pair in question.apart]
+        + [set(its) for its in question.filling]
+    )
     return max((sum(least[name] for name in its) for its in sets), default=0)
 
 
@@ -120,7 +171,10 @@ def quickest(question: Question, model: CostModel) -> int:
     """No iteration takes fewer ns, on as many accelerators as may be used: parts that run one after the other add up."""
     if not model.full:
         return 0
-    options = {name: [each for each in its if _may_be(question, each)] for name, its in question.options.items()}
+    options = {
+        name: [each for each in its if _may_be(question, each)]
+        for name, its in question.options.items()
+    }
     if not all(options.values()):
         return 0
     least = [0] * len(question.tasks)
@@ -130,7 +184,12 @@ def quickest(question: Question, model: CostModel) -> int:
         for place, task in enumerate(tasks):
             least[task] = min(option.nanoseconds[place] for option in its)
         whole = max(whole, min((sum(option.nanoseconds) for option in its), default=0))
-    return max(whole, _by_phase(question, model, least) if model.by_phase else _one_after_the_other(question, least))
+    return max(
+        whole,
+        _by_phase(question, model, least)
+        if model.by_phase
+        else _one_after_the_other(question, least),
+    )
 
 
 def _may_be(question: Question, option: Option) -> bool:
@@ -154,7 +213,9 @@ def _one_after_the_other(question: Question, least: list[int]) -> int:
     for task in range(len(least)):
         for edge in question.edges:
             if edge.later == task and edge.earlier < task:
-                before[task] = max(before[task], until[edge.earlier] if edge.whole else before[edge.earlier])
+                before[task] = max(
+                    before[task], until[edge.earlier] if edge.whole else before[edge.earlier]
+                )
                 until[task] = max(until[task], until[edge.earlier])
         until[task] = max(until[task], before[task] + least[task])
     return max(until, default=0)

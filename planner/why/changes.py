@@ -20,6 +20,7 @@ from ...models.scope import WIDENS
 from ...solver.durations import in_seconds
 from ...solver.refuting.droppable import can_be_dropped, dropped
 from ...solver.refuting.fixes.amounts import asking
+from ...solver.refuting.fixes.memory import GIB, needing, written
 from ...solver.refuting.fixes.ranked import ranked
 from ...solver.refuting.fixes.trial import Trial, best
 from ...solver.refuting.oracle import Oracle, Verdict
@@ -31,18 +32,22 @@ from ..costs import cost_model
 from ..problem import asked
 from ..scope import widened
 from ..search.search import search
-from .component import RANKS, TIMES, counts, without
+from .component import COUNTS, RANKS, TIMES, counts, without
 
 Tried = Callable[[Problem], "tuple[int, int] | None"]
 """What a changed problem comes to, planned and placed: (ns with traffic, accelerators of all components); None where nothing was placed."""
-BUDGET_SECONDS, BUDGET_ACCELERATORS, COST_MODEL = "budget.seconds", "budget.accelerators", "cost_model"
+BUDGET_SECONDS, BUDGET_ACCELERATORS, COST_MODEL = (
+    "budget.seconds",
+    "budget.accelerators",
+    "cost_model",
+)
 """Fields of demands of the plan, which are no component's."""
 EACH = 1.0
 """Deterministic seconds of one search."""
 SEARCHES = 120
 """Searches that may be made for one explanation."""
-FEW = 3
-"""Counts, models of accelerators and demands changed together, at most, that are tried."""
+FEW, TOGETHER = 3, 4
+"""Counts and models of accelerators that are tried, and demands that are changed at once, at most."""
 
 
 class Planner(Oracle):
@@ -55,7 +60,9 @@ class Planner(Oracle):
     def judge(self, alternatives: Sequence[Problem]) -> Verdict:
         """Possible if one of the alternatives has a design, refuted if it is proved that none has."""
         verdicts = {self._judged(problem) for problem in alternatives}
-        return next((each for each in (Verdict.POSSIBLE, Verdict.OPEN) if each in verdicts), Verdict.REFUTED)
+        return next(
+            (each for each in (Verdict.POSSIBLE, Verdict.OPEN) if each in verdicts), Verdict.REFUTED
+        )
 
     def solved(self, alternatives: Sequence[Problem]) -> bool:
         """True if one of the alternatives has a plan that was placed."""
@@ -91,28 +98,41 @@ def changes(
     `missing`: accelerators that are missing at least; `slow`: ns of a plan that was placed and takes too long.
     """
     found = [text for demand in demands for text in _of_one(planner, problem, demand, slow)]
-    others = [each for each in demands if each.component and each.field not in (AMOUNT, TIMES, RANKS)]
+    others = [
+        each
+        for each in demands
+        if each.component and each.field not in (AMOUNT, "memory", TIMES, COUNTS, RANKS)
+    ]
     found += [each.text for each in ranked(Trial([problem], planner), others, None)]
     for name, wide in widened(problem, left_out):
         if planner.solved([wide]):
             found.append(f"write `scope: [{name}]` in `plan`, which lets {WIDENS[name]}")
+    found += _in_turns(planner, problem, demands)
     found += _more_nodes(planner, problem, missing)
     return list(dict.fromkeys(found)) or _together(planner, problem, every)
 
 
 def _of_plan(problem: Problem, given_up: Sequence[Demand]) -> Problem:
     """The problem without those of these demands that are of the plan."""
-    workload, fields = problem.job.workload or Workload(), {each.field for each in given_up if not each.component}
+    workload, fields = (
+        problem.job.workload or Workload(),
+        {each.field for each in given_up if not each.component},
+    )
     budget = Budget(
         None if BUDGET_ACCELERATORS in fields else workload.budget.accelerators,
         None if BUDGET_SECONDS in fields else workload.budget.nanoseconds,
     )
-    workload = replace(workload, budget=budget, model=STREAM if COST_MODEL in fields else workload.model)
+    workload = replace(
+        workload, budget=budget, model=STREAM if COST_MODEL in fields else workload.model
+    )
     return replace(problem, job=replace(problem.job, workload=workload))
 
 
 def _with_aim(problem: Problem, aim: str) -> Problem:
-    return replace(problem, job=replace(problem.job, workload=replace(problem.job.workload or Workload(), aim=aim)))
+    return replace(
+        problem,
+        job=replace(problem.job, workload=replace(problem.job.workload or Workload(), aim=aim)),
+    )
 
 
 def _of_one(planner: Planner, problem: Problem, demand: Demand, slow: int | None) -> Iterator[str]:
@@ -129,35 +149,70 @@ def _of_one(planner: Planner, problem: Problem, demand: Demand, slow: int | None
         yield f"take `cost_model: {STREAM}`"
     elif demand.field == AMOUNT:
         yield from _other_counts(planner, problem, demand)
-    elif demand.field == TIMES and planner.solved([without(problem, [demand])]):
-        yield _of_times(problem[name])
+    elif demand.field == "memory":
+        yield from _less_memory(planner, problem, problem[name])
+    elif demand.field in (TIMES, COUNTS) and planner.solved([without(problem, [demand])]):
+        yield from _other_times(problem[name], demand.field)
     elif demand.field == RANKS:
         amount = problem.given().amount(name)
         parts = tuple(
-            replace(each, runs=None, least=amount, most=amount, counts=()) if each.name == name else each for each in problem.components
+            replace(each, runs=None, least=amount, most=amount, counts=())
+            if each.name == name
+            else each
+            for each in problem.components
         )
         if planner.solved([replace(problem, job=replace(problem.job, components=parts))]):
             yield f"give `{name}` other ranks"
 
 
-def _of_times(component: Component) -> str:
-    """What to leave out so that the times of a component hold for any count, degrees and accelerators."""
+def _other_times(component: Component, field: str) -> Iterator[str]:
+    """What to write so that the times of a component hold for any count, or for any degrees and accelerators."""
     timed = component.timed or Timed(())
-    named = [
-        ("another number of samples", timed.samples and not component.is_written("samples")),
-        ("no `samples`", timed.samples and component.is_written("samples")),
-        ("no `scaling: table`", timed.scaling == TABLE),
-        ("times of any degrees", any(each.parallel for each in timed.measured)),
-        ("times of any accelerators", any(each.model for each in timed.measured)),
-    ]
-    return f"write {listed([text for text, is_said in named if is_said])} for `{component.name}`"
+    said = ["`scaling: table`"] if timed.scaling == TABLE else []
+    said += ["`samples`"] if timed.samples else []
+    if field == TIMES:
+        yield f"write times of `{component.name}` that hold for what it may use"
+    elif not timed.samples or "samples" in component.spans:  # else they follow from other settings
+        yield f"leave out {listed(said)} of `{component.name}`"
+
+
+def _less_memory(planner: Planner, problem: Problem, component: Component) -> Iterator[str]:
+    """The most memory, in whole GiB, with which there is a plan."""
+    sizes = range(GIB, component.memory, GIB)
+    place = best(
+        len(sizes),
+        lambda index: (
+            planner.judge([needing(component, sizes[index])(problem)]) is Verdict.POSSIBLE
+        ),
+    )
+    if place >= 0 and planner.solved([needing(component, sizes[place])(problem)]):
+        yield f"set `memory` of {component.name} to {written(sizes[place])} instead of {written(component.memory)}"
+
+
+def _in_turns(planner: Planner, problem: Problem, demands: Sequence[Demand]) -> Iterator[str]:
+    """A phase for each component whose memory is to blame, so that they take turns."""
+    names = [each.component for each in demands if each.field == "memory"]
+    parts = tuple(
+        replace(each, phases=(each.name,)) if each.name in names else each
+        for each in problem.components
+    )
+    changed = replace(problem, job=replace(problem.job, components=parts))
+    if (
+        len(names) > 1
+        and planner.judge([changed]) is Verdict.POSSIBLE
+        and planner.solved([changed])
+    ):
+        yield f"let {listed([f'`{name}`' for name in names])} take turns, each in a `phase` of its own"
 
 
 def _other_counts(planner: Planner, problem: Problem, demand: Demand) -> Iterator[str]:
     """The nearest count below what a component asks for, and the nearest above, with a plan."""
     component = problem[demand.component]
     can = counts(without(problem, [demand]), component.name)
-    less, more = [each for each in can if each < component.least], [each for each in can if each > component.most]
+    less, more = (
+        [each for each in can if each < component.least],
+        [each for each in can if each > component.most],
+    )
 
     def works(count: int) -> bool:
         return planner.judge([asking(component, count)(problem)]) is Verdict.POSSIBLE
@@ -190,20 +245,31 @@ def _together(planner: Planner, problem: Problem, every: Sequence[Demand]) -> li
     """The fewest demands to give up at once; nothing where that is no small change, or not the file's to give up."""
 
     def looseness(demand: Demand) -> int:
-        return 3 if not demand.component else 2 if demand.field == AMOUNT else int(can_be_dropped(problem, demand))
+        return (
+            3
+            if not demand.component
+            else 2
+            if demand.field == AMOUNT
+            else int(can_be_dropped(problem, demand))
+        )
 
     def possible(kept: Sequence[Demand]) -> bool:
-        return planner.judge([changed([each for each in order if each not in kept])]) is Verdict.POSSIBLE
+        return (
+            planner.judge([changed([each for each in order if each not in kept])])
+            is Verdict.POSSIBLE
+        )
 
     def changed(gone: Sequence[Demand]) -> Problem:
         return _of_plan(problem.without(*gone), gone)
 
-    order = sorted((each for each in every if each.field not in (TIMES, RANKS)), key=looseness)
+    order = sorted(
+        (each for each in every if each.field not in (TIMES, COUNTS, RANKS)), key=looseness
+    )
     if not possible([]):
         return []
     kept = maximal(order, possible)
     gone = [each for each in order if each not in kept]
-    if not 1 < len(gone) <= FEW or not all(map(looseness, gone)):
+    if not 1 < len(gone) <= TOGETHER or not all(map(looseness, gone)):
         return []
     by_count = any(each.field == BUDGET_ACCELERATORS for each in gone)
     found = planner.tried(_with_aim(changed(gone), ACCELERATORS if by_count else SECONDS))
@@ -214,5 +280,9 @@ def _together(planner: Planner, problem: Problem, every: Sequence[Demand]) -> li
         BUDGET_ACCELERATORS: f"allow `accelerators: {found[1]}`",
         COST_MODEL: f"take `cost_model: {STREAM}`",
     }
-    open_ = {each: f"leave the count of `{each.component}` open" for each in gone if each.field == AMOUNT}
-    return [" and ".join(texts.get(each.field) or open_.get(each) or dropped(each) for each in gone)]
+    open_ = {
+        each: f"leave the count of `{each.component}` open" for each in gone if each.field == AMOUNT
+    }
+    return [
+        " and ".join(texts.get(each.field) or open_.get(each) or dropped(each) for each in gone)
+    ]

@@ -10,8 +10,7 @@ import pytest
 from placewright.models.planning.question import Question
 from placewright.planner.costs.cost_model import CostModel
 from placewright.planner.search.search import Searched, search
-from placewright.planner.why import eased as tries
-from placewright.planner.why.several import named
+from placewright.planner.why import changes as tries
 
 TOGETHER = """\
 cluster: 1x8xH100
