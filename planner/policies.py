@@ -20,6 +20,7 @@ from ..models.planning.question import Question
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
 from ..solver.sandbox.interrupts import unless_heard, was_heard
+from ..solver.wording import few
 from .check import price
 from .costs import cost_model
 from .costs.cost_model import iteration, segment_times
@@ -65,8 +66,6 @@ def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
         component, card = problem[name], card_of(problem, name)
         if not (name in problem.job.own and parallel == problem.own_degrees(component)):
             for split in uneven(problem, component, parallel):
-                from .why.component import few
-
                 amount, most = getattr(card, split.what), problem.cluster.total(problem.kind(component))
                 what, even = f"{amount} {WORDS[split.what]}", [size for size in range(1, most + 1) if split.fits(amount, size)]
                 message = f"the plan has {split.degree} {split.of(parallel)} for `{name}`, among which its {what} do not divide"

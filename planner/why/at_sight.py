@@ -7,23 +7,29 @@ from typing import Iterator, Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.component import Component
+from ...models.demand import Demand
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import are, plural
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR
+from ...models.planning.kind import Kind
 from ...models.planning.option import Option
 from ...models.planning.question import Question
 from ...models.planning.workload import Workload
-from ...models.problem import Problem
+from ...models.problem import AMOUNT, Problem
 from ...solver.durations import exactly_in_seconds, in_seconds, with_unit
-from ...solver.wording import listed
+from ...solver.refuting.clauses import merged, with_line
+from ...solver.refuting.quickxplain import quickxplain
+from ...solver.wording import few, listed
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..problem import asked
+from ..profile import options
 from ..related import overlaps
+from ..room import room
 from ..scope import may_span
 from ..times import untimed_on
-from .component import model_name, unfit
+from .demands import RANKS, TIMES, demands, in_words, model_name, without
 
 MOST = 10_000
 """Ways to run the components, one by one, that are looked at: a few hundredths of a second. Of more nothing is said before a search."""
@@ -46,16 +52,50 @@ def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
     if (known := by_given_ranks(problem, question)) is not None:
         yield from known.findings if known.verdict == IMPOSSIBLE else ()
         return
-    yield from [each.finding for each in unfit(problem, question)] or _over_budget(
-        workload, question
-    )
+    yield from [finding for finding, _ in unfit(problem, question)] or _over_budget(workload, question)
+
+
+def unfit(problem: Problem, question: Question) -> Iterator[tuple[Finding, list[Demand]]]:
+    """Each component that no count and degrees suit, or whose memory no accelerator has, with the fewest demands to blame."""
+    holding = [each for each in problem.components if each.name not in question.options]
+    for name, its in question.options.items():
+        idle = name in question.idle.beside
+        if _fits(its, question.kinds, idle):
+            continue
+        every = [each for each in demands(problem) if each.component == name]
+        every += [Demand(name, TIMES, problem[name].span(TIMES))] if problem[name].timed else []
+        every += [Demand(each.name, RANKS, each.span("placement")) for each in holding]
+
+        def refuted(kept: Sequence[Demand], name: str = name, every: Sequence[Demand] = every, idle: bool = idle) -> bool:
+            found, kinds = _options(without(problem, [each for each in every if each not in kept]), name, holding)
+            return not _fits(found, kinds, idle)
+
+        blamed = quickxplain(every, refuted) if refuted(every) else []
+        span = next((each.span for each in blamed if each.span), problem[name].span(AMOUNT))
+        free = [its for each in blamed if each.field == AMOUNT for its in _options(without(problem, [each]), name, holding)[0]]
+        why = list(merged(in_words(problem, blamed)))
+        said = [each.text for each in why] or ["no count and no degrees of it suit the cluster and its framework"]
+        said += [f"it can have {few(sorted({each.amount for each in free}))}"] if free else []
+        notes = [with_line(each, span) for each in why if any(its.span and span and its.span.line != span.line for its in each.demands)]
+        yield error("PW601", name, f"impossible: no plan can run `{name}`: {'; '.join(said)}", span, notes=tuple(notes)), blamed
+
+
+def _options(problem: Problem, name: str, holding: Sequence[Component]) -> tuple[tuple[Option, ...], Sequence[Kind]]:
+    """The options of a component, and the kinds of accelerators, where these others hold their ranks."""
+    names = {each.name for each in problem.components}
+    space = room(problem, [each for each in holding if each.name in names])
+    return options(problem, problem[name], problem[name].timed, space, 1), space.kinds
+
+
+def _fits(its: Sequence[Option], kinds: Sequence[Kind], idle: bool) -> bool:
+    """True if an option has the memory that it needs by itself; an estimate rules none out."""
+    limits = [kinds[each.kind].memory if each.kind >= 0 else None for each in its]
+    return any(idle or limit is None or each.memory <= limit or each.estimated for each, limit in zip(its, limits))
 
 
 def _ways(problem: Problem) -> int:
     """Counts times degrees, of all components."""
-    return problem.cluster.total() * sum(
-        len(problem.job.choices.get(each.name, (each.parallel,))) for each in problem.hinted
-    )
+    return problem.cluster.total() * sum(len(problem.job.choices.get(each.name, (each.parallel,))) for each in problem.hinted)
 
 
 def _over_budget(workload: Workload, question: Question) -> Iterator[Finding]:
@@ -63,9 +103,7 @@ def _over_budget(workload: Workload, question: Question) -> Iterator[Finding]:
     if most is not None and need > most:
         held = question.held
         told = f"at least {need + held} {plural('accelerator', need + held)} {are(need + held)} needed, {most + held} may be used"
-        yield _impossible(
-            workload, "accelerators", told, str(need + held), (need + held, most + held)
-        )
+        yield _impossible(workload, "accelerators", told, str(need + held), (need + held, most + held))
         return
     allowed, takes = question.budget.nanoseconds, quickest(question, cost_model(workload.model))
     if allowed is not None and takes > allowed:
@@ -73,9 +111,7 @@ def _over_budget(workload: Workload, question: Question) -> Iterator[Finding]:
         yield _impossible(workload, "seconds", told, in_seconds(takes), (takes, allowed))
 
 
-def _impossible(
-    workload: Workload, key: str, told: str, least: str, witnesses: tuple[int, int]
-) -> Finding:
+def _impossible(workload: Workload, key: str, told: str, least: str, witnesses: tuple[int, int]) -> Finding:
     where = workload.place(f"budget.{key}")
     return error(
         "PW601",
@@ -91,30 +127,16 @@ def by_given_ranks(problem: Problem, question: Question) -> Answer | None:
     """The answer where ranks with times are given on kinds that something tells apart, and who shares them, or for how long, nobody knows."""
     known = {name for kind in question.kinds for name in kind.holders}
     for component in problem.components if len(question.kinds) > 1 else ():
-        if (
-            component.name in question.options
-            and component.name not in known
-            and _is_given(problem, component)
-        ):
+        if component.name in question.options and component.name not in known and _is_given(problem, component):
             its = [problem.cluster.nodes[node] for node, _ in problem.given().masks(component.name)]
             models = dict.fromkeys(model_name(node.accelerator_model) for node in its)
-            if (
-                len(
-                    {
-                        question.kind_of(node.accelerator_model, node.accelerator_memory)
-                        for node in its
-                    }
-                )
-                > 1
-            ):
+            if len({question.kind_of(node.accelerator_model, node.accelerator_memory) for node in its}) > 1:
                 if finding := _around_of_one_model(problem, question, component, its):
                     return Answer(IMPOSSIBLE, findings=(finding,), how="given")
                 where = f"by its ranks `{component.name}` is on several kinds of accelerators ({listed(list(models))})"
                 missing = untimed_on(problem, component)
                 message = f"undecided: {where}, and {f'nothing says how long {missing}' if missing else 'no plan has that'}"
-                help_text = (
-                    f"give it {'that time, ' if missing else ''}ranks of one kind, or no ranks"
-                )
+                help_text = f"give it {'that time, ' if missing else ''}ranks of one kind, or no ranks"
                 return Answer(
                     UNDECIDED,
                     findings=(error("PW602", component.name, message, help=help_text),),
@@ -127,43 +149,25 @@ def _is_given(problem: Problem, component: Component) -> bool:
     return component.runs is not None and problem.kind(component) == ACCELERATOR
 
 
-def _around_of_one_model(
-    problem: Problem, question: Question, given: Component, nodes: Sequence[Node]
-) -> Finding | None:
+def _around_of_one_model(problem: Problem, question: Question, given: Component, nodes: Sequence[Node]) -> Finding | None:
     """Why given ranks have no place within a component, or with it, that may use one model alone; None where they have."""
     around = {other: "within" for one, other in question.within if one == given.name}
-    around.update(
-        (name, "colocated with")
-        for pair in question.together
-        if given.name in pair
-        for name in pair
-    )
+    around.update((name, "colocated with") for pair in question.together if given.name in pair for name in pair)
     for name, how in around.items():
         model = problem[name].accelerator_model
         strange = [node for node in nodes if model not in ("", node.accelerator_model)]
         if strange and problem[name].runs is None:
-            others = listed(
-                list(dict.fromkeys(model_name(node.accelerator_model) for node in strange))
-            )
+            others = listed(list(dict.fromkeys(model_name(node.accelerator_model) for node in strange)))
             message = f"impossible: `{given.name}` is {how} `{name}`, which may use {model} alone, and by its ranks it is on {others} too"
             help_text = f"give `{given.name}` ranks on {model}, or let `{name}` use other models"
-            return error(
-                "PW601", name, message, problem[name].span("accelerator_model"), help=help_text
-            )
+            return error("PW601", name, message, problem[name].span("accelerator_model"), help=help_text)
     return None
 
 
 def fewest(question: Question) -> int:
     """No design uses fewer accelerators: of components that share none with each other, all are counted."""
-    least = {
-        name: min((option.accelerators for option in its), default=0)
-        for name, its in question.options.items()
-    }
-    sets = (
-        [{name} for name in least]
-        + [set(pair) for pair in question.apart]
-        + [set(its) for its in question.filling]
-    )
+    least = {name: min((option.accelerators for option in its), default=0) for name, its in question.options.items()}
+    sets = [{name} for name in least] + [set(pair) for pair in question.apart] + [set(its) for its in question.filling]
     return max((sum(least[name] for name in its) for its in sets), default=0)
 
 
@@ -171,10 +175,7 @@ def quickest(question: Question, model: CostModel) -> int:
     """No iteration takes fewer ns, on as many accelerators as may be used: parts that run one after the other add up."""
     if not model.full:
         return 0
-    options = {
-        name: [each for each in its if _may_be(question, each)]
-        for name, its in question.options.items()
-    }
+    options = {name: [each for each in its if _may_be(question, each)] for name, its in question.options.items()}
     if not all(options.values()):
         return 0
     least = [0] * len(question.tasks)
@@ -186,9 +187,7 @@ def quickest(question: Question, model: CostModel) -> int:
         whole = max(whole, min((sum(option.nanoseconds) for option in its), default=0))
     return max(
         whole,
-        _by_phase(question, model, least)
-        if model.by_phase
-        else _one_after_the_other(question, least),
+        _by_phase(question, model, least) if model.by_phase else _one_after_the_other(question, least),
     )
 
 
@@ -213,9 +212,7 @@ def _one_after_the_other(question: Question, least: list[int]) -> int:
     for task in range(len(least)):
         for edge in question.edges:
             if edge.later == task and edge.earlier < task:
-                before[task] = max(
-                    before[task], until[edge.earlier] if edge.whole else before[edge.earlier]
-                )
+                before[task] = max(before[task], until[edge.earlier] if edge.whole else before[edge.earlier])
                 until[task] = max(until[task], until[edge.earlier])
         until[task] = max(until[task], before[task] + least[task])
     return max(until, default=0)

@@ -11,7 +11,7 @@ from ...models.problem import AMOUNT, Problem
 from ..rules.amounts.all_placed import AllPlaced
 from .clauses import clauses, merged
 from .conflict import COUNTING, SEARCH, Conflict
-from .droppable import can_be_dropped, says_the_kind
+from .droppable import facts_last, says_the_kind
 from .fixes.ranked import ranked
 from .fixes.several import together
 from .fixes.sharing import holders_of_room
@@ -36,7 +36,7 @@ def find_conflict(alternatives: Sequence[Problem], solve: Solve) -> Conflict:
     """
     census = Census(alternatives[0])
     oracle = Oracle(census, solve)
-    every = by_blame(alternatives)
+    every = _by_blame(alternatives)
     found, company = _core(every, alternatives, oracle)
     questions = _only(alternatives, [*found, *company])
     minimal = not oracle.undecided
@@ -102,13 +102,9 @@ def _touching(relations: Sequence[Demand], names: set[str]) -> list[Demand]:
     return [demand for demand in relations if demand in found]
 
 
-def by_blame(alternatives: Sequence[Problem]) -> list[Demand]:
-    """All demands, those that the user can change first; what a framework demands is blamed last."""
-    problem = alternatives[0]
-    asked = dict.fromkeys(demand for each in alternatives for demand in each.demands)
-    every = [demand for demand in asked if not says_the_kind(problem, demand)]
-    facts = [demand for demand in every if demand.field != AMOUNT and not can_be_dropped(problem, demand)]
-    return [demand for demand in every if demand not in facts] + facts
+def _by_blame(alternatives: Sequence[Problem]) -> list[Demand]:
+    """All demands of these alternatives, those that the user can change first."""
+    return facts_last(alternatives[0], [demand for each in alternatives for demand in each.demands])
 
 
 def _only(alternatives: Sequence[Problem], kept: Sequence[Demand]) -> list[Problem]:

@@ -1,0 +1,121 @@
+"""What a timed problem demands: each demand in words, and the problem without some of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable, Iterator, Mapping, Sequence
+
+from ...models.component import UNBOUNDED, Component
+from ...models.demand import Clause, Demand
+from ...models.findings.wording import with_noun
+from ...models.machines.accelerators import GENERIC
+from ...models.machines.node_group import ACCELERATOR
+from ...models.parallel import Parallel
+from ...models.part import among
+from ...models.planning.measured import POWER, TABLE
+from ...models.planning.workload import RLINF, RLINF_EMBODIED, STREAM, Budget, Timed, Workload
+from ...models.problem import AMOUNT, Problem
+from ...models.quantity import write_memory
+from ...solver.durations import exactly_in_seconds, with_unit
+from ...solver.refuting.clauses import clauses
+from ...solver.refuting.droppable import facts_last
+from ...solver.wording import few, listed
+
+BUDGET_SECONDS, BUDGET_ACCELERATORS, COST_MODEL = "budget.seconds", "budget.accelerators", "cost_model"
+"""Fields of demands of the plan, which are no component's."""
+TIMES, RANKS = "timed", "runs"
+"""Fields of demands: what the times of a component hold for, and its given ranks."""
+
+
+def demands(problem: Problem) -> list[Demand]:
+    """All demands of the plan and of its components but times and ranks, those that the user can change first."""
+    workload, job = problem.job.workload or Workload(), problem.job
+    said = {
+        BUDGET_SECONDS: workload.budget.nanoseconds is not None,
+        BUDGET_ACCELERATORS: workload.budget.accelerators is not None,
+        COST_MODEL: workload.model in (RLINF, RLINF_EMBODIED),
+    }
+    any_count = {each.name for each in problem.components if each.least <= 1 and each.most >= UNBOUNDED and not each.counts}
+    out = {AMOUNT: any_count, "parallel": set(job.shapes)}  # the framework makes the processes of these
+    degrees = [Demand(name, "parallel", problem[name].span("parallel")) for name in job.choices if problem[name].runs is None]
+    parts = [each for each in (*problem.demands, *degrees) if each.component not in out.get(each.field, ())]
+    return [*(Demand("", field, workload.place(field)) for field in said if said[field]), *facts_last(problem, parts)]
+
+
+def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Problem:
+    """The problem without these demands: with more choices of degrees, without a component whose ranks are given up."""
+    names = {each.field: {other.component for other in given_up if other.field == each.field} for each in given_up}
+    workload, changed = problem.job.workload or Workload(), problem.without(*given_up)
+    budget = Budget(
+        None if BUDGET_ACCELERATORS in names else workload.budget.accelerators,
+        None if BUDGET_SECONDS in names else workload.budget.nanoseconds,
+    )
+    workload = replace(workload, budget=budget, model=STREAM if COST_MODEL in names else workload.model, aim=aim or workload.aim)
+    choices = {name: tuple(_more_degrees(problem, problem[name])) for name in sorted(names.get("parallel", ()))}
+    parts = tuple(replace(each, timed=_for_any(each.timed)) if each.name in names.get(TIMES, ()) else each for each in changed.components)
+    job = replace(changed.job, workload=workload, components=parts, choices={**problem.job.choices, **choices})
+    left = {each.name for each in parts} - names.get(RANKS, set())
+    return among(replace(changed, job=job), left) if len(left) < len(parts) else replace(changed, job=job)
+
+
+def in_words(problem: Problem, kept: Sequence[Demand]) -> list[Clause]:
+    """Each of these demands in words, with what the cluster has; the problem has no others on its components."""
+    nodes, workload = problem.cluster.nodes, problem.job.workload or Workload()
+    memory, size = (
+        max((node.accelerator_memory or 0 for node in nodes), default=0),
+        max((node.count(ACCELERATOR) for node in nodes), default=0),
+    )
+
+    def degrees(name: str) -> str:
+        choices = list(dict.fromkeys(problem.job.choices.get(name, (problem[name].parallel,))))
+        is_large = min(each.replica for each in choices) > size
+        return f"{' or '.join(map(str, choices))}{f' (the largest node has {with_noun(size, ACCELERATOR)})' if is_large else ''}"
+
+    own: Mapping[str, Callable[[str], str]] = {
+        BUDGET_SECONDS: lambda _: f"{with_unit(exactly_in_seconds(workload.budget.nanoseconds or 0))} an iteration are allowed",
+        BUDGET_ACCELERATORS: lambda _: f"{with_noun(workload.budget.accelerators or 0, 'accelerator')} may be used",
+        COST_MODEL: lambda _: f"the cost model `{workload.model}` has a time for some arrangements alone",
+        "parallel": lambda name: f"{name} has {degrees(name)}",
+        "memory": lambda name: (
+            f"{name} needs {write_memory(problem[name].memory)} on each accelerator (the largest has {write_memory(memory)})"
+        ),
+        RANKS: lambda name: f"{name} has given ranks",
+        TIMES: lambda name: _of_times(problem, problem[name]),
+    }
+    found = [Clause(own[each.field](each.component), (each,)) for each in kept if each.field in own]
+    found += clauses(problem, [each for each in kept if each.field not in own])
+    return sorted(found, key=lambda clause: min(kept.index(each) for each in clause.demands if each in kept))
+
+
+def model_name(model: str) -> str:
+    """A model of accelerators as it stands in a sentence, where the cluster may name none."""
+    return "accelerators of no known model" if model in ("", GENERIC) else model
+
+
+def _more_degrees(problem: Problem, component: Component) -> Iterator[Parallel]:
+    """The degrees that a component may have, none at all, and those with which it was measured."""
+    yield from problem.job.choices.get(component.name, (component.parallel,))
+    yield Parallel()
+    yield from (each.parallel for each in component.timed.measured if each.parallel is not None) if component.timed else ()
+
+
+def _for_any(timed: Timed | None) -> Timed | None:
+    """The same times for all counts, degrees and models."""
+    return timed and Timed(tuple(replace(each, parallel=None, model="") for each in timed.measured), POWER)
+
+
+def _of_times(problem: Problem, component: Component) -> str:
+    """What the times of a component hold for."""
+    name, timed = component.name, component.timed or Timed(())
+    said = [f"the replicas of {name} divide {with_noun(timed.samples, 'sample')} evenly"] if timed.samples else []
+    said += (
+        [f"the times of {name} are a table for {few(sorted({each.accelerators for each in timed.measured}))}"]
+        if timed.scaling == TABLE
+        else []
+    )
+    rows = dict.fromkeys(
+        " ".join(f"{word} {text}" for word, text in (("with", each.degrees), ("on", each.model)) if text) for each in timed.measured
+    )
+    models = dict.fromkeys(model_name(node.accelerator_model) for node in problem.cluster.nodes if node.accelerators)
+    said += [f"{name} was measured {' or '.join(rows)} (the cluster has {listed(list(models))})"] if all(rows) else []
+    return " and ".join(said) or f"the times of {name}"
