@@ -68,14 +68,14 @@ def in_words(problem: Problem, kept: Sequence[Demand]) -> list[Clause]:
 
     def degrees(name: str) -> str:
         choices = list(dict.fromkeys(problem.job.choices.get(name, (problem[name].parallel,))))
-        is_large = min(each.replica for each in choices) > size
-        return f"{' or '.join(map(str, choices))}{f' (the largest node has {with_noun(size, ACCELERATOR)})' if is_large else ''}"
+        beside = f" (the largest node has {with_noun(size, 'accelerator')})" if min(each.replica for each in choices) > size else ""
+        return f"{name} has {' or '.join(map(str, choices))}{beside}"
 
     own: Mapping[str, Callable[[str], str]] = {
         BUDGET_SECONDS: lambda _: f"{with_unit(exactly_in_seconds(workload.budget.nanoseconds or 0))} an iteration are allowed",
         BUDGET_ACCELERATORS: lambda _: f"{with_noun(workload.budget.accelerators or 0, 'accelerator')} may be used",
         COST_MODEL: lambda _: f"the cost model `{workload.model}` has a time for some arrangements alone",
-        "parallel": lambda name: f"{name} has {degrees(name)}",
+        "parallel": degrees,
         "memory": lambda name: (
             f"{name} needs {write_memory(problem[name].memory)} on each accelerator (the largest has {write_memory(memory)})"
         ),

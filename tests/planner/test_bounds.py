@@ -9,7 +9,7 @@ from placewright.models.planning.question import Question
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, Budget
 from placewright.planner.costs import cost_model
 from placewright.planner.search.search import search
-from placewright.planner.why.eased import fewest, quickest
+from placewright.planner.why.at_sight import fewest, quickest
 
 from .questions import question
 
