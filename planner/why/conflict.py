@@ -13,7 +13,6 @@ from ...models.findings.wording import are, with_noun
 from ...models.planning.question import Question
 from ...models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ...models.problem import Problem
-from ...solver.durations import exactly_in_seconds, in_seconds, with_unit
 from ...solver.refuting.certificate import counting_row
 from ...solver.refuting.clauses import merged, with_line
 from ...solver.refuting.contradicted import contradicted
@@ -27,7 +26,7 @@ from ..problem import asked
 from ..search.search import Searched, search
 from .at_sight import unfit
 from .changes import EACH, Planner, changes
-from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, demands, in_words, without
+from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, demands, in_words, too_small, without
 
 ENOUGH = 64
 """So many times the accelerators that there are."""
@@ -68,7 +67,8 @@ def _conflict(problem: Problem, question: Question, planner: Planner, every: Seq
 
     blamed = to_blame(every, [each for each in every if each.field in SHARING], refuted) if refuted(every) else []
     beside = [OPEN] if planner.undecided else []
-    message, need, have, by = _reason(problem, only(blamed), blamed, planner.seed)
+    budgets = [each for each in every if each.field in (BUDGET_SECONDS, BUDGET_ACCELERATORS)]
+    message, need, have, by = _reason(problem, only(blamed) if blamed else problem, blamed or budgets, planner.seed)
     span = next((each.span for each in ([by] if by else blamed) if each.span), (problem.job.workload or Workload()).span)
     notes = [with_line(each, span) for each in merged(in_words(only(blamed), blamed)) if by not in each.demands]
     helps = changes(planner, problem, blamed or every, every, question.left_out, missing=1 if by else max(need - have, 1))
@@ -81,23 +81,17 @@ def _conflict(problem: Problem, question: Question, planner: Planner, every: Seq
 def _reason(problem: Problem, kept: Problem, blamed: Sequence[Demand], seed: int) -> tuple[str, int, int, Demand | None]:
     """What is short: (words, need, have, the demand of the plan that says what there is); `kept`: the problem with these demands alone."""
     workload = problem.job.workload or Workload()
-    for demand in blamed:
+    for demand in (each for each in blamed if not each.component):
         if demand.field == COST_MODEL:
             return "the cost model has a time for no arrangement that satisfies these demands", 0, 0, demand
-        by_time = demand.field == BUDGET_SECONDS
-        if not by_time and demand.field != BUDGET_ACCELERATORS:
-            continue
+        by_time, time = demand.field == BUDGET_SECONDS, workload.budget.nanoseconds
         for part in (problem, kept):
             found, held = _least(without(part, [demand]), SECONDS if by_time else ACCELERATORS, seed)
-            if found.best is None:
-                continue
-            have = (workload.budget.nanoseconds if by_time else workload.budget.accelerators) or 0
-            need = max(have + 1, (found.bound or 0) + (0 if by_time else held))
-            allowed, within = exactly_in_seconds(have), " for that time" if workload.budget.nanoseconds is not None else ""
-            if by_time:
-                return f"an iteration takes at least {with_unit(in_seconds(need))}, {allowed} {are(allowed)} allowed", need, have, demand
-            return f"at least {with_noun(need, 'accelerator')} {are(need)} needed{within}, {have} may be used", need, have, demand
-    general = f"no counts and degrees satisfy {'these' if blamed else 'all'} demands together", 0, 0
+            if found.best is not None:
+                have = (time if by_time else workload.budget.accelerators) or 0
+                need = max(have + 1, (found.bound or 0) + (0 if by_time else held))
+                return too_small(demand.field, need, have, " for that time" if time is not None else ""), need, have, demand
+    general = f"no counts and degrees satisfy {'these' if any(each.component for each in blamed) else 'all'} demands together", 0, 0
     return *(_of_memory(kept) or _at_once(problem, kept, blamed, seed) or general), None
 
 

@@ -7,7 +7,7 @@ from typing import Callable, Iterator, Mapping, Sequence
 
 from ...models.component import UNBOUNDED, Component
 from ...models.demand import Clause, Demand
-from ...models.findings.wording import with_noun
+from ...models.findings.wording import are, with_noun
 from ...models.machines.accelerators import GENERIC
 from ...models.machines.node_group import ACCELERATOR
 from ...models.parallel import Parallel
@@ -16,7 +16,7 @@ from ...models.planning.measured import POWER, TABLE
 from ...models.planning.workload import RLINF, RLINF_EMBODIED, STREAM, Budget, Timed, Workload
 from ...models.problem import AMOUNT, Problem
 from ...models.quantity import write_memory
-from ...solver.durations import exactly_in_seconds, with_unit
+from ...solver.durations import exactly_in_seconds, in_seconds, with_unit
 from ...solver.refuting.clauses import clauses
 from ...solver.refuting.droppable import facts_last
 from ...solver.wording import few, listed
@@ -85,6 +85,14 @@ def in_words(problem: Problem, kept: Sequence[Demand]) -> list[Clause]:
     found = [Clause(own[each.field](each.component), (each,)) for each in kept if each.field in own]
     found += clauses(problem, [each for each in kept if each.field not in own])
     return sorted(found, key=lambda clause: min(kept.index(each) for each in clause.demands if each in kept))
+
+
+def too_small(budget: str, need: int, have: int, within: str = "") -> str:
+    """What a budget allows and what is needed, in ns or accelerators."""
+    if budget == BUDGET_SECONDS:
+        allowed = exactly_in_seconds(have)
+        return f"an iteration takes at least {with_unit(in_seconds(need))}, {allowed} {are(allowed)} allowed"
+    return f"at least {with_noun(need, 'accelerator')} {are(need)} needed{within}, {have} may be used"
 
 
 def model_name(model: str) -> str:

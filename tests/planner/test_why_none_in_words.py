@@ -36,7 +36,7 @@ def test_what_the_framework_demands_is_not_told_to_be_dropped(tmp_path: Path) ->
     reason = "verl runs all roles of a pool in the same processes"
     assert told("disjoint_from: rollout", "accelerators: 8-32")[1] == f"drop this demand: {reason}"
     notes, advice = told("accelerators: 8-16", "accelerators: 24-32")
-    assert any(note.endswith(f"({reason})") for note in notes) and "drop" not in advice
+    assert any(reason in note for note in notes) and "drop" not in advice
     _, advice = told("memory: 60GiB", "memory: 50GiB")
     assert "set `memory` of actor to " in advice and "drop" not in advice
 
