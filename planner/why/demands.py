@@ -125,5 +125,6 @@ def _of_times(problem: Problem, component: Component) -> str:
         " ".join(f"{word} {text}" for word, text in (("with", each.degrees), ("on", each.model)) if text) for each in timed.measured
     )
     models = dict.fromkeys(model_name(node.accelerator_model) for node in problem.cluster.nodes if node.accelerators)
-    said += [f"{name} was measured {' or '.join(rows)} (the cluster has {listed(list(models))})"] if all(rows) else []
+    beside = f" (the cluster has {listed(list(models))})" if any(each.model for each in timed.measured) else ""
+    said += [f"{name} was measured {' or '.join(rows)}{beside}"] if all(rows) else []
     return " and ".join(said) or f"the times of {name}"

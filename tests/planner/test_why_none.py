@@ -81,7 +81,7 @@ CASES = {
     ),
     "other degrees": Case(
         ROLLOUT, ACTOR.replace("{8: 60, 16: 33}", "[{accelerators: 8, seconds: 60, tp: 4}]"), "",
-        "impossible: no plan can run `actor`: actor has tp 2; actor was measured with tp 4 (the cluster has H100)", (", tp: 4", ""),
+        "impossible: no plan can run `actor`: actor has tp 2; actor was measured with tp 4", (", tp: 4", ""),
     ),
     "a group of more than a node": Case(
         ROLLOUT, ACTOR.replace("tp: 2", "tp: [16, 32]"), "",

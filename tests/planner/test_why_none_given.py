@@ -22,7 +22,12 @@ TP, RANGE, ALL = "parallel: {tp: 4}", "accelerators: 6, contiguous: true", "acce
     ("given", "actor", "told", "moved"),
     [
         ({"judge": "1,5"}, TP, "actor has tp 4; judge has given ranks", "`judge`"),
-        ({"judge": "3-4"}, RANGE, "actor asks for 6 accelerators (the cluster has 8); judge has given ranks; it can have 1, 2, 3", "`judge`"),
+        (
+            {"judge": "3-4"},
+            RANGE,
+            "actor asks for 6 accelerators (the cluster has 8); judge has given ranks; it can have 1, 2, 3",
+            "`judge`",
+        ),
         ({"judge": "0-3"}, ALL, "actor asks for 8 accelerators (the cluster has 8); judge has given ranks; it can have 1, 2, 3, 4", ""),
         ({"judge": "1", "ref": "6"}, TP, "actor has tp 4; each of judge and ref has given ranks", "`judge`"),
         ({"judge": "1-3", "ref": "6"}, f"exclude: 1, {TP}", "actor has tp 4; judge has given ranks; actor must not use node 1", "`judge`"),

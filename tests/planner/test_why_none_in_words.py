@@ -61,7 +61,10 @@ plan: {{workflow: rollout -> actor, budget: {{seconds: {budget}}}}}
 @pytest.mark.parametrize(
     ("component", "reason"),
     [
-        ("{accelerators: 1, seconds: {8: 100}, scaling: table}", "a asks for 1 accelerator (the cluster has 8); the times of a are a table for 8"),
+        (
+            "{accelerators: 1, seconds: {8: 100}, scaling: table}",
+            "a asks for 1 accelerator (the cluster has 8); the times of a are a table for 8",
+        ),
         ("{seconds: {8: 100}, parallel: {tp: [5, 3], pp: 4}}", "a has tp 5, pp 4 or tp 3, pp 4 (the largest node has 8 accelerators)"),
         ("{seconds: {8: 100}, accelerators: 9-12}", "a asks for 9-12 accelerators (the cluster has 8); it can have 1-8"),
         (

@@ -34,7 +34,10 @@ def test_of_several_conflicts_one_is_told_with_its_lines(tmp_path: Path) -> None
     found = reason(tmp_path, TWO)
     assert found.message == "impossible: at least 12 accelerators are needed at the same time, there are 8: a on 8, c on 4"
     assert found.witnesses == (12, 8) and found.span is not None and found.span.line == 3
-    assert found.notes[:2] == ("line 3: a asks for 8 accelerators (the cluster has 8)", "line 5: c asks for 4 accelerators (the cluster has 8)")
+    assert found.notes[:2] == (
+        "line 3: a asks for 8 accelerators (the cluster has 8)",
+        "line 5: c asks for 4 accelerators (the cluster has 8)",
+    )
 
 
 def test_what_both_components_say_is_dropped_by_one_change(tmp_path: Path) -> None:
