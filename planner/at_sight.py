@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Iterator
 
 from ..models.findings.finding import Finding, Severity, error
@@ -26,7 +27,7 @@ def at_sight(problem: Problem) -> Iterator[Finding]:
 
         reasons = list(of_times(problem, workload))
         both = contradicted(problem)
-        yield from reasons or ([both] if both else [])
+        yield from (replace(each, help=each.help or HELP) for each in reasons or ([both] if both else []))
     elif both := contradicted(problem):
         yield both
     elif len(problem.cluster.nodes) <= MOST_NODES:

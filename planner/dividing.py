@@ -13,6 +13,7 @@ from ..models.model_cards.use import WORDS, Split
 from ..models.parallel import Parallel
 from ..models.problem import Problem
 from ..solver.rules.amounts.model_divides import is_open
+from ..solver.wording import few
 
 if TYPE_CHECKING:
     from ..models.planning.planned import Planned
@@ -49,8 +50,6 @@ def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
         component, card = problem[name], card_of(problem, name)
         if not (name in problem.job.planning.own and parallel == problem.own_degrees(component)):
             for split in uneven(problem, component, parallel):
-                from .why.demands import few
-
                 amount, most = getattr(card, split.what), problem.cluster.total(problem.kind(component))
                 what, even = f"{amount} {WORDS[split.what]}", [size for size in range(1, most + 1) if split.fits(amount, size)]
                 message = f"the plan has {split.degree} {split.of(parallel)} for `{name}`, among which its {what} do not divide"

@@ -28,7 +28,7 @@ from .related import hold, overlaps
 from .search.search import search
 from .times import on_the_slowest, time_of
 from .unplaced import around_nothing
-from .why.eased import EACH
+from .why.changes import EACH
 
 SHARED = (*TOGETHER, SUBSET, IN_ORDER)
 """Relations by which others are on the same accelerators, or which these are depends on theirs."""

@@ -16,9 +16,7 @@ from ..models.planning.planned import Filled, Planned, Priced
 from ..models.planning.question import Question
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
-from ..solver.rules.amounts.all_placed import AllPlaced
-from ..solver.rules.groups.group_in_node import GroupInNode
-from ..solver.rules.where.hardware_kind import HardwareKind
+from ..solver.rules import RULES
 from ..solver.sandbox.interrupts import was_heard
 from .baseline import own_of
 from .benders import Placed, Rounds, as_written, is_where, nobody, trial, unweighed
@@ -34,8 +32,8 @@ from .search.settle import Settle
 from .unplaced import not_placed, nothing, slowly_placed, too_many, with_help
 from .untimed import Filling
 from .why.at_sight import by_given_ranks
-from .why.eased import EACH, eased
-from .why.none import why_none
+from .why.changes import EACH, Planner
+from .why.conflict import helps_to_place, why_none
 
 TRIED = 6
 """Rounds of a changed question, by which it is known whether the change helps."""
@@ -70,13 +68,12 @@ def _answer(rounds: Rounds) -> Answer:
     if best is None and stopped is not None:
         return not_placed(stopped, rounds.searched.best is not None or bool(unplaceable))
     if best is None and rounds.searched.best is None and rounds.closed and not unplaceable:
-        none = why_none(rounds.problem, rounds.workload, rounds.question, rounds.model, rounds.seed, partial(_tried, rounds))
-        return _in_scope(none, question)
+        return _in_scope(why_none(rounds.problem, rounds.workload, rounds.question, _planner(rounds)), question)
     if best is None:
         none = nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)
         slow = slowly_placed(unplaceable)
         least = slow.priced.nanoseconds + slow.priced.traffic if slow is not None else None
-        changes = eased(rounds.problem, rounds.workload, partial(_tried, rounds), question.left_out, least)
+        changes = helps_to_place(rounds.problem, rounds.workload, _planner(rounds), question.left_out, least)
         return _in_scope(with_help(none, changes), question)
     known = [] if rounds.closed or rounds.searched.bound is None else [rounds.least]
     # Nothing is better than the file's own ranks that are no plan only since nobody knows how to write them, or whether they are legal.
@@ -119,11 +116,16 @@ def _but_for(refused: Refused, *codes: str) -> Refused:
     return but
 
 
-def _tried(rounds: Rounds, problem: Problem, workload: Workload) -> tuple[int, int] | None:
+def _planner(rounds: Rounds) -> Planner:
+    return Planner(rounds.problem, partial(_tried, rounds), rounds.solve, rounds.seed)
+
+
+def _tried(rounds: Rounds, problem: Problem) -> tuple[int, int] | None:
     """What a changed question comes to: ns with traffic, and accelerators of all components; None where nothing was soon placed."""
+    workload = problem.job.planning.workload or rounds.workload
     solve = rounds.solve if workload.bandwidth else lambda placed: rounds.solve(unweighed(placed))
-    # The file as it is lets no groups lie over nodes, and asks for the counts and models that the question was changed from.
-    refused = _but_for(rounds.refused, GroupInNode.code, AllPlaced.code, HardwareKind.code)
+    # The file as it is demands what the question was changed from; the rules were checked of the changed question.
+    refused = _but_for(rounds.refused, *(rule.code for rule in RULES))
     limit = min(EACH, rounds.limit)
     run = trial(problem, workload, solve, limit, rounds.seed, rounds.settle, rounds.answer_interrupted, refused, TRIED)
     if run.best is None:

@@ -10,7 +10,7 @@ from ..models.machines.cluster import Cluster
 from ..models.ranks import merge, write_ranks
 
 MAX_NAMES = 6
-"""So many nodes are named in one sentence."""
+"""So many nodes, or numbers, are named in one sentence."""
 
 
 def listed(names: list[str] | tuple[str, ...]) -> str:
@@ -21,6 +21,15 @@ def listed(names: list[str] | tuple[str, ...]) -> str:
 def some_of(names: Sequence[str]) -> str:
     """The names as a list; of very many the first ones, and how many more there are."""
     return listed(list(names) if len(names) <= MAX_NAMES else [*names[: MAX_NAMES - 1], f"{len(names) - MAX_NAMES + 1} more"])
+
+
+def few(counts: Sequence[int]) -> str:
+    """Of many counts, in order, the first and the last; `1-8` where none between them is missing."""
+    if len(counts) <= MAX_NAMES:
+        return ", ".join(map(str, counts))
+    if counts[-1] - counts[0] < len(counts):
+        return f"{counts[0]}-{counts[-1]}"
+    return f"{', '.join(map(str, counts[: MAX_NAMES - 1]))}, ... {counts[-1]}"
 
 
 def lowest(mask: int) -> int:

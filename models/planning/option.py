@@ -127,8 +127,3 @@ class Idle:
         """Those of components on the same accelerators that are not started there."""
         its = frozenset(components) if self.beside else frozenset()
         return frozenset(name for name, beside in self.beside.items() if name in its and not its.isdisjoint(beside))
-
-
-def without_hints(worker: str) -> str:
-    """The end of a help: what comes of a component whose hints are left out, and who does its work where it is not started."""
-    return f", or leave its hints out: `{worker}` then does its work, on accelerators that it shares"

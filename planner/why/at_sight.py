@@ -7,90 +7,104 @@ from typing import Iterator, Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.component import Component
+from ...models.demand import Demand
 from ...models.findings.finding import Finding, error
-from ...models.findings.wording import are, plural
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR
-from ...models.planning.option import Option
+from ...models.planning.option import Kind, Option
 from ...models.planning.question import Question
 from ...models.planning.workload import Workload
-from ...models.problem import Problem
-from ...solver.durations import exactly_in_seconds, in_seconds, with_unit
-from ...solver.wording import listed
+from ...models.problem import AMOUNT, Problem
+from ...solver.durations import in_seconds
+from ...solver.refuting.clauses import merged, with_line
+from ...solver.refuting.quickxplain import quickxplain
+from ...solver.wording import few, listed
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..problem import asked
+from ..profile import options
 from ..related import overlaps
+from ..room import room
 from ..scope import may_span
 from ..times import untimed_on
-from .component import UNTRIED, without_options
-from .demands import model_name
+from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, RANKS, TIMES, demands, in_words, model_name, too_small, without
 
 MOST = 10_000
 """Ways to run the components, one by one, that are looked at: a few hundredths of a second. Of more nothing is said before a search."""
 
 
 def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
-    """What a search for counts would find impossible, and of what: a component that can be run in no way, or a budget that is too small."""
-    if (
-        problem.job.planning.laying is not None
-        or problem.job.overlaps
-        or may_span(problem)
-        or overlaps(problem, [each for each in problem.components if each.timed])
-    ):
+    """What a search for counts would find impossible: a component that no plan can run, or a budget that is too small."""
+    job, timed = problem.job, [each for each in problem.components if each.timed]
+    if job.planning.laying is not None or job.overlaps or may_span(problem) or overlaps(problem, timed):
         return
-    if _ways(problem) > MOST:
+    if problem.cluster.total() * sum(len(job.choices.get(each.name, (each.parallel,))) for each in problem.hinted) > MOST:
         return
     workload = replace(workload, heeds_estimates=False)  # an estimate makes nothing impossible
-    problem = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
+    problem = replace(problem, job=replace(job, planning=replace(job.planning, workload=workload)))
     question = asked(problem, workload)
     if (known := by_given_ranks(problem, question)) is not None:
         yield from known.findings if known.verdict == IMPOSSIBLE else ()
         return
-    reasons = list(without_options(problem, question))
-    yield from (_on_other_models(problem, each) for each in reasons)
-    if not reasons:
-        yield from _over_budget(workload, question)
+    yield from [finding for finding, _ in unfit(problem, question)] or _over_budget(workload, question)
 
 
-def _on_other_models(problem: Problem, reason: Finding) -> Finding:
-    """The reason, with what nobody tried here: that its component may be on other models than the one that it may use."""
-    model = problem[reason.subject].accelerator_model
-    there = {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
-    if model not in there or there == {model}:
-        return reason
-    told = f"or leave out the `accelerator` of `{reason.subject}`, which may then be on others {UNTRIED}"
-    return replace(reason, help=f"{reason.help.replace(f' {UNTRIED}', '')}, {told}")
+def unfit(problem: Problem, question: Question) -> Iterator[tuple[Finding, list[Demand]]]:
+    """Each component that no count and degrees suit, or whose memory no accelerator has, with the fewest demands to blame."""
+    holding = [each for each in problem.components if each.name not in question.options]
+    for name, its in question.options.items():
+        idle = name in question.idle.beside
+        if _fits(its, question.kinds, idle):
+            continue
+        every = [each for each in demands(problem) if each.component == name]
+        every += [Demand(name, TIMES, problem[name].span(TIMES))] if problem[name].timed else []
+        every += [Demand(each.name, RANKS, each.span("placement")) for each in holding]
+
+        def refuted(kept: Sequence[Demand], name: str = name, every: Sequence[Demand] = every, idle: bool = idle) -> bool:
+            found, kinds = _options(without(problem, [each for each in every if each not in kept]), name, holding)
+            return not _fits(found, kinds, idle)
+
+        blamed = quickxplain(every, refuted) if refuted(every) else []
+        span = next((each.span for each in blamed if each.span), problem[name].span(AMOUNT))
+        free = [its for each in blamed if each.field == AMOUNT for its in _options(without(problem, [each]), name, holding)[0]]
+        why = list(merged(in_words(problem, blamed)))
+        said = [each.text for each in why] or ["no count and no degrees of it suit the cluster and its framework"]
+        said += [f"it can have {few(sorted({each.amount for each in free}))}"] if free else []
+        notes = [with_line(each, span) for each in why if any(its.span and span and its.span.line != span.line for its in each.demands)]
+        yield error("PW601", name, f"impossible: no plan can run `{name}`: {'; '.join(said)}", span, notes=tuple(notes)), blamed
 
 
-def _ways(problem: Problem) -> int:
-    """Counts times degrees, of all components."""
-    return problem.cluster.total() * sum(len(problem.job.choices.get(each.name, (each.parallel,))) for each in problem.hinted)
+def _options(problem: Problem, name: str, holding: Sequence[Component]) -> tuple[tuple[Option, ...], Sequence[Kind]]:
+    """The options of a component, and the kinds of accelerators, where these others hold their ranks."""
+    names = {each.name for each in problem.components}
+    space = room(problem, [each for each in holding if each.name in names])
+    return options(problem, problem[name], problem[name].timed, space, 1), space.kinds
+
+
+def _fits(its: Sequence[Option], kinds: Sequence[Kind], idle: bool) -> bool:
+    """True if an option has the memory that it needs by itself; an estimate rules none out."""
+    limits = [kinds[each.kind].memory if each.kind >= 0 else None for each in its]
+    return any(idle or limit is None or each.memory <= limit or each.estimated for each, limit in zip(its, limits))
 
 
 def _over_budget(workload: Workload, question: Question) -> Iterator[Finding]:
-    most, need = question.budget.accelerators, fewest(question)
+    most, allowed, held = question.budget.accelerators, question.budget.nanoseconds, question.held
+    need, takes = fewest(question), quickest(question, cost_model(workload.model))
+    field, figures, least = BUDGET_SECONDS, (takes, allowed or 0), f"seconds: {in_seconds(takes)}"
     if most is not None and need > most:
-        held = question.held
-        told = f"at least {need + held} {plural('accelerator', need + held)} {are(need + held)} needed, {most + held} may be used"
-        yield _impossible(workload, "accelerators", told, str(need + held), (need + held, most + held))
+        field, figures, least = BUDGET_ACCELERATORS, (need + held, most + held), f"accelerators: {need + held}"
+    elif allowed is None or takes <= allowed:
         return
-    allowed, takes = question.budget.nanoseconds, quickest(question, cost_model(workload.model))
-    if allowed is not None and takes > allowed:
-        told = f"an iteration takes at least {with_unit(in_seconds(takes))}, {exactly_in_seconds(allowed)} {are(exactly_in_seconds(allowed))} allowed"
-        yield _impossible(workload, "seconds", told, in_seconds(takes), (takes, allowed))
-
-
-def _impossible(workload: Workload, key: str, told: str, least: str, witnesses: tuple[int, int]) -> Finding:
-    where = workload.place(f"budget.{key}")
-    return error("PW601", "", f"impossible: {told}", where, help=f"allow at least `{key}: {least}`", witnesses=witnesses)
+    message, advice = f"impossible: {too_small(field, *figures)}", f"allow at least `{least}`"
+    yield error("PW601", "", message, workload.place(field), help=advice, witnesses=figures)
 
 
 def by_given_ranks(problem: Problem, question: Question) -> Answer | None:
     """The answer where ranks with times are given on kinds that something tells apart, and who shares them, or for how long, nobody knows."""
     known = {name for kind in question.kinds for name in kind.holders}
-    for component in problem.components if len(question.kinds) > 1 else ():
-        if component.name in question.options and component.name not in known and _is_given(problem, component):
+    given = [each for each in problem.components if each.runs is not None and problem.kind(each) == ACCELERATOR]
+    for component in given if len(question.kinds) > 1 else ():
+        if component.name in question.options and component.name not in known:
             its = [problem.cluster.nodes[node] for node, _ in problem.given().masks(component.name)]
             models = dict.fromkeys(model_name(node.accelerator_model) for node in its)
             if len({question.kind_of(node.accelerator_model, node.accelerator_memory) for node in its}) > 1:
@@ -102,10 +116,6 @@ def by_given_ranks(problem: Problem, question: Question) -> Answer | None:
                 help_text = f"give it {'that time, ' if missing else ''}ranks of one kind, or no ranks"
                 return Answer(UNDECIDED, findings=(error("PW602", component.name, message, help=help_text),), how="given")
     return None
-
-
-def _is_given(problem: Problem, component: Component) -> bool:
-    return component.runs is not None and problem.kind(component) == ACCELERATOR
 
 
 def _around_of_one_model(problem: Problem, question: Question, given: Component, nodes: Sequence[Node]) -> Finding | None:
@@ -132,32 +142,21 @@ def fewest(question: Question) -> int:
 
 def quickest(question: Question, model: CostModel) -> int:
     """No iteration takes fewer ns, on as many accelerators as may be used: parts that run one after the other add up."""
-    if not model.full:
+    most, options = question.budget.accelerators, dict[str, list[Option]]()
+    for name, every in question.options.items():
+        options[name] = [each for each in every if most is None or each.accelerators <= most]
+    if not model.full or not all(options.values()):
         return 0
-    options = {name: [each for each in its if _may_be(question, each)] for name, its in question.options.items()}
-    if not all(options.values()):
-        return 0
-    least = [0] * len(question.tasks)
-    whole = 0  # the longest work of one component, which is never two things at once
+    least, longest = [0] * len(question.tasks), dict[int, int]()
     for name, its in options.items():
-        tasks = question.tasks_of[name]
-        for place, task in enumerate(tasks):
+        for place, task in enumerate(question.tasks_of[name]):
             least[task] = min(option.nanoseconds[place] for option in its)
-        whole = max(whole, min((sum(option.nanoseconds) for option in its), default=0))
-    return max(whole, _by_phase(question, model, least) if model.by_phase else _one_after_the_other(question, least))
-
-
-def _may_be(question: Question, option: Option) -> bool:
-    most = question.budget.accelerators
-    return most is None or option.accelerators <= most
-
-
-def _by_phase(question: Question, model: CostModel, least: list[int]) -> int:
-    longest: dict[int, int] = {}
-    for task, time in enumerate(least):
+    for task, time in enumerate(least if model.by_phase else ()):
         segment = model.segment(question, task)
         longest[segment] = max(longest.get(segment, 0), time)
-    return sum(longest.values())
+    # The work of one component is never two things at once.
+    alone = max((min(sum(option.nanoseconds) for option in its) for its in options.values()), default=0)
+    return max(alone, sum(longest.values()) if model.by_phase else _one_after_the_other(question, least))
 
 
 def _one_after_the_other(question: Question, least: list[int]) -> int:

@@ -1,73 +1,100 @@
-"""Where the file says what stands in the way of every design."""
+"""What a timed problem demands: each demand in words, and the problem without some of them."""
 
 from __future__ import annotations
 
-from typing import Iterator, Sequence
+from dataclasses import replace
+from typing import Callable, Iterator, Mapping, Sequence
 
-from ...models.component import APART, COLOCATED, DISJOINT, IN_ORDER, NOT_FEWER, RANK_ALIGNED, SUBSET, ZERO_COPY, Relation
-from ...models.findings.span import Span
+from ...models.component import UNBOUNDED, Component
+from ...models.demand import Clause, Demand
+from ...models.findings.wording import are, with_noun
 from ...models.machines.accelerators import GENERIC
+from ...models.machines.node_group import ACCELERATOR
 from ...models.parallel import Parallel
-from ...models.planning.design import Design
-from ...models.planning.option import NO_KIND
-from ...models.planning.question import Question
+from ...models.part import among
+from ...models.planning.measured import POWER, TABLE
+from ...models.planning.workload import RLINF, RLINF_EMBODIED, STREAM, Budget, Timed, Workload
 from ...models.problem import AMOUNT, Problem
-from ...solver.wording import listed
+from ...models.quantity import write_memory
+from ...solver.durations import exactly_in_seconds, in_seconds, with_unit
+from ...solver.refuting.clauses import clauses
+from ...solver.refuting.droppable import facts_last
+from ...solver.wording import few, listed
 
-_SAID = {
-    "apart": (DISJOINT, APART, IN_ORDER), "together": (COLOCATED, RANK_ALIGNED, ZERO_COPY), "within": (SUBSET,), "not_fewer": (NOT_FEWER,),
-}  # fmt: skip
-"""Field of a question -> the relations that it is made of."""
-
-
-MOST_TOLD = 6
-
-
-FEW = 3
-"""Components of which each alone is tried, at most."""
+BUDGET_SECONDS, BUDGET_ACCELERATORS, COST_MODEL = "budget.seconds", "budget.accelerators", "cost_model"
+"""Fields of demands of the plan, which are no component's."""
+TIMES, RANKS = "timed", "runs"
+"""Fields of demands: what the times of a component hold for, and its given ranks."""
 
 
-def place_of(problem: Problem, question: Question, changed: Question) -> Span | None:
-    """Where the first of the relations stands that the changed question is without."""
-    return next((each.span for each in dropped(problem, question, changed) if each.span), None)
+def demands(problem: Problem) -> list[Demand]:
+    """All demands of the plan and of its components but times and ranks, those that the user can change first."""
+    workload, job = problem.job.planning.workload or Workload(), problem.job
+    said = {
+        BUDGET_SECONDS: workload.budget.nanoseconds is not None,
+        BUDGET_ACCELERATORS: workload.budget.accelerators is not None,
+        COST_MODEL: workload.model in (RLINF, RLINF_EMBODIED),
+    }
+    any_count = {each.name for each in problem.components if each.least <= 1 and each.most >= UNBOUNDED and not each.counts}
+    out = {AMOUNT: any_count, "parallel": set(job.planning.shapes)}  # the framework makes the processes of these
+    degrees = [Demand(name, "parallel", problem[name].span("parallel")) for name in job.choices if problem[name].runs is None]
+    parts = [each for each in (*problem.demands, *degrees) if each.component not in out.get(each.field, ())]
+    return [*(Demand("", field, workload.place(field)) for field in said if said[field]), *facts_last(problem, parts)]
 
 
-def demanded_by(problem: Problem, question: Question, changed: Question) -> str:
-    """Who demands the relations that the changed question is without; "" where the file itself says one of them."""
-    related = dropped(problem, question, changed)
-    return "; ".join(dict.fromkeys(each.reason for each in related)) if all(each.reason for each in related) else ""
+def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Problem:
+    """The problem without these demands: with more choices of degrees, without a component whose ranks are given up."""
+    names = {each.field: {other.component for other in given_up if other.field == each.field} for each in given_up}
+    workload, changed = problem.job.planning.workload or Workload(), problem.without(*given_up)
+    budget = Budget(
+        None if BUDGET_ACCELERATORS in names else workload.budget.accelerators,
+        None if BUDGET_SECONDS in names else workload.budget.nanoseconds,
+    )
+    workload = replace(workload, budget=budget, model=STREAM if COST_MODEL in names else workload.model, aim=aim or workload.aim)
+    choices = {name: tuple(_more_degrees(problem, problem[name])) for name in sorted(names.get("parallel", ()))}
+    parts = tuple(replace(each, timed=_for_any(each.timed)) if each.name in names.get(TIMES, ()) else each for each in changed.components)
+    job = replace(
+        changed.job, components=parts, choices={**problem.job.choices, **choices}, planning=replace(changed.job.planning, workload=workload)
+    )
+    left = {each.name for each in parts} - names.get(RANKS, set())
+    return among(replace(changed, job=job), left) if len(left) < len(parts) else replace(changed, job=job)
 
 
-def dropped(problem: Problem, question: Question, changed: Question) -> list[Relation]:
-    """The relations that the changed question is without; all of their kinds where none is of the pairs that it lacks."""
-    fields = [field for field in _SAID if getattr(question, field) != getattr(changed, field)]
-    related = [each for field in fields for kind in _SAID[field] for each in problem.related(kind)]
-    pairs = [set(pair) for field in fields for pair in getattr(question, field) - getattr(changed, field)]
-    return [each for each in related if any(pair <= set(each.components) for pair in pairs)] or related
+def in_words(problem: Problem, kept: Sequence[Demand]) -> list[Clause]:
+    """Each of these demands in words, with what the cluster has; the problem has no others on its components."""
+    nodes, workload = problem.cluster.nodes, problem.job.planning.workload or Workload()
+    memory, size = (
+        max((node.accelerator_memory or 0 for node in nodes), default=0),
+        max((node.count(ACCELERATOR) for node in nodes), default=0),
+    )
+
+    def degrees(name: str) -> str:
+        choices = list(dict.fromkeys(problem.job.choices.get(name, (problem[name].parallel,))))
+        beside = f" (the largest node has {with_noun(size, 'accelerator')})" if min(each.replica for each in choices) > size else ""
+        return f"{name} has {' or '.join(map(str, choices))}{beside}"
+
+    own: Mapping[str, Callable[[str], str]] = {
+        BUDGET_SECONDS: lambda _: f"{with_unit(exactly_in_seconds(workload.budget.nanoseconds or 0))} an iteration are allowed",
+        BUDGET_ACCELERATORS: lambda _: f"{with_noun(workload.budget.accelerators or 0, 'accelerator')} may be used",
+        COST_MODEL: lambda _: f"the cost model `{workload.model}` has a time for some arrangements alone",
+        "parallel": degrees,
+        "memory": lambda name: (
+            f"{name} needs {write_memory(problem[name].memory)} on each accelerator (the largest has {write_memory(memory)})"
+        ),
+        RANKS: lambda name: f"{name} has given ranks",
+        TIMES: lambda name: _of_times(problem, problem[name]),
+    }
+    found = [Clause(own[each.field](each.component), (each,)) for each in kept if each.field in own]
+    found += clauses(problem, [each for each in kept if each.field not in own])
+    return sorted(found, key=lambda clause: min(kept.index(each) for each in clause.demands if each in kept))
 
 
-def most_memory(problem: Problem, question: Question) -> Span | None:
-    """Where the component says its memory that needs the most."""
-    needs = {name: max((option.memory for option in its), default=0) for name, its in question.options.items()}
-    return problem[max(needs, key=needs.__getitem__)].span("memory")
-
-
-def largest(problem: Problem, design: Design) -> Span | None:
-    """Where the component says how many accelerators it wants that has the most of all."""
-    most = max(design.options, key=lambda name: sum(design.blocks[place].accelerators for place in design.blocks_of(name)))
-    return problem[most].span(AMOUNT)
-
-
-def its_sets(design: Design) -> str:
-    """Who is on how many accelerators with whom, such as `: rollout on 6, actor and reference on 4`."""
-    sets = [f"{listed(list(each.components))} on {each.accelerators}" for each in design.blocks]
-    return f": {', '.join(sets)}" if len(sets) <= MOST_TOLD else ""
-
-
-def place_of_pair(problem: Problem, field: str, pair: tuple[str, str]) -> Span | None:
-    """Where a relation of these two stands that a field of a question is made of."""
-    every = (each for kind in _SAID[field] for each in problem.related(kind))
-    return next((each.span for each in every if each.span and set(pair) <= set(each.components)), None)
+def too_small(budget: str, need: int, have: int, within: str = "") -> str:
+    """What a budget allows and what is needed, in ns or accelerators."""
+    if budget == BUDGET_SECONDS:
+        allowed = exactly_in_seconds(have)
+        return f"an iteration takes at least {with_unit(in_seconds(need))}, {allowed} {are(allowed)} allowed"
+    return f"at least {with_noun(need, 'accelerator')} {are(need)} needed{within}, {have} may be used"
 
 
 def model_name(model: str) -> str:
@@ -75,39 +102,31 @@ def model_name(model: str) -> str:
     return "accelerators of no known model" if model in ("", GENERIC) else model
 
 
-def nothing_in_common(question: Question) -> str:
-    """Such as ``: `rollout` (tp 3) can have 3, 6, 12, `actor` 1, 2, 4, 8``; "" where each set of them has a count in common."""
-    for names in _sets(question):
-        amounts = {name: {(its.kind, its.amount) for its in question.options[name]} for name in names}
-        if not set.intersection(*amounts.values()):
-            return f": {', '.join(_told(question, name, first=name == names[0]) for name in names)}"
-    return ""
+def _more_degrees(problem: Problem, component: Component) -> Iterator[Parallel]:
+    """The degrees that a component may have, none at all, and those with which it was measured."""
+    yield from problem.job.choices.get(component.name, (component.parallel,))
+    yield Parallel()
+    yield from (each.parallel for each in component.timed.measured if each.parallel is not None) if component.timed else ()
 
 
-def _sets(question: Question) -> Iterator[list[str]]:
-    """The components that are on the same accelerators, those on one set together, in the order of the question."""
-    left = [name for name in question.components if any(name in pair for pair in question.together)]
-    while left:
-        reached, before = {left[0]}, set[str]()
-        while reached != before:
-            before = set(reached)
-            reached |= {name for pair in question.together if not reached.isdisjoint(pair) for name in pair}
-        yield [name for name in left if name in reached]
-        left = [name for name in left if name not in reached]
+def _for_any(timed: Timed | None) -> Timed | None:
+    """The same times for all counts, degrees and models."""
+    return timed and Timed(tuple(replace(each, parallel=None, model="") for each in timed.measured), POWER)
 
 
-def _told(question: Question, name: str, first: bool) -> str:
-    options = [each for each in question.options[name] if each.kind != NO_KIND]
-    counts = sorted({each.amount for each in options})
-    degrees = {each.parallel for each in options}
-    said = f" ({degrees.pop()})" if len(degrees) == 1 and degrees != {Parallel()} else ""
-    return f"`{name}`{said}{' can have' if first else ''} {few(counts)}"
-
-
-def few(counts: Sequence[int]) -> str:
-    """Of many counts, in order, the first and the last; `1-8` where none between them is missing."""
-    if len(counts) <= MOST_TOLD:
-        return ", ".join(map(str, counts))
-    if counts[-1] - counts[0] < len(counts):
-        return f"{counts[0]}-{counts[-1]}"
-    return f"{', '.join(map(str, counts[:5]))}, ... {counts[-1]}"
+def _of_times(problem: Problem, component: Component) -> str:
+    """What the times of a component hold for."""
+    name, timed = component.name, component.timed or Timed(())
+    said = [f"the replicas of {name} divide {with_noun(timed.samples, 'sample')} evenly"] if timed.samples else []
+    said += (
+        [f"the times of {name} are a table for {few(sorted({each.accelerators for each in timed.measured}))}"]
+        if timed.scaling == TABLE
+        else []
+    )
+    rows = dict.fromkeys(
+        " ".join(f"{word} {text}" for word, text in (("with", each.degrees), ("on", each.model)) if text) for each in timed.measured
+    )
+    models = dict.fromkeys(model_name(node.accelerator_model) for node in problem.cluster.nodes if node.accelerators)
+    beside = f" (the cluster has {listed(list(models))})" if any(each.model for each in timed.measured) else ""
+    said += [f"{name} was measured {' or '.join(rows)}{beside}"] if all(rows) else []
+    return " and ".join(said) or f"the times of {name}"

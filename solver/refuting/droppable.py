@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 from ...models.component import COLOCATED, KEYS, UNBOUNDED
 from ...models.demand import Demand
 from ...models.machines.node_group import CLUSTER_LABEL
@@ -47,6 +49,13 @@ def says_the_kind(problem: Problem, demand: Demand) -> bool:
     if demand.field != "node_groups":
         return False
     return problem.kind(problem[demand.component]) != problem.cluster.kind((CLUSTER_LABEL,))
+
+
+def facts_last(problem: Problem, demands: Sequence[Demand]) -> list[Demand]:
+    """The demands, each once, those that the user can change first; what a framework demands is blamed last."""
+    every = [demand for demand in dict.fromkeys(demands) if not says_the_kind(problem, demand)]
+    facts = [demand for demand in every if demand.field != AMOUNT and not can_be_dropped(problem, demand)]
+    return [demand for demand in every if demand not in facts] + facts
 
 
 def key_of(demand: Demand) -> str:

@@ -11,20 +11,20 @@ from ...models.problem import AMOUNT, Problem
 from ..rules.amounts.all_placed import AllPlaced
 from .clauses import clauses, merged
 from .conflict import COUNTING, SEARCH, Conflict
-from .droppable import can_be_dropped, says_the_kind
+from .droppable import facts_last, says_the_kind
 from .fixes.ranked import ranked
 from .fixes.several import together
 from .fixes.sharing import holders_of_room
 from .fixes.trial import Trial
 from .histogram import histograms
 from .oracle import Oracle, Verdict
-from .quickxplain import quickxplain
+from .quickxplain import to_blame
 from .rows.census import Census
 from .rows.question import Question
 from .rows.row import Row
 
-_OPEN = "that these are the fewest is not proved: some tests were left open"
-_SHARING = (*TOGETHER, SUBSET)
+OPEN = "that these are the fewest is not proved: some tests were left open"
+SHARING = (*TOGETHER, SUBSET)
 """Relations that let components share accelerators: without them more is needed, not less."""
 
 
@@ -51,7 +51,7 @@ def find_conflict(alternatives: Sequence[Problem], solve: Solve) -> Conflict:
     said = [demand for demand in every if demand in found or demand in near]
     fixes = ranked(trial, said, row) or together(trial, every)
     beside = (*_even_less(problem, alternatives[0], row), *holders_of_room(problem, row)) if row else ()
-    notes = histograms(Question(problem, census), row) + (() if minimal else (_OPEN,))
+    notes = histograms(Question(problem, census), row) + (() if minimal else (OPEN,))
     how = COUNTING if all(rows) else SEARCH
     return Conflict(tuple(found), tuple(merged([*clauses(problem, said), *beside])), row, minimal, fixes, how, problem, counted, notes)
 
@@ -80,25 +80,15 @@ def _even_less(problem: Problem, whole: Problem, row: Row) -> Iterator[Clause]:
 
 
 def _core(every: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) -> tuple[list[Demand], list[Demand]]:
-    """The fewest demands that are impossible together, and all sharing that is none of them.
-
-    Sharing stays while others are left out, since without it more would be needed. It is to blame only where there is an answer
-    without it.
-    """
+    """The fewest demands that are impossible together, and all sharing that is none of them."""
 
     def refuted(kept: Sequence[Demand]) -> bool:
         return oracle.judge(_only(alternatives, kept)) is Verdict.REFUTED
 
-    sharing = [demand for demand in every if demand.field in _SHARING]
-    if sharing and refuted(sharing):
-        blamed = quickxplain(sharing, refuted)
-        return blamed, [demand for demand in sharing if demand not in blamed]
+    sharing = [demand for demand in every if demand.field in SHARING]
     near = _near(every, alternatives, oracle)
-    if not refuted(near):
-        near = every
-    found = quickxplain([demand for demand in near if demand not in sharing], lambda kept: refuted([*kept, *sharing]))
-    blamed = [demand for demand in sharing if not refuted([*found, *(other for other in sharing if other != demand)])]
-    return [*found, *blamed], [demand for demand in sharing if demand not in blamed]
+    blamed = to_blame(near if refuted(near) else every, sharing, refuted)
+    return blamed, [demand for demand in sharing if demand not in blamed]
 
 
 def _touching(relations: Sequence[Demand], names: set[str]) -> list[Demand]:
@@ -113,12 +103,8 @@ def _touching(relations: Sequence[Demand], names: set[str]) -> list[Demand]:
 
 
 def _by_blame(alternatives: Sequence[Problem]) -> list[Demand]:
-    """All demands, those that the user can change first; what a framework demands is blamed last."""
-    problem = alternatives[0]
-    asked = dict.fromkeys(demand for each in alternatives for demand in each.demands)
-    every = [demand for demand in asked if not says_the_kind(problem, demand)]
-    facts = [demand for demand in every if demand.field != AMOUNT and not can_be_dropped(problem, demand)]
-    return [demand for demand in every if demand not in facts] + facts
+    """All demands of these alternatives, those that the user can change first."""
+    return facts_last(alternatives[0], [demand for each in alternatives for demand in each.demands])
 
 
 def _only(alternatives: Sequence[Problem], kept: Sequence[Demand]) -> list[Problem]:

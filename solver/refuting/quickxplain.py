@@ -35,6 +35,18 @@ def _needed(base: list[T], grown: bool, items: list[T], impossible: Callable[[Se
     return of_first + of_second
 
 
+def to_blame(items: Sequence[T], sharing: Sequence[T], impossible: Callable[[Sequence[T]], bool]) -> list[T]:
+    """The fewest items that are impossible together, where those that let components share are blamed last.
+
+    Sharing stays while others are left out, since without it more would be needed. It is to blame only where there is an answer
+    without it. All items, and the sharing among them, must be impossible together.
+    """
+    if sharing and impossible(sharing):
+        return quickxplain(sharing, impossible)
+    found = quickxplain([item for item in items if item not in sharing], lambda kept: impossible([*kept, *sharing]))
+    return [*found, *(item for item in sharing if not impossible([*found, *(other for other in sharing if other != item)]))]
+
+
 def maximal(items: Sequence[T], possible: Callable[[Sequence[T]], bool]) -> list[T]:
     """Items that are possible together, to which no other can be added; earlier ones are kept before later ones."""
     kept: list[T] = []

@@ -83,7 +83,7 @@ def test_where_accelerators_are_short_as_many_are_named_as_a_plan_uses() -> None
 
 def test_where_a_framework_lays_out_pools_whole_nodes_are_named_with_which_there_is_a_plan() -> None:
     told = help_of(pools("3x8", "60"))
-    assert told == f"allow `seconds: {allowed(pools('3x8', '60'), 'seconds')}`, or add 1 node with 8 accelerators"
+    assert told == f"allow `seconds: {allowed(pools('3x8', '60'), 'seconds')}`; or add 1 node with 8 accelerators"
     assert pools("3x8", allowed(pools("3x8", "60"), "seconds")).plan is not None
     assert pools("4x8", "60").plan is not None
 

@@ -39,31 +39,31 @@ CASES = {
     ),
     "memory": Case(
         ROLLOUT, ACTOR.replace("70", "90"), "",
-        "impossible: `actor` can be run in no way: it needs 90 GiB on each accelerator, whatever its count and degrees; there are 80 GiB",
+        "impossible: no plan can run `actor`: actor needs 90 GiB on each accelerator (the largest has 80 GiB)",
         ("90GiB", "80GiB"),
     ),
     "samples": Case(
         ROLLOUT.replace("1-16", "8-16") + ", samples: 7", ACTOR, "",
-        "impossible: `rollout` can be run in no way: 7 samples divide evenly among its replicas on no count of 8-16", ("8-16", "7"),
+        "impossible: no plan can run `rollout`: rollout asks for 8-16 accelerators (the cluster has 16); the replicas of rollout divide 7 samples "
+        "evenly; it can have 1, 7", ("8-16", "7"),
     ),
     "samples on counts of a table": Case(
         ROLLOUT.replace("1-16", "2-16") + ", samples: 100, scaling: table", ACTOR, "",
-        "impossible: `rollout` can be run in no way: 100 samples divide evenly among its replicas on none of the counts of its table, 8",
+        "impossible: no plan can run `rollout`: the replicas of rollout divide 100 samples evenly and the times of rollout are a table for 8",
         (", samples: 100", ""),
     ),
     "a table": Case(
         ROLLOUT.replace("1-16", "1-4") + ", scaling: table", ACTOR, "",
-        "impossible: `rollout` can be run in no way: its times are a table, and none of its counts is one of 1-4", ("1-4", "8"),
+        "impossible: no plan can run `rollout`: rollout asks for 1-4 accelerators (the cluster has 16); the times of rollout are a table for 8; "
+        "it can have 8", ("1-4", "8"),
     ),
     "a table of other replicas": Case(
         ROLLOUT.replace("{8: 55}", "{3: 55}") + ", scaling: table, parallel: {tp: 2}", ACTOR, "",
-        "impossible: `rollout` can be run in no way: its times are a table, and it can have none of the counts in it that it asks for, "
-        "3: whole replicas of its degrees, on nodes that it may use", ("{3: 55}", "{4: 55}"),
+        "impossible: no plan can run `rollout`: rollout has tp 2; the times of rollout are a table for 3", ("{3: 55}", "{4: 55}"),
     ),
     "a count": Case(
         ROLLOUT, ACTOR.replace("2-16", "18-40"), "",
-        "impossible: `actor` can be run in no way: it asks for 18-40 accelerators, and can have 2, 4, 6, 8, 10, ... 16: whole replicas of its "
-        "degrees, on nodes that it may use", ("18-40", "16"),
+        "impossible: no plan can run `actor`: actor asks for 18-40 accelerators (the cluster has 16); it can have 2, 4, 6, 8, 10, ... 16", ("18-40", "16"),
     ),
     "all at once": Case(
         ROLLOUT.replace("1-16", "10-16").replace(", phase: generate", ""), ACTOR.replace("2-16", "8-16").replace(", phase: train", ""), "",
@@ -76,30 +76,29 @@ CASES = {
     ),
     "cost model": Case(
         ROLLOUT.replace(", phase: generate", ""), ACTOR + ", disjoint_from: rollout", ", cost_model: rlinf",
-        "impossible: the cost model `rlinf` has a time for none of the arrangements that keep to everything that is asked",
+        "impossible: the cost model has a time for no arrangement that satisfies these demands",
         ("cost_model: rlinf", "cost_model: stream"), "=>",
     ),
     "other degrees": Case(
         ROLLOUT, ACTOR.replace("{8: 60, 16: 33}", "[{accelerators: 8, seconds: 60, tp: 4}]"), "",
-        "impossible: `actor` can be run in no way: its times were measured with tp 4; it may have tp 2", (", tp: 4", ""),
+        "impossible: no plan can run `actor`: actor has tp 2; actor was measured with tp 4", (", tp: 4", ""),
     ),
     "a group of more than a node": Case(
         ROLLOUT, ACTOR.replace("tp: 2", "tp: [16, 32]"), "",
-        "impossible: `actor` can be run in no way: tp 16 needs 16 accelerators of one node, and the largest that it may use has 8",
+        "impossible: no plan can run `actor`: actor has tp 16 or tp 32 (the largest node has 8 accelerators)",
         ("[16, 32]", "[16, 8]"),
     ),
     "other accelerators": Case(
         ROLLOUT, ACTOR.replace("{8: 60, 16: 33}", "[{accelerators: 8, seconds: 60, accelerator: A100}]"), "",
-        "impossible: `actor` can be run in no way: its times were measured on A100, and it may use H100", (", accelerator: A100", ""),
+        "impossible: no plan can run `actor`: actor was measured on A100 (the cluster has H100)", (", accelerator: A100", ""),
     ),
     "other degrees on other accelerators": Case(
         ROLLOUT, ACTOR.replace("{8: 60, 16: 33}", "[{accelerators: 8, seconds: 6, accelerator: A100}, {accelerators: 8, seconds: 6, tp: 4}]"), "",
-        "impossible: `actor` can be run in no way: its times were measured with other degrees than it may have, or on other accelerators "
-        "than it may use", (", tp: 4", ""),
+        "impossible: no plan can run `actor`: actor has tp 2; actor was measured on A100 or with tp 4 (the cluster has H100)", (", tp: 4", ""),
     ),
     "a model that no node has": Case(
         ROLLOUT, ACTOR + ", accelerator: B200", "",
-        "impossible: `actor` can be run in no way: no node has B200, the only model that it may use; there are H100", ("accelerator: B200", "accelerator: H100"),
+        "impossible: no plan can run `actor`: actor may use only B200 (the cluster has 0)", ("accelerator: B200", "accelerator: H100"),
     ),
 }  # fmt: skip
 

@@ -1,10 +1,18 @@
-"""Demands of which no single one rules every design out, and those of which one does."""
+"""Demands that cannot hold together: the fewest, each with its line, and no more than is proved."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import placewright as pw
+import pytest
+from placewright.models.findings.finding import Finding
+from placewright.models.planning.question import Question
+from placewright.planner.costs.cost_model import CostModel
+from placewright.planner.search.search import Searched, search
+from placewright.planner.why import changes, conflict
+from placewright.solver.refuting.find import OPEN
 
 TWO = """\
 cluster: 1x8xH100
@@ -13,48 +21,31 @@ components:
   b: {accelerators: 8, seconds: {8: 100}, disjoint_from: a}
   c: {accelerators: 4, seconds: {8: 100}, colocate_with: a}
 """
-THREE = """\
-cluster: 1x8xH100
-components:
-  a: {accelerators: 6, seconds: {8: 100}, memory: 70GiB}
-  b: {accelerators: 6, seconds: {8: 100}, memory: 70GiB, disjoint_from: c}
-  c: {accelerators: 6, seconds: {8: 100}, memory: 70GiB}
-plan: {budget: {seconds: 150, accelerators: 7}}
-"""
 
 
-def test_demands_that_rule_everything_out_together_are_named_with_their_lines(tmp_path: Path) -> None:
-    (tmp_path / "plan.yaml").write_text(TWO)
-    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
-    assert found.message == (
-        "impossible: giving up one demand is not enough, 2 together would be: `c` has 4 accelerators, and `b` and `a` share none"
+def reason(folder: Path, text: str) -> Finding:
+    """Why a job has no plan."""
+    (folder / "plan.yaml").write_text(text)
+    (found,) = pw.solve(folder / "plan.yaml", sandbox=False).findings
+    return found
+
+
+def test_of_several_conflicts_one_is_told_with_its_lines(tmp_path: Path) -> None:
+    found = reason(tmp_path, TWO)
+    assert found.message == "impossible: at least 12 accelerators are needed at the same time, there are 8: a on 8, c on 4"
+    assert found.witnesses == (12, 8) and found.span is not None and found.span.line == 3
+    assert found.notes[:2] == (
+        "line 3: a asks for 8 accelerators (the cluster has 8)",
+        "line 5: c asks for 4 accelerators (the cluster has 8)",
     )
-    assert found.span is not None and found.origin is not None and (found.span.line, found.origin.line) == (5, 4)
-    (tmp_path / "plan.yaml").write_text(TWO.replace("accelerators: 4, ", "").replace(", disjoint_from: a", ""))  # as the help says
-    assert pw.solve(tmp_path / "plan.yaml", sandbox=False).plan is not None
 
 
-def test_what_both_components_say_is_one_demand(tmp_path: Path) -> None:
-    (tmp_path / "plan.yaml").write_text(TWO.replace("8: 100}}\n  b", "8: 100}, disjoint_from: b}\n  b"))
-    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
-    assert found.message == (
-        "impossible: giving up one demand is not enough, 2 together would be: `c` has 4 accelerators, and `a` and `b` share none"
-    )
-    (tmp_path / "plan.yaml").write_text(
-        TWO.replace("c: {accelerators: 4,", "c: {").replace("8: 100}}\n  b", "8: 100}, disjoint_from: b}\n  b")
-    )
-    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
-    assert found.help == "add 8 accelerators, or let `a` and `b` share"
+def test_what_both_components_say_is_dropped_by_one_change(tmp_path: Path) -> None:
+    found = reason(tmp_path, TWO.replace("c: {accelerators: 4,", "c: {"))
+    assert "drop `disjoint_from: a` of b" in found.help and "add 1 node with 8 H100" in found.help
 
 
-def test_one_accelerator_is_one(tmp_path: Path) -> None:
-    (tmp_path / "plan.yaml").write_text(TWO.replace("accelerators: 4", "accelerators: 1"))
-    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
-    assert "`c` has 1 accelerator, and" in found.message
-
-
-def test_a_count_that_rules_everything_out_by_itself_is_the_reason(tmp_path: Path) -> None:
-    """More time and sharing would do together, too."""
+def test_a_count_that_rules_everything_out_beside_a_budget_is_told(tmp_path: Path) -> None:
     text = """\
 cluster: 1x8xH100
 components:
@@ -62,22 +53,12 @@ components:
   b: {accelerators: 1-8, seconds: {4: 30, 8: 100}, scaling: table, disjoint_from: a}
 plan: {workflow: a -> b, budget: {seconds: 150, accelerators: 8}}
 """
-    (tmp_path / "plan.yaml").write_text(text)
-    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
-    assert found.message == "impossible: `a` has 8 accelerators, with which nothing keeps to all else that is asked"
-    assert found.help == "leave more counts of `a` open" and found.span is not None and found.span.line == 3
-    (tmp_path / "plan.yaml").write_text(text.replace("accelerators: 8, seconds: {4", "seconds: {4"))
+    found = reason(tmp_path, text)
+    assert found.message == "impossible: an iteration takes at least 200 seconds, 150 are allowed"
+    assert "line 3: a asks for 8 accelerators (the cluster has 8)" in found.notes
+    assert found.help == "ask for 4 instead of 8 for a"
+    (tmp_path / "plan.yaml").write_text(text.replace("accelerators: 8, seconds: {4", "accelerators: 4, seconds: {4"))  # as the help says
     assert pw.solve(tmp_path / "plan.yaml", sandbox=False).plan is not None
-
-
-def test_more_than_two_are_listed_once_each(tmp_path: Path) -> None:
-    (tmp_path / "plan.yaml").write_text(THREE)
-    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
-    assert found.message == "impossible: giving up one demand is not enough, 3 together would be" and found.origin is None
-    assert found.notes == (
-        "line 6: the time that is allowed", "line 3: the memory of an accelerator", "line 4: `b` and `c` share none",
-        "searched: plans with accelerators shared whole",
-    )  # fmt: skip
 
 
 def test_of_several_that_share_nothing_those_are_named_that_help_alone(tmp_path: Path) -> None:
@@ -90,11 +71,10 @@ components:
   reward: {seconds: {8: 9}, accelerators: 2-3, disjoint_from: [rollout, actor]}
 plan: {workflow: rollout -> reward -> actor, batches: 20, budget: {accelerators: 14}}
 """
-    (tmp_path / "plan.yaml").write_text(text)
-    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
-    assert found.help == "allow `accelerators: 16`, or let `reward` and `actor` share"
-    (tmp_path / "plan.yaml").write_text(text.replace("[rollout, actor]", "rollout"))  # as the help says
-    assert pw.solve(tmp_path / "plan.yaml", sandbox=False).plan is not None
+    found = reason(tmp_path, text)
+    assert found.message == "impossible: at least 16 accelerators are needed, 14 may be used"
+    assert found.help == "allow `accelerators: 16`; or ask for 10 instead of 12 for rollout; or drop `disjoint_from: actor` of reward"
+    assert "line 5: reward shares no accelerator with actor" in found.notes
 
 
 def test_where_both_budgets_are_short_it_is_told_what_both_have_to_be(tmp_path: Path) -> None:
@@ -106,9 +86,49 @@ components:
   actor: {seconds: {8: 90}, parallel: {tp: 8}}
 plan: {workflow: rollout => actor, budget: {seconds: 150, accelerators: 6}}
 """
-    (tmp_path / "plan.yaml").write_text(text)
-    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
-    assert found.message.startswith("impossible: giving up one demand is not enough, 2 together would be: the time that is allowed, and ")
-    assert found.help == "allow `seconds: 170`, and allow `accelerators: 8`"
+    found = reason(tmp_path, text)
+    assert found.message == "impossible: an iteration takes at least 170 seconds, 150 are allowed"
+    assert found.help == "allow `seconds: 170` and `accelerators: 8`"
     (tmp_path / "plan.yaml").write_text(text.replace("150", "170").replace("accelerators: 6", "accelerators: 8"))  # as the help says
     assert pw.solve(tmp_path / "plan.yaml", sandbox=False).plan is not None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message", "at", "other"),
+    [
+        ("colocate_with: actor", "disjoint_from: rollout", "`rollout` and `actor` are to be on the same accelerators", "rollout", "actor"),
+        ("within: actor, disjoint_from: [actor]", "role: actor", "`rollout` is to be within `actor`", "actor", "actor"),
+    ],
+)
+def test_relations_that_cannot_both_be_are_pointed_at(first: str, second: str, message: str, at: str, other: str, tmp_path: Path) -> None:
+    """Nothing is said of letting them share, or be on others: that is what was written."""
+    text = f"cluster: 2x8xH100\ncomponents:\n  rollout: {{seconds: {{8: 55}}, {first}}}\n  actor: {{seconds: {{8: 60}}, {second}}}\n"
+    found = reason(tmp_path, text)
+    assert found.message == f"impossible: {message}, and they are to share none"
+    assert found.help == "drop one of the two demands" and found.span and found.origin
+    assert text[found.span.start : found.span.end] == at and text[found.origin.start : found.origin.end] == other
+
+
+AT_ONCE = """\
+cluster: 2x8xH100
+components:
+  a: {accelerators: 10-16, seconds: {8: 55}, memory: 10GiB}
+  b: {accelerators: 8-16, seconds: {8: 60}, memory: 70GiB}
+plan: {budget: {accelerators: 2}}
+"""
+
+
+@pytest.mark.parametrize(("text", "message"), [(TWO, "all demands together"), (AT_ONCE, "at least 10 accelerators are needed")])
+def test_what_no_search_proves_is_not_called_minimal(text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches that find what there is, and prove little; the first one, by which the question is impossible, is another."""
+
+    def unsure(question: Question, model: CostModel, limit: float, seed: int, any_will_do: bool = False) -> Searched:
+        return replace(search(question, model, limit, seed, any_will_do=any_will_do), bound=3, proved=False)
+
+    proved = reason(tmp_path, text)
+    assert OPEN not in proved.notes
+    monkeypatch.setattr(changes, "search", unsure)
+    monkeypatch.setattr(conflict, "search", unsure)
+    found = reason(tmp_path, text)
+    assert OPEN in found.notes and not any(note.startswith("line ") for note in found.notes)
+    assert "10 accelerators" not in found.message

@@ -21,10 +21,10 @@ def less_memory(trial: Trial, demand: Demand) -> Iterator[Change]:
     component = problem[demand.component]
     members = next(its for its in problem.colocated_sets if component in its)
     for amount in sorted({_beside(component, members, size) for size in _sizes(trial)} - {0}, reverse=True):
-        if amount < component.memory and trial.works(_needing(component, amount)):
+        if amount < component.memory and trial.works(needing(component, amount)):
             share = (component.memory - amount) / component.memory
-            text = f"set `memory` of {component.name} to {_written(amount)} instead of {_written(component.memory)}"
-            yield Change(text, (LOOSENED, share), _needing(component, amount))
+            text = f"set `memory` of {component.name} to {written(amount)} instead of {written(component.memory)}"
+            yield Change(text, (LOOSENED, share), needing(component, amount))
             return
 
 
@@ -38,7 +38,7 @@ def less_of_node(trial: Trial, demand: Demand) -> Iterator[Change]:
 
     amount = step * (1 + best(-(-asked // step) - 1, lambda index: trial.works(needing((index + 1) * step))))
     if amount:
-        now, then = (_written(asked), _written(amount)) if host else (str(asked), str(amount))
+        now, then = (written(asked), written(amount)) if host else (str(asked), str(amount))
         text = f"set `{demand.field}` of {component.name} to {then} instead of {now}"
         yield Change(text, (LOOSENED, (asked - amount) / asked), needing(amount))
 
@@ -57,9 +57,11 @@ def _beside(component: Component, members: tuple[Component, ...], size: int) -> 
     return amount // GIB * GIB or amount
 
 
-def _needing(component: Component, memory: int) -> Apply:
+def needing(component: Component, memory: int) -> Apply:
+    """The question in which a component needs so many MiB."""
     return with_component(component.name, lambda its: replace(its, memory=memory, offloaded=min(its.offloaded, memory)))
 
 
-def _written(memory: int) -> str:
+def written(memory: int) -> str:
+    """So many MiB as a file has them: `40GiB`."""
     return write_memory(memory).replace(" ", "")

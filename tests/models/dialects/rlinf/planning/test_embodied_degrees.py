@@ -168,9 +168,8 @@ def test_times_of_the_degrees_that_the_file_says_are_times_of_its_component(tmp_
     if said == 2:
         assert answer.planned is not None and answer.planned.best.design.options["rollout"].parallel == Parallel(2)
     else:
-        assert [each.message for each in answer.findings] == [
-            "impossible: `rollout` can be run in no way: its times were measured with tp 2; it may have tp 1"
-        ]
+        (finding,) = answer.findings
+        assert finding.message.startswith("impossible: no plan can run `rollout`: ") and "rollout was measured with tp 2" in finding.message
 
 
 def test_without_times_hints_say_which_degrees_are_preferred(read: Read) -> None:

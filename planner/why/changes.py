@@ -1,0 +1,148 @@
+"""Changes that make a question possible: each was planned and placed before it is offered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable, Collection, Iterator, Sequence
+
+from ...models.answer import Solve
+from ...models.demand import Demand
+from ...models.findings.wording import plural
+from ...models.machines.accelerators import GENERIC
+from ...models.machines.changed import with_nodes
+from ...models.machines.node_group import ACCELERATOR
+from ...models.planning.workload import ACCELERATORS, SECONDS, STREAM, Workload
+from ...models.problem import AMOUNT, Problem
+from ...models.scope import WIDENS
+from ...solver.durations import in_seconds
+from ...solver.refuting.fixes.amounts import asking
+from ...solver.refuting.fixes.memory import GIB, needing, written
+from ...solver.refuting.fixes.ranked import ranked
+from ...solver.refuting.fixes.several import together
+from ...solver.refuting.fixes.trial import Trial, best
+from ...solver.refuting.oracle import Oracle, Verdict
+from ...solver.refuting.rows.census import Census
+from ...solver.rules.amounts.all_placed import amount_of
+from ..costs import cost_model
+from ..problem import asked
+from ..scope import widened
+from ..search.search import search
+from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, RANKS, TIMES, without
+
+Tried = Callable[[Problem], "tuple[int, int] | None"]
+"""What a changed problem comes to, planned and placed: (ns with traffic, accelerators of all components); None where nothing was placed."""
+EACH, SEARCHES = 1.0, 120
+"""Deterministic seconds of one search, and searches for one explanation."""
+FEW = 3
+"""Counts and models of accelerators that are tried, at most."""
+
+
+class Planner(Oracle):
+    """Judges problems by searches for counts and degrees. A problem is solved if a plan of it was placed."""
+
+    def __init__(self, problem: Problem, tried: Tried, place: Solve, seed: int) -> None:
+        super().__init__(Census(problem), place)
+        self.tried, self.seed = tried, seed
+
+    def judge(self, alternatives: Sequence[Problem]) -> Verdict:
+        """Possible if the one alternative has a design, refuted if it is proved that it has none."""
+        (problem,) = alternatives
+        workload = problem.job.planning.workload or Workload()
+        question = asked(problem, workload)
+        self._searches += 1
+        if not all(question.options.values()):
+            return Verdict.REFUTED
+        found = search(question, cost_model(workload.model), EACH, self.seed, any_will_do=True) if self._searches <= SEARCHES else None
+        if found is not None and (found.best is not None or found.proved):
+            return Verdict.POSSIBLE if found.best is not None else Verdict.REFUTED
+        self.undecided = True
+        return Verdict.OPEN
+
+    def solved(self, alternatives: Sequence[Problem]) -> bool:
+        """True if the one alternative has a plan that was placed."""
+        return self.tried(alternatives[0]) is not None
+
+    def helps(self, problem: Problem) -> bool:
+        """True if a problem is possible, and has a plan that was placed."""
+        return self.judge([problem]) is Verdict.POSSIBLE and self.solved([problem])
+
+
+def changes(
+    planner: Planner, problem: Problem, demands: Sequence[Demand], every: Sequence[Demand], left_out: Collection[str], slow: int | None = None,
+    missing: int = 1,
+) -> list[str]:  # fmt: skip
+    """Single changes of these demands, of the scope and of the nodes, or several of `every` demand where none of them is enough.
+
+    `slow`: ns of a plan that was placed and takes too long; `missing`: accelerators that are missing at least.
+    """
+    found = [text for demand in demands for text in _of_one(planner, problem, demand, slow)]
+    others = [each for each in demands if each.component and each.field not in (AMOUNT, "memory", TIMES, RANKS)]
+    trial, parts = Trial([problem], planner), [each for each in every if each.component]
+    found += [each.text for each in ranked(trial, others, None)]
+    wider = [name for name, wide in widened(problem, left_out) if planner.solved([wide])]
+    found += [f"write `scope: [{name}]` in `plan`, which lets {WIDENS[name]}" for name in wider]
+    found += _more_nodes(planner, problem, missing)
+    return list(dict.fromkeys(found)) or [
+        text for text in (_both_budgets(planner, problem, every), *(each.text for each in together(trial, parts))) if text
+    ]
+
+
+def _of_one(planner: Planner, problem: Problem, demand: Demand, slow: int | None) -> Iterator[str]:
+    """What to write instead of a demand of the plan, a count, or a memory, and whose ranks to change."""
+    if demand.field == BUDGET_SECONDS:
+        found = planner.tried(without(problem, [demand], SECONDS))
+        known = [each for each in (found and found[0], slow) if each is not None]
+        yield from [f"allow `seconds: {in_seconds(min(known))}`"] if known else []
+    elif demand.field == BUDGET_ACCELERATORS and (found := planner.tried(without(problem, [demand], ACCELERATORS))):
+        yield f"allow `accelerators: {found[1]}`"
+    elif demand.field == COST_MODEL and planner.solved([without(problem, [demand])]):
+        yield f"take `cost_model: {STREAM}`"
+    elif demand.field == AMOUNT:
+        yield from _other_counts(planner, problem, demand)
+    elif demand.field == "memory":
+        part = problem[demand.component]
+        sizes = range(GIB, part.memory, GIB)
+        place = best(len(sizes), lambda index: planner.judge([needing(part, sizes[index])(problem)]) is Verdict.POSSIBLE)
+        if place >= 0 and planner.solved([needing(part, sizes[place])(problem)]):
+            yield f"set `memory` of {part.name} to {written(sizes[place])} instead of {written(part.memory)}"
+    elif demand.field == TIMES and planner.solved([without(problem, [demand])]):
+        yield f"write `seconds` of {demand.component} for the counts, degrees and accelerators that it may have"
+    elif demand.field == RANKS:
+        parts = (replace(each, runs=None) if each.name == demand.component else each for each in problem.components)
+        moved = replace(problem, job=replace(problem.job, components=tuple(parts)))
+        if planner.helps(asking(moved[demand.component], problem.given().amount(demand.component))(moved)):
+            yield f"give `{demand.component}` other ranks"
+
+
+def _other_counts(planner: Planner, problem: Problem, demand: Demand) -> Iterator[str]:
+    """The nearest count below what a component asks for, and the nearest above, with a plan."""
+    part, free = problem[demand.component], without(problem, [demand])
+    can = sorted({each.amount for each in asked(free, free.job.planning.workload or Workload()).options.get(part.name, ())})
+    less, more = [each for each in can if each < part.least], [each for each in can if each > part.most]
+
+    def works(count: int) -> bool:
+        return planner.judge([asking(part, count)(problem)]) is Verdict.POSSIBLE
+
+    largest = best(len(less) - FEW, lambda index: works(less[index]))
+    below = next((count for count in reversed(less[-FEW:]) if works(count)), less[largest] if largest >= 0 else 0)
+    for count in (below, next((count for count in more[:FEW] if works(count)), 0)):
+        if count and planner.solved([asking(part, count)(problem)]):
+            yield f"ask for {count} instead of {amount_of(part)} for {part.name}"
+
+
+def _more_nodes(planner: Planner, problem: Problem, missing: int) -> Iterator[str]:
+    """The first of a few clusters with more nodes, like the largest of a model, on which there is a plan."""
+    nodes = sorted((node for node in problem.cluster.nodes if node.accelerators), key=lambda node: node.count(ACCELERATOR))
+    for model, sample in list({node.accelerator_model: node for node in nodes}.items())[:FEW]:
+        size = sample.count(ACCELERATOR)
+        for more in (-(-missing // size), -(-missing // size) + 1):
+            if planner.helps(replace(problem, cluster=with_nodes(problem.cluster, sample, more))):
+                yield f"add {more} {plural('node', more)} with {size} {plural('accelerator', size) if model == GENERIC else model}"
+                return
+
+
+def _both_budgets(planner: Planner, problem: Problem, every: Sequence[Demand]) -> str:
+    """What to write for both budgets where that is enough."""
+    budgets = [each for each in every if each.field in (BUDGET_SECONDS, BUDGET_ACCELERATORS)]
+    found = planner.tried(without(problem, budgets, ACCELERATORS)) if len(budgets) > 1 else None
+    return f"allow `seconds: {in_seconds(found[0])}` and `accelerators: {found[1]}`" if found else ""

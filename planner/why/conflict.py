@@ -1,0 +1,140 @@
+"""Why a question has no plan: the fewest demands that cannot hold together, by QuickXplain with the search for designs as oracle."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from typing import Collection, Sequence
+
+from ...models.answer import IMPOSSIBLE, Answer
+from ...models.demand import Demand
+from ...models.findings.finding import Finding, error
+from ...models.findings.wording import are, with_noun
+from ...models.planning.question import Question
+from ...models.planning.workload import ACCELERATORS, SECONDS, Workload
+from ...models.problem import Problem
+from ...solver.refuting.certificate import counting_row
+from ...solver.refuting.clauses import merged, with_line
+from ...solver.refuting.contradicted import contradicted
+from ...solver.refuting.find import OPEN, SHARING
+from ...solver.refuting.impossible import NO_CHANGE, anyhow
+from ...solver.refuting.oracle import Verdict
+from ...solver.refuting.quickxplain import to_blame
+from ...solver.wording import listed
+from ..costs import cost_model
+from ..problem import asked
+from ..search.search import Searched, search
+from .at_sight import unfit
+from .changes import EACH, Planner, changes
+from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, demands, in_words, too_small, without
+
+ENOUGH = 64
+"""So many times the accelerators that there are."""
+FEW = 16
+"""Choices of degrees of which sums are made, at most."""
+Sum = tuple[str, int, int]
+"""What is short, in words and as (need, have)."""
+
+
+def why_none(problem: Problem, workload: Workload, question: Question, planner: Planner) -> Answer:
+    """The answer to a question for which a search proved that it has no design; each of its helps was planned and placed."""
+    problem = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
+    every, reasons = demands(problem), list[Finding]()
+    for finding, blamed in unfit(problem, question):
+        helps = changes(planner, problem, blamed, every, question.left_out) if not reasons else []
+        reasons.append(replace(finding, help="; or ".join(helps) or NO_CHANGE))
+    if not reasons:
+        reasons = [contradicted(problem) or _conflict(problem, question, planner, every)]
+    return Answer(IMPOSSIBLE, findings=tuple(reasons), how="search")
+
+
+def helps_to_place(problem: Problem, workload: Workload, planner: Planner, left_out: Collection[str], slow: int | None) -> list[str]:
+    """Changes that help where counts and degrees fit together, and none of them was placed but one that takes `slow` ns, too long."""
+    problem = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
+    every = demands(problem)
+    near = [each for each in every if not each.component or each.field == "accelerator_model"]
+    return changes(planner, problem, near, every, left_out, slow)
+
+
+def _conflict(problem: Problem, question: Question, planner: Planner, every: Sequence[Demand]) -> Finding:
+    """The fewest demands that cannot hold together, with a sum if there is one, and what helps."""
+
+    def only(kept: Sequence[Demand]) -> Problem:
+        return without(problem, [each for each in every if each not in kept])
+
+    def refuted(kept: Sequence[Demand]) -> bool:
+        return planner.judge([only(kept)]) is Verdict.REFUTED
+
+    blamed = to_blame(every, [each for each in every if each.field in SHARING], refuted) if refuted(every) else []
+    beside = [OPEN] if planner.undecided else []
+    budgets = [each for each in every if each.field in (BUDGET_SECONDS, BUDGET_ACCELERATORS)]
+    message, need, have, by = _reason(problem, only(blamed) if blamed else problem, blamed or budgets, planner.seed)
+    span = next((each.span for each in ([by] if by else blamed) if each.span), (problem.job.planning.workload or Workload()).span)
+    notes = [with_line(each, span) for each in merged(in_words(only(blamed), blamed)) if by not in each.demands]
+    helps = changes(planner, problem, blamed or every, every, question.left_out, missing=1 if by else max(need - have, 1))
+    return error(
+        "PW601", "", f"impossible: {message}", span, notes=(*notes, *beside), help="; or ".join(helps) or NO_CHANGE,
+        witnesses=(need, have) if need else (), amount=abs(need - have),
+    )  # fmt: skip
+
+
+def _reason(problem: Problem, kept: Problem, blamed: Sequence[Demand], seed: int) -> tuple[str, int, int, Demand | None]:
+    """What is short: (words, need, have, the demand of the plan that says what there is); `kept`: the problem with these demands alone."""
+    workload = problem.job.planning.workload or Workload()
+    for demand in (each for each in blamed if not each.component):
+        if demand.field == COST_MODEL:
+            return "the cost model has a time for no arrangement that satisfies these demands", 0, 0, demand
+        by_time, time = demand.field == BUDGET_SECONDS, workload.budget.nanoseconds
+        for part in (problem, kept):
+            found, held = _least(without(part, [demand]), SECONDS if by_time else ACCELERATORS, seed)
+            if found.best is not None:
+                have = (time if by_time else workload.budget.accelerators) or 0
+                need = max(have + 1, (found.bound or 0) + (0 if by_time else held))
+                return too_small(demand.field, need, have, " for that time" if time is not None else ""), need, have, demand
+    general = f"no counts and degrees satisfy {'these' if any(each.component for each in blamed) else 'all'} demands together", 0, 0
+    return *(_of_memory(kept) or _at_once(problem, kept, blamed, seed) or general), None
+
+
+def _of_memory(kept: Problem) -> Sum | None:
+    """A sum for components on the same accelerators, whatever the counts and degrees are; others may share too."""
+    job = kept.job
+    if (
+        job.planning.shapes
+        or job.planning.ways
+        or job.planning.accepted
+        or job.planning.laying is not None
+        or any(each.runs is not None for each in kept.components)
+    ):
+        return None  # what a process takes, or may share, depends on more
+    alternatives = list(islice(kept.alternatives(), FEW + 1))
+    rows = [counting_row(each) for each in alternatives[:FEW]]
+    if not all(rows) or len(alternatives) > FEW or (row := rows[0]) is None:
+        return None
+    is_of_one_set = any(set(row.components) <= set(members) for members in kept.colocated_sets)
+    return (f"{row}{anyhow(alternatives)}", row.need, row.have) if is_of_one_set else None
+
+
+def _at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand], seed: int) -> Sum | None:
+    """How many accelerators are needed at the same time, if there were as many as anybody wants."""
+    question = asked(problem, problem.job.planning.workload or Workload())
+    have = question.accelerators + question.held
+    for part, names in ((problem, set(question.options)), (kept, {name for each in blamed for name in each.component.split("+")})):
+        found, held = _least(part, ACCELERATORS, seed, ENOUGH)
+        if found.best is not None:
+            need = (found.bound or 0) + held
+            sets = [([name for name in each.components if name in names], each.accelerators) for each in found.best.design.blocks]
+            is_sum = sum(count for its, count in sets if its) + held == need
+            told = f": {', '.join(f'{listed(its)} on {count}' for its, count in sets if its)}" if is_sum else ""
+            short = f"at least {with_noun(need, 'accelerator')} {are(need)} needed at the same time, there {are(have)} {have}{told}"
+            return (short, need, have) if need > have else None
+    return None
+
+
+def _least(problem: Problem, aim: str, seed: int, times: int = 1) -> tuple[Searched, int]:
+    """The search for the least time or the fewest accelerators, of so many times those that there are; and what is held beside."""
+    workload = problem.job.planning.workload or Workload()
+    question = asked(problem, workload)
+    if times > 1:
+        kinds = tuple(replace(kind, accelerators=kind.accelerators * times) for kind in question.kinds)
+        question = replace(question, kinds=kinds, areas=())
+    return search(replace(question, aim=aim), cost_model(workload.model), EACH, seed), question.held
