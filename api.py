@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .planner.answer import Solver
     from .planner.counting import OnCounting
     from .runtime.launch import Launch
-    from .solver.alternatives.top import Alternatives
+    from .solver.alternatives import Alternatives
     from .solver.explaining.explanation import Explanation
     from .solver.pricing.priced import Pricing
     from .solver.searching.progress import OnProgress
@@ -214,11 +214,11 @@ def question_of(
             raise UnusableInput(report.errors)
         problem = reading.problem
     if at_most:
-        from .solver.objectives.caps import cap_of
+        from .solver.objectives.tiers import cap_of
 
         problem = replace(problem, caps=(*problem.caps, *(cap_of(name, str(most)) for name, most in at_most.items())))
     if previous is not None or lose:
-        from .solver.pricing.near import near
+        from .solver.pricing.changes import near
 
         before = read_plan(previous) if isinstance(previous, (str, Path)) else previous
         problem = near(problem, before, [str(node) for node in lose])
@@ -297,7 +297,7 @@ def whatif(
     """
     from .solver.pricing.changes import dropped, each_dropped, on_other_machines
     from .solver.pricing.price import price
-    from .solver.sandbox.keeping import kept
+    from .solver.sandbox.process import kept
 
     question = question_of(file, cluster, dialect, **options)
     words = [[str(each)] if isinstance(each, (str, int)) else [str(node) for node in each] for each in lose]
@@ -336,8 +336,7 @@ def replan(
     Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does.
     """
     from .planner.placing.placing import chosen, decided
-    from .solver.replanning.replan import moves
-    from .solver.replanning.trade import with_trade
+    from .solver.replanning.replan import moves, with_trade
 
     before = read_plan(previous) if isinstance(previous, (str, Path)) else previous
     question = question_of(file, cluster, dialect, before, lose, **options)
@@ -361,8 +360,8 @@ def alternatives(
     """
     from .models.findings.finding import UnusableInput
     from .planner.placing.placing import decided
-    from .solver.alternatives.top import alternatives as found
-    from .solver.sandbox.keeping import kept
+    from .solver.alternatives import alternatives as found
+    from .solver.sandbox.process import kept
 
     question = question_of(file, cluster, dialect, **options)
     search = solver(limit, seed, sandbox, reading=question.reading)

@@ -15,7 +15,7 @@ from pathlib import Path
 from placewright.models.machines.node_group import ACCELERATOR
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
-from placewright.solver.objectives.moved.moves import Moves
+from placewright.solver.objectives.moves import Moves
 from placewright.solver.replanning.lose import lose
 from placewright.solver.replanning.replan import after, moves
 from placewright.solver.searching.progress import Progress

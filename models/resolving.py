@@ -28,6 +28,17 @@ from .text.tree import ListNode, MapNode, Value, leaves
 CODE = "PW404"
 
 
+BYTES = 2
+"""Of a weight or a gradient: bfloat16."""
+GRADIENTS, WEIGHTS = "gradients per step (an estimate)", "weights per step (an estimate)"
+GIVERS, TRAINED = (ACTOR, STUDENT), (ACTOR, STUDENT, CRITIC)
+TAKERS = (ROLLOUT, INFERENCE)
+_NOT_SET = ("", "0", "0.0", "null", "None", "none", "~", "false", "False")
+NATIVE = "native"
+POLICY = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, STUDENT)
+"""What runs the model that is trained; the others may run another one."""
+
+
 def path_of(paths: Sequence[str]) -> str | None:
     """Which model the user names, of those that components without a role name: "" where one of them names none, whose it is then.
 
@@ -67,14 +78,6 @@ def _asks(problem: Problem, component: Component, models: Mapping[str, ModelUse]
     if use is None:
         return False
     return component.estimate is not None or any(split.of(parallel) > 1 for parallel in its for split in use.splits)
-
-
-BYTES = 2
-"""Of a weight or a gradient: bfloat16."""
-GRADIENTS, WEIGHTS = "gradients per step (an estimate)", "weights per step (an estimate)"
-GIVERS, TRAINED = (ACTOR, STUDENT), (ACTOR, STUDENT, CRITIC)
-TAKERS = (ROLLOUT, INFERENCE)
-_NOT_SET = ("", "0", "0.0", "null", "None", "none", "~", "false", "False")
 
 
 def with_traffic(reading: Reading) -> Reading:
@@ -144,11 +147,6 @@ def _adapters(value: Value) -> bool:
 
 def _is_set(value: Value) -> bool:
     return any(leaf.text not in _NOT_SET for leaf in leaves(value))
-
-
-NATIVE = "native"
-POLICY = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, STUDENT)
-"""What runs the model that is trained; the others may run another one."""
 
 
 def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:

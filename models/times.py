@@ -13,6 +13,9 @@ from .planning.workload import PHASES, STEADY, After, Timed, Workload
 from .roles import ACTOR, AGENT, CRITIC, ENVIRONMENT, INFERENCE, STUDENT, role_of
 from .roles import ROLLOUT as GENERATING
 
+_GENERATE, _, _TRAIN = PHASES
+_TRAINED = (ACTOR, CRITIC, STUDENT)
+
 
 def times_with(job: Job, degrees: Mapping[str, Parallel]) -> dict[str, Timed]:
     """Component -> its times, of those that have some: with what follows from the choice, and of those with `degrees` what holds with these."""
@@ -39,10 +42,6 @@ def holding(timed: Timed, parallel: Parallel) -> Timed:
 def shortest(timed: Timed, parallel: Parallel) -> float:
     """The shortest that was measured with these degrees, in nanoseconds; infinite where none was."""
     return min((row.nanoseconds for row in timed.measured if row.holds_with(parallel)), default=inf)
-
-
-_GENERATE, _, _TRAIN = PHASES
-_TRAINED = (ACTOR, CRITIC, STUDENT)
 
 
 def as_it_runs(workload: Workload, said: Collection[str], asynchronous: str) -> Workload:

@@ -32,7 +32,7 @@ def at_sight(problem: Problem) -> Iterator[Finding]:
         yield both
     elif len(problem.cluster.nodes) <= MOST_NODES:
         for short in _no_room(problem):
-            from ..solver.unsearched.not_searched import not_searched  # which loads much, and is asked of few files
+            from ..solver.unsearched import not_searched  # which loads much, and is asked of few files
 
             if not not_searched(problem):
                 yield short

@@ -20,10 +20,9 @@ from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.quantity import write_estimate, write_memory
 from ..models.record import dataclass
-from ..solver.durations import figure
 from ..solver.memory import pieces
 from ..solver.stretches import stretches
-from ..solver.wording import listed
+from ..solver.wording import figure, listed
 from .memory import estimate
 
 Turn = tuple[str, str]

@@ -14,8 +14,7 @@ from ..models.planning.question import Question
 from ..models.planning.way import Way
 from ..models.planning.workload import SECONDS
 from ..models.quantity import write_estimate, write_memory
-from ..solver.durations import exactly_in_seconds, in_seconds, with_unit
-from ..solver.wording import listed
+from ..solver.wording import exactly_in_seconds, in_seconds, listed, with_unit
 from .costs.cost_model import CostModel, iteration
 
 

@@ -8,9 +8,9 @@ from ..models.derivation import Derivation
 from ..models.machines.shorthand import AsDeclared
 from ..models.problem import Problem
 from ..models.reading import Reading
+from ..solver.explaining.demands import in_seconds
 from ..solver.explaining.explain import explain as explained
 from ..solver.explaining.explanation import Explanation
-from ..solver.explaining.timing import in_seconds
 from .verify import verify
 
 ITERATION = "seconds an iteration"

@@ -218,7 +218,7 @@ def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], a
     """
     if not (workload.bandwidth and space.kinds):
         return None
-    from ..solver.objectives.presence import several  # which load all terms of the objective, that few questions need
+    from ..solver.objectives.domains import several  # which load all terms of the objective, that few questions need
     from .traffic import Traffic
 
     traffic = Traffic(problem, workload)

@@ -16,7 +16,7 @@ from ..models.planning.option import AND, Kind, Option
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.scope import let_over_nodes
-from ..solver.layout import grain
+from ..solver.layout import bundle as grain
 from .related import related
 from .times import model_of, untimed_on
 

@@ -15,8 +15,8 @@ from ..models.planning.workload import Workload
 from ..models.preference import WEIGHTED, Preference
 from ..models.problem import Problem
 from ..solver.objectives import OBJECTIVES
-from ..solver.objectives.presence import WORDS
-from ..solver.objectives.traffic.bytes_across import BytesAcross
+from ..solver.objectives.domains import WORDS
+from ..solver.objectives.traffic import BytesAcross
 
 LOWEST = LEVELS[-1]
 """Nodes stand for the domains of this level where the cluster names none: what crosses nodes is counted there."""

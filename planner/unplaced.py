@@ -9,9 +9,9 @@ from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ..models.findings.finding import Finding, error
 from ..models.findings.wording import are
 from ..models.planning.planned import Unplaceable
-from ..solver.durations import exactly_in_time, in_time, least_in_seconds, with_unit
 from ..solver.refuting.impossible import NO_CHANGE
 from ..solver.sandbox.stopped import Faulty, Stopped
+from ..solver.wording import exactly_in_time, in_time, least_in_seconds, with_unit
 
 
 def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:

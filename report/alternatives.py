@@ -12,7 +12,7 @@ from .table import table
 from .terminal import escape
 
 if TYPE_CHECKING:
-    from ..solver.alternatives.top import Alternative, Alternatives
+    from ..solver.alternatives import Alternative, Alternatives
 
 MAX_DIFFERENCES = 3
 """So many differences of structure are told of each."""

@@ -10,8 +10,8 @@ from ..models.answer import Answer
 from ..models.findings.finding import Unchecked
 from ..models.findings.wording import plural, with_noun
 from ..models.planning.measured import SECOND
-from ..solver.durations import with_unit
 from ..solver.pricing.priced import LARGER, RESIZED, SAME, SMALLER, Priced, Pricing, accelerators_of, sizes_of, terms_of
+from ..solver.wording import with_unit
 from .json import SCHEMA, finding_to_data, unchecked_to_data
 from .planning.words import seconds, total
 from .table import table

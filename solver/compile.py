@@ -9,8 +9,7 @@ from .cuts import CUTS
 from .cuts.cut import Cut
 from .model.amount import Amount
 from .model.variables import Variables
-from .objectives.once import once
-from .objectives.term import Tightened
+from .objectives.term import Tightened, once
 from .objectives.tiers import Tier, tiers
 from .rule import Rule
 from .rules import RULES

@@ -1,4 +1,4 @@
-"""The structure of an answer: what of it is left when nodes and domains that are like each other are not told apart."""
+"""Structure of an answer: what is left of it when alike nodes and domains are not told apart."""
 
 from __future__ import annotations
 

@@ -17,10 +17,9 @@ from ..models.report import Report
 from ..models.reserved import cpus_of
 from .advice import ADVICE
 from .given import check_given
-from .missing import machines_of, missing_in
 from .rules.amounts.model_divides import ModelDivides, in_no_choice, is_open, of_hints
 from .tried import tried
-from .unchecked import unchecked
+from .unchecked import machines_of, missing_in, unchecked
 
 
 def check_degrees(problem: Problem) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from placewright.models.component import Component
 from placewright.models.machines.node_group import ACCELERATOR
 from placewright.models.machines.topology import domain
 from placewright.models.problem import Problem
-from placewright.solver.refuting.rows.row import Row
+from placewright.solver.refuting.census import Row
 
 from placing.family import GIB, SMALL, instance
 

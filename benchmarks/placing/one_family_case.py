@@ -68,7 +68,7 @@ def _of_plan(plan: Plan) -> Row:
 
 
 def _greedy(problem: Problem, case: Case) -> Row:
-    from placewright.solver.greedy.greedy import greedy
+    from placewright.solver.greedy import greedy
     from placewright.solver.layout.layout import Layout
     from placewright.solver.searching.progress import silent
     from placewright.solver.searching.search import solve

@@ -49,7 +49,7 @@ class Further:
                 _accelerator(problem, word)
         if not self._limits:
             return problem
-        from ...solver.objectives.caps import cap_of
+        from ...solver.objectives.tiers import cap_of
 
         limits = [text.rpartition("=") for text in self._limits]
         return replace(problem, caps=(*problem.caps, *(cap_of(name.strip(), number.strip()) for name, _, number in limits)))
@@ -62,7 +62,7 @@ class Further:
         data: dict[str, object] = {}
         if self._top > 1:
             from ...report.alternatives import render, to_data
-            from ...solver.alternatives.top import alternatives
+            from ...solver.alternatives import alternatives
             from ...solver.structure import level_of
 
             found = alternatives(problem, plan, self._top, solve)
@@ -79,11 +79,11 @@ class Further:
         from ...report import why
 
         if word in {component.name for component in problem.components}:
-            from ...solver.whyhere.component import why_component
+            from ...solver.whyhere import why_component
 
             found = why_component(problem, plan, word, solve)
             return why.of_component(found), why.component_data(found)
-        from ...solver.whyhere.accelerator import why_accelerator
+        from ...solver.whyhere import why_accelerator
 
         its = why_accelerator(problem.as_chosen(plan.degrees, plan.assignment), plan, *_accelerator(problem, word))
         return why.of_accelerator(its), why.accelerator_data(its)

@@ -52,7 +52,7 @@ class Previous:
         if not self._words and self._file is None:
             return problem
         from ...models.placements.plan_file import read_plan
-        from ...solver.pricing.near import near
+        from ...solver.pricing.changes import near
 
         self._plan = read_plan(self._file) if self._file is not None else None
         return near(problem, self._plan, self._words)
@@ -61,8 +61,7 @@ class Previous:
         """What a plan moves of what was `chosen`; None where nothing was there before. `question` is the one that is asked further."""
         if self._plan is None:
             return None
-        from ...solver.replanning.replan import moves
-        from ...solver.replanning.trade import with_trade
+        from ...solver.replanning.replan import moves, with_trade
         from ...solver.sandbox.interrupts import unless_heard
 
         found = moves(chosen, self._plan, plan)

@@ -23,6 +23,13 @@ from ..text.tree import ListNode, MapNode, Scalar, Value, kind_of
 Option = Union[str, tuple[str, ...], None]
 
 
+SELF = "_self_"
+_FORMS = "an entry is `group/option`, `group/option@package`, `group: option`, `override group: option` or `_self_`"
+GLOBAL = "_global_"
+_HEADER_SIZE = 512
+_HEADER = re.compile(r"#\s*@package\s+(\S+)\s*")
+
+
 @dataclass
 class Choice:
     """An option that replaces the written one; the span is where it is chosen, the code what is wrong if that is in vain."""
@@ -102,10 +109,6 @@ class Choices:
                     message = f"there is no `{key}` in the list of defaults that could be {what}"
                     help_ = f"write `{close}`" if close else "only `group: option` entries can be; `group/option` cannot"
                     yield error(choice.code, "", message, choice.span, label="nothing of this name", help=help_)
-
-
-SELF = "_self_"
-_FORMS = "an entry is `group/option`, `group/option@package`, `group: option`, `override group: option` or `_self_`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +215,6 @@ def _package(text: str) -> str:
 
 def _wrong(message: str, at: Value) -> Finding:
     return error("PW013", "", message, at.span, label=kind_of(at), help=_FORMS)
-
-
-GLOBAL = "_global_"
-_HEADER_SIZE = 512
-_HEADER = re.compile(r"#\s*@package\s+(\S+)\s*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from .defaults import Entry
 
 
+_ENDINGS = (".yaml", ".yml")
+_UNREADABLE = re.compile(r"[\x00-\x1f]")
+_VARIABLE = re.compile(r"\$\{oc\.env:\s*([^,{}]+?)\s*\}")
+_FILE, _MODULE = "file://", "pkg://"
+_OF_FRAMEWORK = "pkg://verl."
+
+
 @dataclass(frozen=True)
 class Part:
     """A text as a part of a configuration.
@@ -78,10 +85,6 @@ class Library:
         if source.name not in self.parts:
             self.parts[source.name] = part_of(source)
         return self.parts[source.name]
-
-
-_ENDINGS = (".yaml", ".yml")
-_UNREADABLE = re.compile(r"[\x00-\x1f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,11 +187,6 @@ def _common(folder: str, whole: str) -> str:
     """The folder that holds both, as it would be written on the command line."""
     shared = os.path.commonpath([os.path.abspath(folder), os.path.dirname(os.path.abspath(whole))])
     return os.path.relpath(shared) if not os.path.isabs(folder) else shared
-
-
-_VARIABLE = re.compile(r"\$\{oc\.env:\s*([^,{}]+?)\s*\}")
-_FILE, _MODULE = "file://", "pkg://"
-_OF_FRAMEWORK = "pkg://verl."
 
 
 @dataclass(frozen=True)

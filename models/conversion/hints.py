@@ -22,6 +22,9 @@ from ..roles import role_of
 from ..text.edit import number_or_text
 from .losses import dropped, moved
 
+Data = dict[str, object]
+_DEGREES = ("tp", "pp", "cp", "ep", "dp")
+
 
 def ranks_to_data(ranks: Sequence[int]) -> int | str:
     """Ranks in ascending order, such as ``0-3,6``; one alone as a number."""
@@ -47,9 +50,6 @@ def said_of_names(names: Mapping[str, str]) -> Iterator[Finding]:
     for before, after in names.items():
         if before != after:
             yield dropped(before, f"`{before}` is called `{after}` now")
-
-
-Data = dict[str, object]
 
 
 def where_to_data(component: Component, estimated: bool = False) -> Data:
@@ -134,9 +134,6 @@ def _together(pairs: Iterable[tuple[str, object]]) -> Data:
 
 def _alone(values: list[object]) -> object:
     return values[0] if len(values) == 1 else values
-
-
-_DEGREES = ("tp", "pp", "cp", "ep", "dp")
 
 
 def shape(problem: Problem, component: Component, names: dict[str, str], losses: list[Finding]) -> Data:

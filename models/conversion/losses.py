@@ -16,6 +16,12 @@ from ..problem import Problem
 from ..record import dataclass
 from ..text.tree import MapNode, Scalar, Value
 
+LOSS, REFUSAL = "PW605", "PW606"
+ENGINES = frozenset({"vllm", "sglang", "trtllm", "hf", "huggingface"})
+"""Engines by the names that frameworks have for them."""
+_DEGREE = re.compile(r"(ulysses\w*|\w*expert\w*|ep)_size")
+"""Degrees of sequences and experts, which not every framework has, by their keys."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -128,13 +134,6 @@ def _moved(before: Sequence[Run], after: Sequence[Run]) -> str:
 
 def _labels(runs: Sequence[Run]) -> list[list[str]]:
     return [list(dict.fromkeys(label for _, _, label in its)) for _, its in seats(runs)]
-
-
-LOSS, REFUSAL = "PW605", "PW606"
-ENGINES = frozenset({"vllm", "sglang", "trtllm", "hf", "huggingface"})
-"""Engines by the names that frameworks have for them."""
-_DEGREE = re.compile(r"(ulysses\w*|\w*expert\w*|ep)_size")
-"""Degrees of sequences and experts, which not every framework has, by their keys."""
 
 
 def moved(subject: str, message: str, help: str = "") -> Finding:

@@ -9,6 +9,22 @@ from typing import Iterable, Sequence
 from .finding import Finding, Severity, Unchecked
 from .span import Edit, Span
 
+WRITTEN = frozenset({"PW103", "PW104", "PW105", "PW106", "PW112", "PW118", "PW121", "PW803"})
+"""Codes of how a component is written: with one of them it is not known what was meant."""
+ABSENT = frozenset({"PW123", "PW209", "PW601"})
+"""Codes of a component that is not there, or not as large as asked, as long as it is written wrongly."""
+UNSURE = frozenset({"PW201", "PW208"})
+"""Codes of ranks and degrees that may not be those that were meant; a wrong type of another setting leaves them as they are."""
+WRONG_SIZE = frozenset({"PW102", "PW103", "PW110", "PW111", "PW208"})
+"""Codes of ranks that a component cannot have: what relates it to others is judged by the ranks that it will have."""
+_WRONG_DEGREES = {"PW208": "PW404", "PW111": "PW404"}
+"""Code -> the code of degrees that the model refuses: whatever they are, they are to be changed."""
+_COMMON = frozenset({"PW102", "PW114", "PW122", "PW124", "PW126", "PW501", "PW502", "PW503", "PW605", "PW606"})
+"""Codes whose cause lies in the machines or in the framework, and not at the place of each subject."""
+MOST_LISTED = 6
+"""Of so many subjects of one finding the lines are named."""
+_NUMBER = re.compile(r"\d+")
+
 
 def of_one_use(findings: Sequence[Finding], shared: Sequence[Span]) -> list[Finding]:
     """The findings, without edits of a text that aliases use at other places too: these would change with it."""
@@ -55,23 +71,6 @@ def _instead_of(edits: list[Edit]) -> dict[Edit, Edit | None]:
             last = Edit(replace(last.span, end=max(last.span.end, edit.span.end)), "")
             instead.update(dict.fromkeys(removals, last))
     return instead
-
-
-WRITTEN = frozenset({"PW103", "PW104", "PW105", "PW106", "PW112", "PW118", "PW121", "PW803"})
-"""Codes of how a component is written: with one of them it is not known what was meant."""
-ABSENT = frozenset({"PW123", "PW209", "PW601"})
-"""Codes of a component that is not there, or not as large as asked, as long as it is written wrongly."""
-UNSURE = frozenset({"PW201", "PW208"})
-"""Codes of ranks and degrees that may not be those that were meant; a wrong type of another setting leaves them as they are."""
-WRONG_SIZE = frozenset({"PW102", "PW103", "PW110", "PW111", "PW208"})
-"""Codes of ranks that a component cannot have: what relates it to others is judged by the ranks that it will have."""
-_WRONG_DEGREES = {"PW208": "PW404", "PW111": "PW404"}
-"""Code -> the code of degrees that the model refuses: whatever they are, they are to be changed."""
-_COMMON = frozenset({"PW102", "PW114", "PW122", "PW124", "PW126", "PW501", "PW502", "PW503", "PW605", "PW606"})
-"""Codes whose cause lies in the machines or in the framework, and not at the place of each subject."""
-MOST_LISTED = 6
-"""Of so many subjects of one finding the lines are named."""
-_NUMBER = re.compile(r"\d+")
 
 
 def by_cause(findings: Iterable[Finding]) -> list[Finding]:

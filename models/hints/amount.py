@@ -18,6 +18,8 @@ from ..text.tree import Entry, ListNode, MapNode, plain
 from .forms import ComponentForm
 from .locality import LET_OVER_NODES
 
+KEY = "parallel"
+
 
 def multiples(component: Component, parallel: Parallel, step: int, cluster: Cluster) -> str:
     """The multiples of `step` around what it asks for, of which there are enough accelerators, and a node with a whole tp group."""
@@ -30,9 +32,6 @@ def multiples(component: Component, parallel: Parallel, step: int, cluster: Clus
     if component.keep or not nodes or parallel.tp <= max(nodes):
         return asked
     return f"lower its degrees, or {asked} and {LET_OVER_NODES}"
-
-
-KEY = "parallel"
 
 
 def degrees_of(source: Source, hints: MapNode, parallel: Parallel) -> list[Edit]:

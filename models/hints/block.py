@@ -31,6 +31,12 @@ ModelForm: type[Form] = type("ModelForm", (Form,), {"__doc__": _MEANING, "is_ope
 """Other keys are passed over, with a warning (see model_cards/of_block.py)."""
 
 
+NAME = "placewright"
+COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN = "components", "relations", "links", "objective", "plan"
+IGNORED = "PW124"
+KEYS = (COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN, MODEL)
+
+
 class BlockForm(Form):
     """Hints about the components of the file, which its framework ignores."""
 
@@ -90,12 +96,6 @@ def without(block: Value | None, entries: Collection[Entry]) -> Value | None:
     its = (replace(each, value=left) if each.value is inner else each for each in block)
     kept = tuple(each for each in its if each.value is not left or left.entries)
     return replace(block, entries=kept) if kept else None
-
-
-NAME = "placewright"
-COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN = "components", "relations", "links", "objective", "plan"
-IGNORED = "PW124"
-KEYS = (COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN, MODEL)
 
 
 def add_block(

@@ -27,6 +27,26 @@ from .times import example
 ARROW, WHOLE = "->", "=>"
 
 
+KEY = "workflow"
+LEAVE = f"leave `{KEY}` out"
+_BETWEEN = r"\s*(?:[-=]*>|→|[,;|]|\s)\s*"
+"""What people write between the names of a chain."""
+_Chains = list_of(Word, most=256, unpack=several, schema=or_list({"type": "string"}, maxItems=256))
+_OTHER_WORDS = {
+    **dict.fromkeys(("async", "asynchronous", "off_policy"), "write `cost_model: steady` where nothing waits for anything"),
+    **dict.fromkeys(("sync", "synchronous", "on_policy"), "write `cost_model: stages` where phases come one after the other"),
+    **dict.fromkeys(
+        ("chain", "chains", "dependencies", "depends_on", "stages", "order"), f"write chains such as `workflow: rollout {ARROW} actor`"
+    ),
+    **dict.fromkeys(("objective", "aim", "goal", "minimize"), "write `minimise`"),
+    **dict.fromkeys(
+        ("warmup", "warm_up", "pipeline"),
+        "write `batches`, in how many an iteration is handed on: how long the first one takes until it is everywhere is counted",
+    ),
+    **dict.fromkeys(("micro_batches", "num_batches", "n_batches", "pipeline_stages"), "write `batches`"),
+}
+
+
 class Wait(NamedTuple):
     """One arrow of a chain: what it says, the tasks at both ends, and where it stands."""
 
@@ -62,12 +82,6 @@ def waits_in_circles(waits: Sequence[Wait], section: str) -> Iterator[Finding]:
             message += f", and {between} wait for each other in a circle"
             help_ = f"write `{ARROW}`: a batch goes through a circle in the written order; or drop the arrow that leads back"
             yield error("PW121", wait.after.later, message, wait.arrow, label="never all there", help=help_)
-
-
-KEY = "workflow"
-LEAVE = f"leave `{KEY}` out"
-_BETWEEN = r"\s*(?:[-=]*>|→|[,;|]|\s)\s*"
-"""What people write between the names of a chain."""
 
 
 class _Part(NamedTuple):
@@ -174,9 +188,6 @@ def _phases(component: Component) -> tuple[str, ...]:
     return tuple(f"{component.name}.{phase}" for phase in component.timed.phases if phase) if component.timed else ()
 
 
-_Chains = list_of(Word, most=256, unpack=several, schema=or_list({"type": "string"}, maxItems=256))
-
-
 def _once(phases: tuple[str, ...]) -> tuple[str, ...]:
     """Phases of which each is one stage. Raises Advised."""
     if twice := next((each for each in phases if phases.count(each) > 1), None):
@@ -198,21 +209,6 @@ class BandwidthForm(Form):
     nvlink_domain = key(Rate, default=0, description="an amount such as `50GiB`")
     rack = key(Rate, default=0, description="an amount such as `12GiB`")
     zone = key(Rate, default=0, description="an amount such as `1GiB`")
-
-
-_OTHER_WORDS = {
-    **dict.fromkeys(("async", "asynchronous", "off_policy"), "write `cost_model: steady` where nothing waits for anything"),
-    **dict.fromkeys(("sync", "synchronous", "on_policy"), "write `cost_model: stages` where phases come one after the other"),
-    **dict.fromkeys(
-        ("chain", "chains", "dependencies", "depends_on", "stages", "order"), f"write chains such as `workflow: rollout {ARROW} actor`"
-    ),
-    **dict.fromkeys(("objective", "aim", "goal", "minimize"), "write `minimise`"),
-    **dict.fromkeys(
-        ("warmup", "warm_up", "pipeline"),
-        "write `batches`, in how many an iteration is handed on: how long the first one takes until it is everywhere is counted",
-    ),
-    **dict.fromkeys(("micro_batches", "num_batches", "n_batches", "pipeline_stages"), "write `batches`"),
-}
 
 
 class PlanForm(Form):

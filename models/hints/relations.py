@@ -19,6 +19,10 @@ from .locality import RACK, Domain
 _Order = OneOf("order", ORDERS)
 
 
+MAX_RELATED = 256
+_Kind = OneOf("kind of relation", RELATION_KINDS)
+
+
 class WeightsForm(Form):
     """What a MiB across each level of the topology costs in the weighted sum."""
 
@@ -66,10 +70,6 @@ def read_preference(written: Value | None, findings: list[Finding], key: str = "
             )
         )
     return Preference(order, weights)
-
-
-MAX_RELATED = 256
-_Kind = OneOf("kind of relation", RELATION_KINDS)
 
 
 class RelationForm(Form):

@@ -25,6 +25,45 @@ _UNITS = {
 _WITH_UNIT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]+)", re.ASCII)
 
 
+NUMBER_OF_SECONDS: Schema = {
+    "anyOf": [
+        {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST},
+        {"type": "string", "pattern": r"^\+?(?=[^eE]*[1-9])([0-9]{1,8}(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,2})?$"},
+    ]
+}
+"""In digits too, as YAML reads `1e3`; JSON Schema cannot say their upper limit."""
+WRITTEN = "a number such as `59.9`"
+"""How a number of seconds is written."""
+RowsOf = Callable[[object, tuple[str, ...]], list[dict[str, object]]]
+"""The rows of a value at a place of the short form."""
+_OF_NUMBERS = frozenset("-+.0123456789")
+_COUNTS = "counts of accelerators, such as `{8: 120, 16: 66}`"
+_NOTHING = "nothing was measured"
+MAX_MEASURED = 4096
+_DEGREE = "a whole number such as `2`"
+_BY_COUNT: Schema = {
+    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "additionalProperties": False,
+    "patternProperties": {"^0{0,8}[1-9][0-9]{0,8}$": NUMBER_OF_SECONDS},
+}  # fmt: skip
+_NUMBERED = f"^({'|'.join(NUMBERS)})$"
+_NO_COUNT = f"[^-+.0-9]|{_NUMBERED}"
+_BY_MODEL: Schema = {
+    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "additionalProperties": {"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT]},
+    "patternProperties": {_NUMBERED: _BY_COUNT}, "propertyNames": {"allOf": [{"pattern": NAME_PATTERN}, {"pattern": _NO_COUNT}]},
+}  # fmt: skip
+_BY_PHASE: Schema = {
+    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "propertyNames": {"maxLength": MAX_TEXT, "pattern": _NO_COUNT},
+    "patternProperties": {_NUMBERED: _BY_COUNT}, "additionalProperties": {"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT, _BY_MODEL]},
+}  # fmt: skip
+_ROW: Schema = {
+    "type": "object", "required": ["seconds"], "additionalProperties": False,
+    "properties": {
+        "seconds": NUMBER_OF_SECONDS, "phase": {"type": "string", "maxLength": MAX_TEXT}, "accelerator": {"type": "string", "pattern": NAME_PATTERN},
+        **{key: whole_schema(1) for key in ("accelerators", "tp", "pp", "cp", "ep", "dp")},
+    },
+}  # fmt: skip
+
+
 def duration(value: object) -> int:
     """Nanoseconds of a number of seconds. Raises ValueError with a sentence for a person, Advised where it is known what to write."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
@@ -52,24 +91,8 @@ def _meant(text: str) -> str:
     return f"write `{seconds.normalize():f}`"
 
 
-NUMBER_OF_SECONDS: Schema = {
-    "anyOf": [
-        {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST},
-        {"type": "string", "pattern": r"^\+?(?=[^eE]*[1-9])([0-9]{1,8}(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,2})?$"},
-    ]
-}
-"""In digits too, as YAML reads `1e3`; JSON Schema cannot say their upper limit."""
 Duration = Kind(duration, NUMBER_OF_SECONDS)
 """Nanoseconds of a number of seconds such as ``59.9``."""
-
-WRITTEN = "a number such as `59.9`"
-"""How a number of seconds is written."""
-
-
-RowsOf = Callable[[object, tuple[str, ...]], list[dict[str, object]]]
-"""The rows of a value at a place of the short form."""
-_OF_NUMBERS = frozenset("-+.0123456789")
-_COUNTS = "counts of accelerators, such as `{8: 120, 16: 66}`"
 
 
 def rows_of(value: object) -> object:
@@ -84,9 +107,6 @@ def rows_of(value: object) -> object:
             raise ValueError(_NOTHING)
         return value
     return _alone(value, ())
-
-
-_NOTHING = "nothing was measured"
 
 
 def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
@@ -182,10 +202,6 @@ def _is_count(key: str, value: object = None) -> bool:
     return digits and not (isinstance(value, dict) and key in NUMBERS)
 
 
-MAX_MEASURED = 4096
-_DEGREE = "a whole number such as `2`"
-
-
 class MeasuredForm(Form):
     """One measurement: on so many accelerators an iteration took so many seconds, with nothing else on them."""
 
@@ -209,27 +225,6 @@ class MeasuredForm(Form):
         return Measured(self.accelerators or amount, self.seconds, self.phase, parallel, model, named=its)
 
 
-_BY_COUNT: Schema = {
-    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "additionalProperties": False,
-    "patternProperties": {"^0{0,8}[1-9][0-9]{0,8}$": NUMBER_OF_SECONDS},
-}  # fmt: skip
-_NUMBERED = f"^({'|'.join(NUMBERS)})$"
-_NO_COUNT = f"[^-+.0-9]|{_NUMBERED}"
-_BY_MODEL: Schema = {
-    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "additionalProperties": {"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT]},
-    "patternProperties": {_NUMBERED: _BY_COUNT}, "propertyNames": {"allOf": [{"pattern": NAME_PATTERN}, {"pattern": _NO_COUNT}]},
-}  # fmt: skip
-_BY_PHASE: Schema = {
-    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "propertyNames": {"maxLength": MAX_TEXT, "pattern": _NO_COUNT},
-    "patternProperties": {_NUMBERED: _BY_COUNT}, "additionalProperties": {"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT, _BY_MODEL]},
-}  # fmt: skip
-_ROW: Schema = {
-    "type": "object", "required": ["seconds"], "additionalProperties": False,
-    "properties": {
-        "seconds": NUMBER_OF_SECONDS, "phase": {"type": "string", "maxLength": MAX_TEXT}, "accelerator": {"type": "string", "pattern": NAME_PATTERN},
-        **{key: whole_schema(1) for key in ("accelerators", "tp", "pp", "cp", "ep", "dp")},
-    },
-}  # fmt: skip
 Seconds = list_of(
     form_of(MeasuredForm), 1, MAX_MEASURED, rows_of,
     schema={"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT, _BY_PHASE, {"type": "array", "minItems": 1, "maxItems": MAX_MEASURED, "items": _ROW}]},

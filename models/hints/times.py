@@ -17,6 +17,8 @@ from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
 from ..times import usual_phase
 from .forms import ComponentForm
 
+CODE = "PW121"
+
 
 def stages_of(plan: Value | None) -> tuple[str, ...]:
     """The phases that a plan goes through; none where it has another cost model."""
@@ -120,9 +122,6 @@ def _where(seconds: Value | None, model: str) -> Span | None:
     rows = seconds.items if isinstance(seconds, ListNode) else ()
     named = (row.get("accelerator") for row in rows if isinstance(row, MapNode))
     return next((each.span for each in named if isinstance(each, Scalar) and each.text == model), None)
-
-
-CODE = "PW121"
 
 
 def uncounted(name: str, seconds: Value, phases: Collection[str], cluster: Cluster, what: str, example: str) -> Iterator[Finding]:

@@ -26,6 +26,12 @@ _NOT_TO_BE_USED = (
 """What people write for accelerators that may not be used."""
 
 
+_ADVICE = "name a cluster file, or write nodes x accelerators, such as `2x8xH100` or `x8`"
+_OF_JOBS = ("components", "cluster", "actor_rollout_ref", "actor_train", "actor_infer", "rollout", "trainer", "defaults", "placewright")
+"""Keys of files that say what runs, and not on which machines."""
+_HELP = "a cluster file is `nodes: [{repeat: 2, accelerators: {count: 8, model: H100}}]`"
+
+
 class AcceleratorsForm(Form):
     """The accelerators of one node: `count` of one `model`; `memory` each; physical `ids`; local indices that are `taken`.
 
@@ -192,12 +198,6 @@ def _kind(cluster: Cluster, members: Sequence[int]) -> str:
     types = {device.type for its, _ in cluster.alike_among(members) for device in its.node.hardware}
     default = cluster.default_kind(members)
     return types.pop() if default == NODE and len(types) == 1 else default
-
-
-_ADVICE = "name a cluster file, or write nodes x accelerators, such as `2x8xH100` or `x8`"
-_OF_JOBS = ("components", "cluster", "actor_rollout_ref", "actor_train", "actor_infer", "rollout", "trainer", "defaults", "placewright")
-"""Keys of files that say what runs, and not on which machines."""
-_HELP = "a cluster file is `nodes: [{repeat: 2, accelerators: {count: 8, model: H100}}]`"
 
 
 def read_cluster(path: str | Path) -> Cluster:

@@ -13,6 +13,23 @@ from .work import Parts, Work
 MEBIBYTE = 1 << 20
 
 
+ZERO_PAPER = "ZeRO, arXiv 1910.02054, section 3.1 and figure 1"
+FSDP_PAPER = "PyTorch FSDP, arXiv 2304.11277, sections 3.2 and 4.4"
+PREFETCHING = "PyTorch FSDP, arXiv 2304.11277, sections 3.2 and 3.3"
+MEGATRON_PAGE = "Megatron-LM, docs/user-guide/features/dist_optimizer.md"
+_DIVIDED = {
+    NONE: (), ZERO1: ("optimizer",), ZERO2: ("optimizer", "gradients"), ZERO3: ("optimizer", "gradients", "weights"),
+    FSDP: ("optimizer", "gradients", "weights"), MEGATRON: (), DISTRIBUTED: ("optimizer",),
+}  # fmt: skip
+"""Sharding -> what data parallel ranks divide among themselves."""
+ACTIVATIONS_PAPER = "Reducing Activation Recomputation, arXiv 2205.05198, sections 4.1 to 5"
+OUTPUT = "Reducing Activation Recomputation, arXiv 2205.05198, section 4.3"
+_HALF, _FULL = 2, 4
+"""Bytes of a number: activations are kept in 16 bits, logits are in 32."""
+PAPER = "PagedAttention, arXiv 2309.06180, section 3"
+ENGINE = "vLLM, vllm/config/cache.py (CacheConfig.gpu_memory_utilization)"
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """So many bytes on each accelerator, for one reason.
@@ -70,17 +87,6 @@ class Estimated:
     def kept(self) -> int:
         """MiB that stay while another phase runs."""
         return 0 if self.offloaded else -(-sum(term.size for term in self.terms if term.stays) // MEBIBYTE)
-
-
-ZERO_PAPER = "ZeRO, arXiv 1910.02054, section 3.1 and figure 1"
-FSDP_PAPER = "PyTorch FSDP, arXiv 2304.11277, sections 3.2 and 4.4"
-PREFETCHING = "PyTorch FSDP, arXiv 2304.11277, sections 3.2 and 3.3"
-MEGATRON_PAGE = "Megatron-LM, docs/user-guide/features/dist_optimizer.md"
-_DIVIDED = {
-    NONE: (), ZERO1: ("optimizer",), ZERO2: ("optimizer", "gradients"), ZERO3: ("optimizer", "gradients", "weights"),
-    FSDP: ("optimizer", "gradients", "weights"), MEGATRON: (), DISTRIBUTED: ("optimizer",),
-}  # fmt: skip
-"""Sharding -> what data parallel ranks divide among themselves."""
 
 
 def states(work: Work) -> Iterator[Term]:
@@ -149,12 +155,6 @@ def gathered(work: Work) -> Iterator[Term]:
     size = work.bytes_of(2 * layer + outer)
     words = "(2 layers x {} + {} of embedding and head) x {} bytes"
     yield Term("gathered weights", size, words, (layer, outer, _per_number(BITS[work.estimate.precision])), PREFETCHING, stays=False)
-
-
-ACTIVATIONS_PAPER = "Reducing Activation Recomputation, arXiv 2205.05198, sections 4.1 to 5"
-OUTPUT = "Reducing Activation Recomputation, arXiv 2205.05198, section 4.3"
-_HALF, _FULL = 2, 4
-"""Bytes of a number: activations are kept in 16 bits, logits are in 32."""
 
 
 def activations(work: Work) -> Iterator[Term]:
@@ -226,10 +226,6 @@ def _attention(work: Work) -> int:
         return 2 * shape.heads * (shape.head_size + shape.value_size) + 2 * (shape.latent + shape.query_latent)
     kv = (shape.kv_heads or shape.heads) * shape.head_size
     return 2 * (shape.heads * shape.head_size or shape.hidden) + 2 * kv
-
-
-PAPER = "PagedAttention, arXiv 2309.06180, section 3"
-ENGINE = "vLLM, vllm/config/cache.py (CacheConfig.gpu_memory_utilization)"
 
 
 def cache(work: Work, others: Sequence[Term]) -> Iterator[Term]:

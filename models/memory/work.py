@@ -16,6 +16,9 @@ from ..record import dataclass
 from ..roles import ACTOR, CRITIC, STUDENT, role_of
 from .shape import Shape
 
+TRAINED = (ACTOR, CRITIC, STUDENT)
+_KEYS = tuple(each.name for each in fields(Estimate) if each.compare)
+
 
 def whole_groups(shards: int, accelerators: int, parallel: Parallel) -> bool:
     """Do the ranks of so many accelerators make whole groups? No more of them than a group has are one; of 0 shards, all are."""
@@ -45,16 +48,10 @@ def fitting(ranks: int, shards: int) -> str:
     return f"write {below} or {above}" if above else f"write {below}, or leave it out where all of them divide"
 
 
-TRAINED = (ACTOR, CRITIC, STUDENT)
-
-
 def optimizer_of(component: Component) -> str:
     """What trains it: Adam where its role is to be trained and nobody says otherwise; `NONE` for anything else."""
     said = component.estimate.optimizer if component.estimate else ""
     return said or ("adam" if role_of(component) in TRAINED else NONE)
-
-
-_KEYS = tuple(each.name for each in fields(Estimate) if each.compare)
 
 
 def as_run(said: Estimate, run: Estimate | None) -> Estimate:

@@ -12,6 +12,39 @@ from ..record import dataclass
 from ..text.nearest import nearest
 from ..text.tree import MapNode, Scalar, find, kind_of
 
+NUMBERS = (
+    "heads", "kv_heads", "layers", "vocabulary", "experts", "parameters", "hidden", "head_size", "intermediate", "expert_intermediate",
+    "shared_experts", "active_experts", "dense_layers", "latent", "query_latent", "rope", "value_size", "tied",
+)  # fmt: skip
+"""The fields that are numbers."""
+MAX_BYTES = 1 << 20
+KEYS = {
+    "heads": ("num_attention_heads", "n_head"),
+    "kv_heads": ("num_key_value_heads",),
+    "layers": ("num_hidden_layers", "n_layer"),
+    "vocabulary": ("vocab_size",),
+    "experts": ("num_experts", "n_routed_experts", "num_local_experts"),
+    "hidden": ("hidden_size", "n_embd"),
+    "head_size": ("head_dim",),
+    "intermediate": ("intermediate_size", "n_inner"),
+    "expert_intermediate": ("moe_intermediate_size",),
+    "shared_experts": ("n_shared_experts",),
+    "dense_layers": ("first_k_dense_replace",),
+    "active_experts": ("num_experts_per_tok",),
+    "latent": ("kv_lora_rank",),
+    "query_latent": ("q_lora_rank",),
+    "rope": ("qk_rope_head_dim",),
+    "value_size": ("v_head_dim",),
+}
+"""Field of a card -> the keys that families of models have for it."""
+_TIED, _WITHOUT_POSITION, _SHARED_WIDTH = "tie_word_embeddings", ("qk_nope_head_dim",), ("shared_expert_intermediate_size",)
+_OTHER_PARTS = ("vision_config", "audio_config", "visual", "vision_tower", "mm_vision_tower")
+"""What describes parts of a model for images or sound."""
+_TEXT = ("text_config", "llm_config", "thinker_config")
+"""Where models of several kinds of input keep the numbers of their language model."""
+MODEL = "model"
+PLACE = f"placewright.{MODEL}"
+
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
@@ -62,40 +95,6 @@ class ModelCard:
         """The card with these numbers; what is not among them is not known."""
         said: dict[str, Any] = {number: numbers[number] for number in NUMBERS if number in numbers}
         return ModelCard(name, **said)
-
-
-NUMBERS = (
-    "heads", "kv_heads", "layers", "vocabulary", "experts", "parameters", "hidden", "head_size", "intermediate", "expert_intermediate",
-    "shared_experts", "active_experts", "dense_layers", "latent", "query_latent", "rope", "value_size", "tied",
-)  # fmt: skip
-"""The fields that are numbers."""
-
-
-MAX_BYTES = 1 << 20
-KEYS = {
-    "heads": ("num_attention_heads", "n_head"),
-    "kv_heads": ("num_key_value_heads",),
-    "layers": ("num_hidden_layers", "n_layer"),
-    "vocabulary": ("vocab_size",),
-    "experts": ("num_experts", "n_routed_experts", "num_local_experts"),
-    "hidden": ("hidden_size", "n_embd"),
-    "head_size": ("head_dim",),
-    "intermediate": ("intermediate_size", "n_inner"),
-    "expert_intermediate": ("moe_intermediate_size",),
-    "shared_experts": ("n_shared_experts",),
-    "dense_layers": ("first_k_dense_replace",),
-    "active_experts": ("num_experts_per_tok",),
-    "latent": ("kv_lora_rank",),
-    "query_latent": ("q_lora_rank",),
-    "rope": ("qk_rope_head_dim",),
-    "value_size": ("v_head_dim",),
-}
-"""Field of a card -> the keys that families of models have for it."""
-_TIED, _WITHOUT_POSITION, _SHARED_WIDTH = "tie_word_embeddings", ("qk_nope_head_dim",), ("shared_expert_intermediate_size",)
-_OTHER_PARTS = ("vision_config", "audio_config", "visual", "vision_tower", "mm_vision_tower")
-"""What describes parts of a model for images or sound."""
-_TEXT = ("text_config", "llm_config", "thinker_config")
-"""Where models of several kinds of input keep the numbers of their language model."""
 
 
 def read_model_config(path: str | Path) -> ModelCard:
@@ -162,10 +161,6 @@ def _number(config: object, keys: tuple[str, ...]) -> int:
 
 def _unusable(code: str, message: str) -> UnusableInput:
     return UnusableInput([error(code, "", message, help="name the `config.json` of the model, as Hugging Face has it")])
-
-
-MODEL = "model"
-PLACE = f"placewright.{MODEL}"
 
 
 def model_of_block(root: MapNode, findings: list[Finding]) -> ModelCard | None:

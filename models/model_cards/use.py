@@ -16,6 +16,24 @@ from ..parallel import Parallel
 from ..record import dataclass
 from .card import ModelCard
 
+FIRST, LAST = "num_layers_in_first_pipeline_stage", "num_layers_in_last_pipeline_stage"
+EMBEDDING, LOSS = "account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split"
+LAYOUT = "pipeline_model_parallel_layout"
+KEYS = (FIRST, LAST, EMBEDDING, LOSS, LAYOUT)
+"""Keys of Megatron's TransformerConfig that share layers out among stages."""
+MOST = 100_000
+WORDS = {
+    "heads": "attention heads", "kv_heads": "key-value heads", "layers": "layers", "vocabulary": "tokens of the vocabulary",
+    "experts": "experts",
+}  # fmt: skip
+"""Field of a card -> what it counts."""
+ESTIMATE = "estimate"
+"""The key of a model that only the estimate of a component's memory speaks of."""
+DEGREES = "parallel"
+"""The key of a model that nothing speaks of but degrees of a component that divide one."""
+Places = Mapping[str, tuple[str, "Span | None"]]
+"""Degree -> (its key, the place of its value)."""
+
 
 def places_of(**amounts: Amount | None) -> Places:
     """Degree -> its key and place, of those that are known; a value that came through an interpolation has no place of its own."""
@@ -24,14 +42,6 @@ def places_of(**amounts: Amount | None) -> Places:
         for degree, amount in amounts.items()
         if amount is not None
     }
-
-
-FIRST, LAST = "num_layers_in_first_pipeline_stage", "num_layers_in_last_pipeline_stage"
-EMBEDDING, LOSS = "account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split"
-LAYOUT = "pipeline_model_parallel_layout"
-KEYS = (FIRST, LAST, EMBEDDING, LOSS, LAYOUT)
-"""Keys of Megatron's TransformerConfig that share layers out among stages."""
-MOST = 100_000
 
 
 @dataclass(frozen=True)
@@ -83,19 +93,6 @@ def layout_of(text: str) -> tuple[int, int] | None:
     if re.fullmatch(r"[EtmL|]+", text) is None:
         return None
     return text.count("|") + 1, text.count("t")
-
-
-WORDS = {
-    "heads": "attention heads", "kv_heads": "key-value heads", "layers": "layers", "vocabulary": "tokens of the vocabulary",
-    "experts": "experts",
-}  # fmt: skip
-"""Field of a card -> what it counts."""
-
-
-ESTIMATE = "estimate"
-"""The key of a model that only the estimate of a component's memory speaks of."""
-DEGREES = "parallel"
-"""The key of a model that nothing speaks of but degrees of a component that divide one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +162,6 @@ class ModelUse:
     card: ModelCard | None = None
     run: Estimate | None = field(default=None, compare=False)
     passed: str = field(default="", compare=False)
-
-
-Places = Mapping[str, tuple[str, "Span | None"]]
-"""Degree -> (its key, the place of its value)."""
 
 
 def engine_splits(places: Places, when: str = "") -> tuple[Split, ...]:

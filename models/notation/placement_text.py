@@ -20,6 +20,11 @@ from ..ranks import CODES_BY_REASON, RankError, parse_ranks, parse_segments
 from ..record import dataclass
 from .runs_text import joined
 
+_PLAIN = re.compile(r"\s*(\d{1,18})(?:-(\d{1,18}))?(?::(\d{1,18})(?:-(\d{1,18}))?)?\s*", re.ASCII)
+"""A segment as nearly all are written; any other is read slowly, and every fault is found there."""
+MAX_FAULTS = 1_000
+"""After so many faults a placement is read no further."""
+
 
 def is_counted(cluster: Cluster, labels: tuple[str, ...]) -> bool:
     """Is it known how many resources the groups have?"""
@@ -109,13 +114,6 @@ def _solid(ranks: range, stretch: Stretch, kind: str, first: int, each: int) -> 
     if kind == NODE:
         return Run(ranks, stretch.node_rank, NODE, 0, 0, 1, 0, stretch.label)
     return Run(ranks, stretch.node_rank, kind, first, each, 1, each, stretch.label)
-
-
-_PLAIN = re.compile(r"\s*(\d{1,18})(?:-(\d{1,18}))?(?::(\d{1,18})(?:-(\d{1,18}))?)?\s*", re.ASCII)
-"""A segment as nearly all are written; any other is read slowly, and every fault is found there."""
-
-MAX_FAULTS = 1_000
-"""After so many faults a placement is read no further."""
 
 
 @dataclass(frozen=True, slots=True)

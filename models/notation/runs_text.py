@@ -16,6 +16,11 @@ from ..record import dataclass
 P = TypeVar("P")
 
 
+Data = dict[str, object]
+Piece = tuple[range, range, Run, list[int]]
+"""Process ranks, node ranks, one of the runs, and what the ranks hold on each node, in order."""
+
+
 def joined(pieces: Iterable[P], both: Callable[[P, P], P | None]) -> Iterator[P]:
     """The pieces, where `both` makes one of a piece and the next as long as it can; None where it cannot."""
     current: P | None = None
@@ -151,16 +156,9 @@ def _unsayable(name: str, why: str, otherwise: str = "launch from the plan itsel
     return UnusableInput([error("PW603", name, message, help=otherwise)])
 
 
-Data = dict[str, object]
-
-
 def placement_list(runs: Sequence[Run], grouped: bool) -> list[Data]:
     """The entries, as data: which ranks hold which resources of which node; equal nodes are one entry. `grouped`: node groups are named."""
     return [_entry(ranks, nodes, run, held, grouped) for ranks, nodes, run, held in joined(_pieces(runs), _both_on_node)]
-
-
-Piece = tuple[range, range, Run, list[int]]
-"""Process ranks, node ranks, one of the runs, and what the ranks hold on each node, in order."""
 
 
 def _pieces(runs: Sequence[Run]) -> Iterator[Piece]:

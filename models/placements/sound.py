@@ -12,6 +12,9 @@ from .assignment import Assignment
 from .plan import Plan
 from .run import Repeat, Run, Runs
 
+MAX_PROCESSES = 1 << 20
+_TOO_MANY = f"it has more than {MAX_PROCESSES:,} processes"
+
 
 class Claims:
     """Disjoint, non-adjacent ranges in ascending order. All claims together cost what the ranges are, not the ranks."""
@@ -43,10 +46,6 @@ def carried(plan: Plan, cluster: Cluster) -> Assignment:
         placed = ((run, ranks.get(plan.cluster.name(run.node))) for run in plan.assignment.of(name))
         runs[name] = tuple(replace(run, node=rank) for run, rank in placed if rank is not None)
     return Assignment(runs)
-
-
-MAX_PROCESSES = 1 << 20
-_TOO_MANY = f"it has more than {MAX_PROCESSES:,} processes"
 
 
 def must_be_sound(cluster: Cluster, runs: Mapping[str, Sequence[Run]]) -> None:

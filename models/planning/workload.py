@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 Each = TypeVar("Each", bound=Hashable)
 
 
+STAGES, STREAM, STEADY, RLINF, RLINF_EMBODIED = MODELS = ("stages", "stream", "steady", "rlinf", "rlinf-embodied")
+"""The cost models that a user may name (see planner/costs)."""
+_FLOW = ("workflow", "batches")
+LOOKED_AT = {STREAM: _FLOW, STAGES: ("phases",), STEADY: (), RLINF: _FLOW, RLINF_EMBODIED: _FLOW}
+"""Cost model -> what it looks at, of what is said of how an iteration goes on."""
+SECONDS, ACCELERATORS = AIMS = ("seconds", "accelerators")
+PHASES = ("generate", "infer", "train")
+"""The usual order of phases: HybridFlow, section 6 (generation, preparation, training)."""
+
+
 def circles(following: Mapping[Each, Sequence[Each]]) -> dict[Each, int]:
     """Each task with a number that those have in common that can be reached from each other (Kosaraju and Sharir)."""
     before: dict[Each, list[Each]] = {task: [] for task in following}
@@ -41,16 +51,6 @@ def _reached(start: Each, following: Mapping[Each, Sequence[Each]], seen: set[Ea
             seen.add(other)
             way.append((other, iter(following[other])))
     return found
-
-
-STAGES, STREAM, STEADY, RLINF, RLINF_EMBODIED = MODELS = ("stages", "stream", "steady", "rlinf", "rlinf-embodied")
-"""The cost models that a user may name (see planner/costs)."""
-_FLOW = ("workflow", "batches")
-LOOKED_AT = {STREAM: _FLOW, STAGES: ("phases",), STEADY: (), RLINF: _FLOW, RLINF_EMBODIED: _FLOW}
-"""Cost model -> what it looks at, of what is said of how an iteration goes on."""
-SECONDS, ACCELERATORS = AIMS = ("seconds", "accelerators")
-PHASES = ("generate", "infer", "train")
-"""The usual order of phases: HybridFlow, section 6 (generation, preparation, training)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,11 @@ _LINE = re.compile(
 )
 
 
+MAX_TEXT = 65_536
+"""So many bytes of a file beside a configuration are read."""
+_VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")
+
+
 def beside(table: ReleaseTable, file: str, roots: Sequence[str] = ()) -> Choice | None:
     """Release that lies beside a file, or below the folders that the user allows; None where nothing names one."""
     folder = os.path.dirname(os.path.abspath(file)) if os.path.isfile(file) else ""
@@ -94,11 +99,6 @@ def _pinned(table: ReleaseTable, text: str) -> Release | None:
     if found is None:
         return None
     return of_version(table, found[1]) if found[1] else table.named(found[2])
-
-
-MAX_TEXT = 65_536
-"""So many bytes of a file beside a configuration are read."""
-_VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")
 
 
 def by_keys(table: ReleaseTable, ranges: Mapping[str, Sequence[Range]], present: Iterable[str]) -> Choice:

@@ -15,6 +15,12 @@ from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from ..record import dataclass
 
+Run = Sequence[Any]
+UNSAID = type("Unsaid", (), {"__repr__": lambda self: "UNSAID"})()
+"""Value of a fact that is there, but whose value is not stored."""
+REMOVED = type("Removed", (), {"__repr__": lambda self: "REMOVED"})()
+"""Value of a fact that a change takes away."""
+
 
 @dataclass(frozen=True, slots=True)
 class Release:
@@ -133,14 +139,6 @@ def read_releases(file: Path) -> ReleaseTable:
     signs = {name: data.get(name, "") for name in ("checkout", "version", "required")}
     commits = {commit: (first, last) for commit, (first, last) in data.get("commits", {}).items()}
     return ReleaseTable(data["framework"], data["package"], releases, **signs, marks=marks, commits=commits)
-
-
-Run = Sequence[Any]
-
-UNSAID = type("Unsaid", (), {"__repr__": lambda self: "UNSAID"})()
-"""Value of a fact that is there, but whose value is not stored."""
-REMOVED = type("Removed", (), {"__repr__": lambda self: "REMOVED"})()
-"""Value of a fact that a change takes away."""
 
 
 class Releases:

@@ -15,6 +15,10 @@ from ..findings.span import Edit, Span
 from .source import EXPONENT, Source, read_yaml
 from .tree import Entry, ListNode, MapNode, Scalar, Value
 
+_END = re.compile("\r\n|\r|\n")
+_BREAK = re.compile("[\r\n\x85\u2028\u2029]")  # what ends a line, and with it a comment, in YAML 1.1
+WIDTH = 120
+
 
 def plain_or_quoted(text: str) -> str:
     """The text as a YAML scalar that is read as this very text: quoted only where it must be."""
@@ -28,10 +32,6 @@ def plain_or_quoted(text: str) -> str:
 def in_flow_map(text: str) -> str:
     """The text as a YAML scalar inside brackets or braces, where a comma or a colon would end it."""
     return f'"{text}"' if "," in text or ":" in text else plain_or_quoted(text)
-
-
-_END = re.compile("\r\n|\r|\n")
-_BREAK = re.compile("[\r\n\x85\u2028\u2029]")  # what ends a line, and with it a comment, in YAML 1.1
 
 
 def indent_of(span: Span) -> str:
@@ -181,9 +181,6 @@ def _without(text: str, spans: list[Span], position: int, flow: bool) -> Edit | 
 def _at(text: str, near: Span, position: int) -> Span:
     before = text[:position]
     return Span(near.file, position, position, before.count("\n") + 1, position - before.rfind("\n"))
-
-
-WIDTH = 120
 
 
 class _Dumper(yaml.SafeDumper):

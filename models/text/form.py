@@ -26,6 +26,12 @@ REQUIRED: Any = object()
 MAX_TEXT = 256
 
 
+MANY = 10
+"""Of more keys only those are named that are like what was written."""
+_ACCELERATORS = ("gpus", "gpu", "num_gpus", "n_gpus", "devices")
+"""What people write for accelerators, in any form that has a key of that name."""
+
+
 def shown(value: object) -> str:
     """A value in a message: text and numbers as they are, anything else by what it is."""
     if isinstance(value, str):
@@ -330,10 +336,6 @@ def _instead(form: type[Form], value: Value, place: Sequence[int | str]) -> tupl
     return _among(key, known), None
 
 
-MANY = 10
-"""Of more keys only those are named that are like what was written."""
-
-
 def _among(key: str, known: Sequence[str]) -> str:
     """What is advised where a key is none of these, and near to none."""
     if len(known) <= MANY:
@@ -342,10 +344,6 @@ def _among(key: str, known: Sequence[str]) -> str:
     if not few:
         return f"no key is like it; `placewright schema` has all {len(known)}"
     return f"the nearest {'key is' if len(few) == 1 else 'keys are'} {', '.join(few)}; `placewright schema` has all"
-
-
-_ACCELERATORS = ("gpus", "gpu", "num_gpus", "n_gpus", "devices")
-"""What people write for accelerators, in any form that has a key of that name."""
 
 
 def _written(root: Value, place: Sequence[int | str]) -> tuple[int | str, ...]:

@@ -26,6 +26,13 @@ _FLOAT = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-
 _WORDS: Mapping[str, Plain] = {"true": True, "false": False, "null": None}
 
 
+MAX_CHAIN = 32
+MAX_VALUES = 100_000
+MAX_TEXT = 4_096
+Path = tuple[str, ...]
+_KEY = re.compile(r"[^.\[\]]+")
+
+
 class CannotCompute(ValueError):
     """The arguments do not fit what is known of the resolver; the message is for a person."""
 
@@ -113,14 +120,6 @@ def compute(name: str, arguments: tuple[Plain, ...]) -> Plain:
     if isinstance(value, (int, float)) and not abs(value) <= MAX_NUMBER:
         raise CannotCompute(f"`{name}` gives a number beyond {MAX_NUMBER:,}")
     return value
-
-
-MAX_CHAIN = 32
-MAX_VALUES = 100_000
-MAX_TEXT = 4_096
-
-Path = tuple[str, ...]
-_KEY = re.compile(r"[^.\[\]]+")
 
 
 class Resolving:

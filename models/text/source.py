@@ -29,14 +29,8 @@ MAX_LOOKED_AT = 4_096
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class _Resolver(yaml.resolver.Resolver):
-    """YAML 1.1 with one difference: `1e-6` is a number, as OmegaConf reads it (omegaconf/_utils.py, get_yaml_loader)."""
-
-
 EXPONENT = "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*[eE][-+]?[0-9]+", re.ASCII), list("-+0123456789")
 """That difference, as an implicit resolver: whoever writes text that is read here must quote what it takes for a number."""
-_Resolver.add_implicit_resolver(*EXPONENT)
-_RESOLVER: Any = _Resolver()
 _CORE = "tag:yaml.org,2002:"
 _TAGS = {_CORE + name for name in ("str", "int", "float", "bool", "null", "map", "seq")}
 _MERGE = _CORE + "merge"
@@ -50,6 +44,15 @@ _HELPS = {
     "PW005": "flatten the file",
     "PW007": "remove the tag",
 }
+MAX_BYTES = 1 << 20
+
+
+class _Resolver(yaml.resolver.Resolver):
+    """YAML 1.1 with one difference: `1e-6` is a number, as OmegaConf reads it (omegaconf/_utils.py, get_yaml_loader)."""
+
+
+_Resolver.add_implicit_resolver(*EXPONENT)
+_RESOLVER: Any = _Resolver()
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,9 +301,6 @@ class _Reader:
         start, end = event.start_mark, event.end_mark
         span = Span(self.name, start.index, max(start.index, end.index), start.line + 1, start.column + 1)
         return _unusable(error(code, "", message, span, help=help_ or _HELPS[code]))
-
-
-MAX_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,19 @@ _ANY = ("auto", "all", "any", "max", "*")
 LEAST, MOST = ("min", "least", "minimum", "from"), ("max", "most", "maximum", "to")
 
 
+A = TypeVar("A")
+B = TypeVar("B")
+AnyForm = TypeVar("AnyForm", bound=Form)
+MAX_DIGITS, LARGEST = 9, 10**9 - 1
+MAX_DEGREES, MAX_COUNTS = 8, 64
+MAX_RANKS = 1 << 19
+_RANKS: Schema = {"anyOf": [{"type": "string", "maxLength": MAX_RANKS}, {"type": "number"}]}
+_WORD: Schema = {"anyOf": [{"type": "string", "maxLength": MAX_TEXT}, {"type": "number"}]}
+NAME_PATTERN = r"^[A-Za-z0-9_.:-]{1,64}$"
+_RANGE: Schema = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": LARGEST}, {"type": "string", "pattern": RANGE_PATTERN}]}
+_NUMBER_OF_GIB = {"type": "number", "minimum": 0, "maximum": LARGEST}
+
+
 def meant(value: object) -> str:
     """What to write instead of an amount, such as ``write `2-8` ``; "" where nobody knows what is meant."""
     if isinstance(value, dict):
@@ -43,13 +56,6 @@ def meant(value: object) -> str:
         return f"write `1-{found[1]}`"
     counts = _BETWEEN.split(text.strip("[]").strip())
     return f"write a list, `[{', '.join(counts)}]`" if len(counts) > 1 and all(map(_COUNT.fullmatch, counts)) else ""
-
-
-A = TypeVar("A")
-B = TypeVar("B")
-AnyForm = TypeVar("AnyForm", bound=Form)
-MAX_DIGITS, LARGEST = 9, 10**9 - 1
-MAX_DEGREES, MAX_COUNTS = 8, 64
 
 
 def whole(value: object) -> int:
@@ -117,11 +123,6 @@ def _labels(value: object) -> object:
     if isinstance(value, (list, tuple)):
         return [item.strip() if isinstance(item, str) else item for item in value]
     return [item.strip() for item in str(_text(value)).split(",")]
-
-
-MAX_RANKS = 1 << 19
-_RANKS: Schema = {"anyOf": [{"type": "string", "maxLength": MAX_RANKS}, {"type": "number"}]}
-_WORD: Schema = {"anyOf": [{"type": "string", "maxLength": MAX_TEXT}, {"type": "number"}]}
 
 
 class OneOf(Kind[str]):
@@ -211,7 +212,6 @@ def _name(value: object) -> str:
     return text
 
 
-NAME_PATTERN = r"^[A-Za-z0-9_.:-]{1,64}$"
 Boolean = Kind(_boolean, {"type": "boolean"})
 """``true`` or ``false``."""
 Count = whole_between(1)
@@ -220,14 +220,12 @@ Index = whole_between(0)
 """A whole number from 0."""
 Percent = whole_between(1, 100)
 """A whole number from 1 to 100."""
-_RANGE: Schema = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": LARGEST}, {"type": "string", "pattern": RANGE_PATTERN}]}
 Amounts = list_of(
     Kind(amount, _RANGE), 1, MAX_COUNTS, several, _disjoint, or_list(_RANGE, minItems=1, maxItems=MAX_COUNTS, uniqueItems=True)
 )
 """(least, most) of a number or a range such as ``8-32``, or of each of several, ascending; no count is in two of them."""
 Degrees = list_of(Count, 1, MAX_DEGREES, several, schema=or_list(Count.schema, minItems=1, maxItems=MAX_DEGREES))
 """A whole number, or several to choose from."""
-_NUMBER_OF_GIB = {"type": "number", "minimum": 0, "maximum": LARGEST}
 Mebibytes = Kind(_memory, {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": MEMORY_PATTERN}]})
 """MiB of a text such as ``70GiB``; a bare number is GiB."""
 Rate = Kind(_rate, {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": RATE_PATTERN}]})

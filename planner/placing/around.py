@@ -21,10 +21,10 @@ from ...solver.layout.layout import Layout
 from ...solver.layout.parts import Parts
 from ...solver.objectives import OBJECTIVES
 from ...solver.objectives.tiers import plan_terms, tiers
-from ...solver.objectives.traffic.bytes_across import BytesAcross
+from ...solver.objectives.traffic import BytesAcross
 from ...solver.searching.standing import errors
 from ...solver.unchecked import unchecked
-from ...solver.unsearched.not_searched import not_searched
+from ...solver.unsearched import not_searched
 from ...solver.wording import listed
 from .laying import crosses, weighs
 from .seats import Hosts, Left, may_have, others_may_share, seats_of

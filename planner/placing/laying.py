@@ -14,7 +14,7 @@ from ...models.placements.run import Run, Runs
 from ...models.preference import WEIGHTED
 from ...models.problem import Problem
 from ...solver.objectives import OBJECTIVES
-from ...solver.objectives.traffic.bytes_across import BytesAcross
+from ...solver.objectives.traffic import BytesAcross
 from ..refusing import Refuses, nobody
 
 MOST_REFUSED = 32

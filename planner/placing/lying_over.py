@@ -17,8 +17,8 @@ from ...models.placements.run import Run
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
 from ...solver.layout.parts import Parts
+from ...solver.refuting.census import Row
 from ...solver.refuting.certificate import counting_row
-from ...solver.refuting.rows.row import Row
 from ...solver.wording import listed
 
 REASON = "as few accelerators as can be"

@@ -15,10 +15,9 @@ from ...models.placements.run import Run
 from ...models.problem import Problem
 from ...models.record import dataclass
 from ...solver.check import check
-from ...solver.expanding.count_out import ExpansionFailed
-from ...solver.expanding.pinning import on_nodes
-from ...solver.layout.grain import piece, unit, wholes
-from ...solver.layout.pinned_groups import Allowed, line_of
+from ...solver.expanding.counts import ExpansionFailed
+from ...solver.expanding.ranks import on_nodes
+from ...solver.layout.bundle import Allowed, line_of, piece, unit, wholes
 from ...solver.objectives import OBJECTIVES
 from ...solver.searching.standing import errors
 

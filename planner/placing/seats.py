@@ -13,8 +13,7 @@ from ...models.machines.topology import NUMA, domain, path
 from ...models.placements.assignment import Seat
 from ...models.record import dataclass
 from ...solver.layout.bundle import Bundle
-from ...solver.layout.masks import bits
-from ...solver.layout.parts import Parts
+from ...solver.layout.parts import Parts, bits
 
 Hosts = Mapping[Bundle, Sequence[Bundle]]
 """Open bundle -> the given ones that lie within it, the innermost open ones first."""

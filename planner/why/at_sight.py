@@ -15,10 +15,8 @@ from ...models.planning.option import Kind, Option
 from ...models.planning.question import Question
 from ...models.planning.workload import Workload
 from ...models.problem import AMOUNT, Problem
-from ...solver.durations import in_seconds
-from ...solver.refuting.clauses import merged, with_line
-from ...solver.refuting.quickxplain import quickxplain
-from ...solver.wording import few, listed
+from ...solver.refuting.conflict import merged, quickxplain, with_line
+from ...solver.wording import few, in_seconds, listed
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..problem import asked

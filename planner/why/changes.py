@@ -14,15 +14,12 @@ from ...models.machines.node_group import ACCELERATOR
 from ...models.planning.workload import ACCELERATORS, SECONDS, STREAM, Workload
 from ...models.problem import AMOUNT, Problem
 from ...models.scope import WIDENS
-from ...solver.durations import in_seconds
-from ...solver.refuting.fixes.amounts import asking
-from ...solver.refuting.fixes.memory import GIB, needing, written
-from ...solver.refuting.fixes.ranked import ranked
-from ...solver.refuting.fixes.several import together
-from ...solver.refuting.fixes.trial import Trial, best
+from ...solver.refuting.census import Census
+from ...solver.refuting.fixes import GIB, Trial, asking, best, needing, written
+from ...solver.refuting.more_fixes import ranked, together
 from ...solver.refuting.oracle import Oracle, Verdict
-from ...solver.refuting.rows.census import Census
 from ...solver.rules.amounts.all_placed import amount_of
+from ...solver.wording import in_seconds
 from ..costs import cost_model
 from ..problem import asked
 from ..scope import widened

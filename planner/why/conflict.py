@@ -14,16 +14,15 @@ from ...models.planning.question import Question
 from ...models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ...models.problem import Problem
 from ...solver.refuting.certificate import counting_row
-from ...solver.refuting.clauses import merged, with_line
+from ...solver.refuting.conflict import merged, to_blame, with_line
 from ...solver.refuting.contradicted import contradicted
-from ...solver.refuting.find import OPEN, SHARING
-from ...solver.refuting.impossible import NO_CHANGE, anyhow
+from ...solver.refuting.impossible import NO_CHANGE, OPEN, SHARING, anyhow
 from ...solver.refuting.oracle import Verdict
-from ...solver.refuting.quickxplain import to_blame
 from ...solver.wording import listed
 from ..costs import cost_model
 from ..problem import asked
-from ..search.search import Searched, search
+from ..search.found import Searched
+from ..search.search import search
 from .at_sight import unfit
 from .changes import EACH, Planner, changes
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, demands, in_words, too_small, without

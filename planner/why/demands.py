@@ -16,10 +16,8 @@ from ...models.planning.measured import POWER, TABLE
 from ...models.planning.workload import RLINF, RLINF_EMBODIED, STREAM, Budget, Timed, Workload
 from ...models.problem import AMOUNT, Problem
 from ...models.quantity import write_memory
-from ...solver.durations import exactly_in_seconds, in_seconds, with_unit
-from ...solver.refuting.clauses import clauses
-from ...solver.refuting.droppable import facts_last
-from ...solver.wording import few, listed
+from ...solver.refuting.conflict import clauses, facts_last
+from ...solver.wording import exactly_in_seconds, few, in_seconds, listed, with_unit
 
 BUDGET_SECONDS, BUDGET_ACCELERATORS, COST_MODEL = "budget.seconds", "budget.accelerators", "cost_model"
 """Fields of demands of the plan, which are no component's."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ...models.account import HUNDRED, QUICKER, SLOWER, Account, Flip
 from ...models.findings.wording import with_noun
 from ...models.planning.workload import SECONDS
-from ...solver.durations import with_unit
-from ...solver.wording import listed
+from ...solver.wording import listed, with_unit
 from ..terminal import escape
 from .words import design_in_words, seconds, total
 

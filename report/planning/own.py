@@ -5,8 +5,7 @@ from __future__ import annotations
 from ...models.account import Account, Own
 from ...models.findings.wording import plural
 from ...models.planning.workload import SECONDS
-from ...solver.durations import with_unit
-from ...solver.wording import listed
+from ...solver.wording import listed, with_unit
 from ..terminal import escape
 from .words import design_in_words, distance, over, seconds, total
 

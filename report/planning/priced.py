@@ -6,7 +6,7 @@ from ...models.findings.wording import plural
 from ...models.planning.planned import Planned, Priced
 from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS
-from ...solver.durations import with_unit
+from ...solver.wording import with_unit
 from ..terminal import escape
 from .words import design_in_words, over, seconds, total
 

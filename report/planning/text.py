@@ -7,7 +7,7 @@ from ...models.findings.wording import plural, with_noun
 from ...models.planning.planned import Planned
 from ...models.planning.workload import SECONDS
 from ...models.scope import NESTED
-from ...solver.durations import least_in_seconds, with_unit
+from ...solver.wording import least_in_seconds, with_unit
 from ..table import table
 from .alternatives import alternatives
 from .assumptions import assumptions

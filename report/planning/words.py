@@ -16,8 +16,7 @@ from ...models.planning.question import Question, Task
 from ...models.planning.workload import SECONDS
 from ...models.quantity import write_memory
 from ...planner.scope import with_limits
-from ...solver.durations import figure
-from ...solver.wording import listed
+from ...solver.wording import figure, listed
 
 MOST_TOLD = 10_000
 """Percent: how far what is further off is from the best says nothing any more."""

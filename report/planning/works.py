@@ -10,8 +10,7 @@ from ...models.memory.bill import BlockBill
 from ...models.planning.design import Block
 from ...models.planning.option import NO_KIND
 from ...models.planning.question import Question
-from ...solver.durations import with_unit
-from ...solver.wording import listed
+from ...solver.wording import listed, with_unit
 from ..table import table
 from ..terminal import escape
 from .words import amount_on, bill_name, block_name, parts, percent, resources, seconds, task_name

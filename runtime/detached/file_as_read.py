@@ -13,8 +13,7 @@ from ...models.machines.cluster import Cluster
 from ...models.machines.shorthand import AsDeclared
 from ...models.reading import Reading
 from ...models.text.source import Source
-from ...solver.sandbox.codec import Codec
-from ...solver.sandbox.lines import data_of, line_of
+from ...solver.sandbox.messages import Codec, data_of, line_of
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def replanned(problem: Problem, before: Plan, there: Collection[str], search: Se
     Raises LaunchFailed (PW714, beside `failure` and what the solver says) where there is none.
     """
     from ...planner.placing.placing import decided
-    from ...solver.pricing.near import near
+    from ...solver.pricing.changes import near
     from ...solver.replanning.replan import moves
 
     gone = [node.name for node in problem.cluster.nodes if node.name not in there]

@@ -1,18 +1,15 @@
-"""What the linear relaxation says of a model: a proved bound that grows as it is asked for, and which indicators are worth fixing."""
+"""Bound of a model that grows as it is asked for, and indicators to fix."""
 
 from __future__ import annotations
 
-from typing import Iterable
+from typing import Iterable, Mapping, Sequence
 
 from ortools.sat.python import cp_model
 
 from ..objectives.term import Aggregate
-from .branching import Tree
-from .counted import with_counts
-from .glop import Relaxation
-from .linear_rows import linear_model
-from .restricted import by_reduced_cost, by_value
-from .tightening import Tightening
+from .blocks import Block, Facets, blocks
+from .branching import Tree, with_counts
+from .relaxation import LinearModel, Point, Relaxation, Row, linear_model
 
 ROUNDS, IDLE = 12, 2
 """So often at most the relaxation of the whole is made tighter before it is divided; and so often without growing."""
@@ -24,6 +21,11 @@ A_BLOCK = 1.4e-4
 """Deterministic seconds of a relaxation of a block. Measured."""
 A_STEP, A_NODE = 6e-8, 3e-6
 """Deterministic seconds for each row of the model: of a step of the simplex algorithm, and of a relaxation beside its steps. Measured."""
+
+
+NEAR = 1e-6
+WHOLE = 1e-5
+"""A block that is whole at a point, but for so much, is not parted from it."""
 
 
 class BoundStage:
@@ -118,3 +120,67 @@ class BoundStage:
         """Those that had the same value in all that `likely` ever gave."""
         first = self._seen[0] if self._seen else {}
         return {each: value for each, value in first.items() if all(seen.get(each) == value for seen in self._seen)}
+
+
+def by_reduced_cost(point: Point, among: Iterable[int], excess: float) -> dict[int, int]:
+    """Indicators at 0 or 1 whose change would cost more than the excess, with their values."""
+    found = {}
+    for variable in among:
+        value, cost = point.values[variable], point.reduced[variable]
+        if value < NEAR and cost > excess:
+            found[variable] = 0
+        elif value > 1 - NEAR and cost < -excess:
+            found[variable] = 1
+    return found
+
+
+def by_value(values: Mapping[int, float]) -> dict[int, int]:
+    """Indicators that are 0 or 1 in an optimum, with these values."""
+    found = {variable: round(value) for variable, value in values.items()}
+    return {variable: value for variable, value in found.items() if abs(values[variable] - value) < NEAR}
+
+
+class Tightening:
+    """The blocks of a model; those that are alike in all but the numbers of their variables know each other's solutions.
+
+    Parameters
+    ----------
+    apart : indicators that are in different blocks (see blocks.py).
+    """
+
+    def __init__(self, linear: LinearModel, apart: Sequence[Sequence[int]]) -> None:
+        self._blocks = blocks(linear, apart)
+        self._facets: dict[tuple[object, object], Facets] = {}
+        self._settled: dict[int, list[float]] = {}
+        self.most = 1 << 60
+        """After so many relaxations of blocks no more rows are looked for."""
+
+    @property
+    def nodes(self) -> int:
+        """Relaxations of blocks that were solved so far; the same every time."""
+        return sum(facets.nodes for facets in self._facets.values())
+
+    def rows(self, point: Point) -> list[Row]:
+        """Rows that every solution satisfies and the point misses, at most one for each block, as long as there may be more relaxations."""
+        found = []
+        for block in self._blocks:
+            if self.nodes < self.most and (row := self._row(block, [point.values[each] for each in block.variables])):
+                found.append(row)
+        return found
+
+    def _row(self, block: Block, values: list[float]) -> Row | None:
+        if all(abs(value - round(value)) < WHOLE for value in values) or self._is_settled(block, values):
+            return None
+        key = block.rows, block.boxes
+        if key not in self._facets:
+            self._facets[key] = Facets(block)
+        row = self._facets[key].row(values)
+        if row is None:
+            self._settled[block.variables[0]] = values
+            return None
+        return Row(row.low, row.high, tuple(block.variables[each] for each in row.variables), row.coefficients)
+
+    def _is_settled(self, block: Block, values: list[float]) -> bool:
+        """Was no row found the last time for the same point?"""
+        last = self._settled.get(block.variables[0])
+        return last is not None and all(abs(value - other) < WHOLE for value, other in zip(values, last))

@@ -11,13 +11,9 @@ from ...models.problem import Problem
 from ..layout.bundle import Bundle
 from ..layout.layout import Layout
 from ..model.variables import Variables
-from ..objectives.domains import count_of, fewest_of
+from ..objectives.domains import count_of, fewest_of, rooms_of, several
 from ..objectives.domains_touched import DomainsTouched
-from ..objectives.presence import several
-from ..objectives.rooms import rooms_of
-from ..objectives.traffic.bytes_across import links
-from ..objectives.traffic.collectives import Collectives
-from ..objectives.traffic.weight_sync import uncovered
+from ..objectives.traffic import Collectives, links, uncovered
 
 MOST_BUNDLES = 7
 

@@ -10,10 +10,9 @@ from ...models.machines.topology import LEVELS
 from ...models.problem import Problem
 from ..layout.bundle import Bundle
 from ..layout.layout import Layout
-from ..layout.pool import Pool
+from ..layout.pools import Pool
 from ..model.variables import Variables
-from ..objectives.presence import bundle_touches
-from ..objectives.rooms import rooms_of
+from ..objectives.domains import bundle_touches, rooms_of
 from .domains_of_subsets import MOST_BUNDLES, weighed
 
 SCARCE = 90

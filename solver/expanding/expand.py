@@ -12,17 +12,12 @@ from ...models.machines.node_group import CLUSTER_LABEL
 from ...models.placements.assignment import Assignment, Seat, compress
 from ...models.placements.run import Run
 from ..layout.bundle import Bundle
-from ..layout.cell import Cell
-from ..layout.layout import Layout
-from ..layout.ranks.rank_order import in_rank_order
-from ..layout.ranks.seating import seated
-from ..layout.values import Count, Values
-from ..layout.within.shared import held_on
-from .count_out import ExpansionFailed, Held, count_out
-from .dealing import dealt_out
-from .pinning import in_pinned_order
-from .staying.in_ranks import in_ranks, were_ranked
-from .staying.keep import keep, rest
+from ..layout.cells import Cell, held_on
+from ..layout.layout import Count, Layout, Values
+from ..layout.ranks import in_rank_order, seated
+from .counts import ExpansionFailed, Held, count_out
+from .ranks import dealt_out, in_pinned_order
+from .staying import in_ranks, keep, rest, were_ranked
 
 __all__ = ["ExpansionFailed", "expand"]
 

@@ -13,13 +13,12 @@ from ...models.problem import Problem
 from ...models.reading import Reading
 from ...models.report import Report
 from ...models.text.environment import Environment
-from ..missing import missing_in
-from .demands import demands_of
+from ..unchecked import missing_in
+from .demands import demands_of, timed_of
 from .explanation import Explanation
 from .needs import needs_of
 from .numbers import numbers
 from .sharing import sharing_of
-from .timing import timed_of
 
 NOT_SHOWN = "not shown"
 USUAL = (1, 2, 4, 8, 16)

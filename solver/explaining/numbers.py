@@ -1,4 +1,4 @@
-"""How the numbers of a job come about, as far as the problem alone tells: world sizes, replicas, shares of processes."""
+"""Derivations of the numbers of a job: world sizes, replicas, estimates of memory."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ...models.derivation import (
 from ...models.findings.wording import plural, with_noun
 from ...models.machines.node_group import NODE
 from ...models.problem import Problem
+from ...models.quantity import write_estimate
 from ...models.roles import ROLLOUT
 from ...models.share import Share
 from ...models.text.document import Document
-from .estimates import memory
 from .needs import Need, Needs
 
 SIZES = (WORLD_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE, DATA_PARALLEL_SIZE, REPLICAS, CPUS)
@@ -126,3 +126,35 @@ def _written(component: Component, field: str, document: Document) -> tuple[Figu
     """What the file says of a field of a component."""
     span = component.spans.get(field)
     return (Figure(field, document.excerpt(span), span),) if span else ()
+
+
+def memory(problem: Problem, component: Component, document: Document) -> Iterator[Derivation]:
+    """What is estimated of each accelerator of a component; nothing where it has no estimate, or where its count or its degrees are still open."""
+    amount = problem.given().amount(component.name)
+    if not amount and component.least == component.most and len(problem.job.choices.get(component.name, ())) < 2:
+        amount = component.least
+    if component.estimate is None or not amount:
+        return
+    from ...models.memory.estimated import estimated
+
+    use, span = problem.job.models.get(component.name), component.spans.get("estimate")
+    capacities = {node.accelerator_memory for node in problem.cluster.nodes}
+    found = estimated(component, use.card if use else None, component.parallel, amount, capacities.pop() if len(capacities) == 1 else None)
+    written = (Figure("estimate", document.excerpt(span), span),) if span else ()
+    if found is None:
+        return
+    for term in found.terms:
+        yield Derivation(component.name, f"{term.name} (an estimate)", write_estimate(term.mebibytes), f"{term.formula}; {term.source}")
+    words = [
+        f"{write_estimate(found.kept)} of it stay while another phase runs"
+        if found.kept
+        else "nothing of it stays while another phase runs"
+    ]
+    words += [f"not counted are {missing}" for missing in found.missing]
+    yield Derivation(
+        component.name,
+        "memory on each accelerator (an estimate)",
+        write_estimate(found.mebibytes),
+        "; ".join([*words, *found.assumed]),
+        written,
+    )

@@ -1,26 +1,73 @@
-"""What is counted: bundles (components on the same resources) into cells (nodes that are interchangeable)."""
+"""Layout of a problem: bundles into cells, and ranges at places.
+
+All others are spread evenly over their nodes by arithmetic, and nothing is searched.
+"""
 
 from __future__ import annotations
 
-from typing import Mapping
+from math import lcm
+from typing import Iterator, Mapping, Sequence
 
-from ...models.machines.topology import LEVELS
+from ...models.component import BETWEEN_DOMAINS, NOT_FEWER, UNBOUNDED, Component
+from ...models.locality import WHOLE
+from ...models.machines.node_group import NODE
+from ...models.machines.topology import LEVELS, domains
+from ...models.memory.work import whole_groups
 from ...models.problem import Problem
+from ...models.record import dataclass
 from .bundle import Bundle
-from .cell import Cell
-from .cells.allowed_nodes import eligible_nodes
-from .cells.exactness import rounded
-from .cells.partition import cells_of
-from .cells.room import Room
-from .dealing import dealt
-from .neighbours import Neighbours
-from .parts import Parts
-from .pool import Masks, Pool
-from .pools import pools
-from .values import Count, Values
-from .within.shared import shared
+from .cells import Cell, Room, cells_of, reservations, rounded, shared
+from .parts import Dealt, Neighbours, Parts
+from .pools import Masks, Pool, eligible_nodes, nodes_in_reach, pools
 
+Values = dict[object, object]
+"""Decision -> value. Keys are Counts (value: units) and contiguous Bundles (value: (first resource rank, units))."""
 __all__ = ["Bundle", "Cell", "Count", "Layout", "Masks", "Pool", "Values", "domains_of"]
+
+
+@dataclass(frozen=True)
+class Count:
+    """A decision: how many units of a bundle are in a cell."""
+
+    bundle: Bundle
+    cell: Cell
+
+
+def dealt(parts: Parts) -> Iterator[Dealt]:
+    """The components whose processes are dealt out: those that are pinned, spread, linked, or compared with others by their domains.
+
+    And those that reserve something of their nodes of which the even share might be too much.
+    """
+    problem = parts.problem
+    for component in (c for c in problem.hinted if problem.kind(c) == NODE):
+        even = parts.on_nodes[component.name]
+        nodes = problem.cluster.members(component.node_groups).difference(component.excluded)
+        if even and (depends(problem, component) or _may_be_short(parts, component, nodes)):
+            most = sum(len(run.ranks) for run in even)
+            fewest = min(component.least, most) if component.most < UNBOUNDED else most
+            yield Dealt(Bundle((component,), NODE), most, fewest, nodes, even)
+
+
+def depends(problem: Problem, component: Component) -> bool:
+    """Is something asked of the nodes of the component themselves?"""
+    compared = (component.name in relation.components for kind in BETWEEN_DOMAINS for relation in problem.related(kind))
+    kept = any(keep.what == WHOLE for keep in component.keep)
+    counted = (component.name in relation.components for relation in problem.related(NOT_FEWER))
+    is_counted = component.least < component.most < UNBOUNDED and any(counted)
+    return kept or is_counted or bool(component.pins or component.spread) or any(compared) or _is_linked(problem, component)
+
+
+def _is_linked(problem: Problem, component: Component) -> bool:
+    """Does what its processes exchange, or other components with them, depend on its nodes?"""
+    linked = any(component.name in (link.source, link.target) and link.source != link.target for link in problem.job.links)
+    return (linked or component.traffic > 0) and any(len(domains(problem.cluster, level)) > 1 for level in LEVELS)
+
+
+def _may_be_short(parts: Parts, component: Component, nodes: frozenset[int]) -> bool:
+    if not component.cpus and not component.host_memory:
+        return False
+    reserved = reservations(parts)
+    return any(each.may_be_short(parts.problem.cluster.nodes[node]) for each in reserved for node in sorted(nodes))
 
 
 class Layout(Parts):
@@ -100,3 +147,48 @@ class Layout(Parts):
 def domains_of(layout: Layout, level: str) -> dict[str, tuple[Cell, ...]]:
     """The cells in each domain of a topology level above the node. Raises ValueError for another level."""
     return layout.domains(level)
+
+
+def eligible(layout: Layout, bundle: Bundle) -> list[Cell]:
+    """Cells whose accelerators have the memory that all members need together."""
+    nodes = layout.eligible[bundle]
+    return [cell for cell in layout.cells if cell.nodes[0].rank in nodes]
+
+
+def within_reach(layout: Layout, bundle: Bundle, free: Masks) -> Masks:
+    """What is free on the nodes that the bundle may use at all."""
+    nodes = nodes_in_reach(layout, bundle)
+    return {node: mask for node, mask in free.items() if node in nodes}
+
+
+def allowed(layout: Layout, bundle: Bundle, room: int) -> Sequence[int]:
+    """Every number of units up to `room` that satisfies all members of a searched bundle, ascending."""
+    step = lcm(bundle.unit, *(component.step for component in bundle.components)) // bundle.unit
+    every = range(-(-bundle.least // step) * step, min(bundle.most, room) + 1, step)
+    names = {component.name for component in bundle.components}
+    if not any(share.component in names for share in layout.problem.shares) and not any(map(is_uneven, bundle.components)):
+        return every
+    return tuple(units for units in every if all(fits(layout.problem, each, units * bundle.unit) for each in bundle.components))
+
+
+def fits(problem: Problem, component: Component, resources: int) -> bool:
+    """Does it ask for so many, and is all of it even?"""
+    return component.may_have(resources) and even(problem, component, resources)
+
+
+def even(problem: Problem, component: Component, resources: int) -> bool:
+    """Do all shares of the component come out even, and its ranks as whole groups of shards, with so many resources?"""
+    processes = resources // component.per_process
+    if not whole_groups(component.divided_among, resources, component.parallel):
+        return False
+    return all(share.divides(processes) for share in problem.shares if share.component == component.name)
+
+
+def is_uneven(component: Component) -> bool:
+    """May it have some of its multiples and not others?"""
+    return bool(component.counts) or in_groups(component)
+
+
+def in_groups(component: Component) -> bool:
+    """Do its ranks shard in groups?"""
+    return component.divided_among > 0

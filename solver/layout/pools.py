@@ -1,18 +1,69 @@
-"""Which pools of resources a problem has, and which searched bundles compete for each."""
+"""Pools of resources, and the bundles that compete for each."""
 
 from __future__ import annotations
 
-from typing import Iterator, Sequence
+from functools import cached_property
+from typing import Iterable, Iterator, Mapping, Sequence
 
-from ...models.component import DISJOINT
+from ...models.component import DISJOINT, Component
 from ...models.machines.node_group import ACCELERATOR
+from ...models.problem import Problem
+from ...models.record import dataclass
 from ..memory import peak
 from .bundle import Bundle
 from .parts import Parts
-from .pool import Masks, Pool
-from .within.inside import company, innermost, open_hosts
+
+Masks = Mapping[int, int]
+"""node rank -> local resources, as a bit mask."""
+
 
 __all__ = ["Masks", "Pool", "ground_of", "pools"]
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Resources of one kind, and the searched bundles that are placed on them, each on resources of its own.
+
+    Attributes
+    ----------
+    free : what there is.
+    hosts : what its bundles lie within; none if it is the cluster.
+    host : the one of them whose own place is searched: then only what it takes of `free` can be used.
+    """
+
+    kind: str
+    bundles: tuple[Bundle, ...]
+    free: Masks
+    hosts: tuple[Bundle, ...] = ()
+    host: Bundle | None = None
+
+    @cached_property
+    def counted(self) -> tuple[Bundle, ...]:
+        """Those of its bundles that are counted into cells."""
+        return tuple(bundle for bundle in self.bundles if not bundle.contiguous)
+
+    @cached_property
+    def ranged(self) -> tuple[Bundle, ...]:
+        """Those that have a start instead."""
+        return tuple(bundle for bundle in self.bundles if bundle.contiguous)
+
+
+def open_hosts(parts: Parts, bundle: Bundle) -> tuple[Bundle, ...]:
+    """What a bundle lies within, directly or not, and what is itself searched."""
+    return tuple(host for host in parts.hosts[bundle] if not host.fixed)
+
+
+def innermost(parts: Parts, bundle: Bundle) -> Bundle | None:
+    """The one of these that lies within all others of them; None if there are none, or if they do not lie one inside another."""
+    hosts = open_hosts(parts, bundle)
+    if bundle in hosts:
+        return None
+    return next((host for host in hosts if all(other is host or other in parts.hosts[host] for other in hosts)), None)
+
+
+def company(parts: Parts, bundle: Bundle) -> tuple[Component, ...]:
+    """The components that are wherever a searched bundle is: its own, and those of what it lies within if that is searched too."""
+    return (*bundle.components, *(component for host in open_hosts(parts, bundle) for component in host.components))
 
 
 def pools(parts: Parts) -> tuple[Pool, ...]:
@@ -94,3 +145,31 @@ def _with_memory(parts: Parts, bundle: Bundle, node: int, mask: int) -> int:
         if memory is not None and peak((*others, *company(parts, bundle)), memory) > memory:
             mask &= ~(1 << index)
     return mask
+
+
+def nodes_in_reach(parts: Parts, bundle: Bundle) -> frozenset[int]:
+    """The nodes that groups, models and exclusions leave to all its company, whatever their memory."""
+    return _allowed(parts.problem, bundle.kind, company(parts, bundle), False)
+
+
+def eligible_nodes(parts: Parts, bundle: Bundle) -> frozenset[int]:
+    """Those whose accelerators have the memory that all its company needs together."""
+    return _allowed(parts.problem, bundle.kind, company(parts, bundle), True)
+
+
+def _allowed(problem: Problem, kind: str, members: Iterable[Component], heeds_memory: bool) -> frozenset[int]:
+    members = tuple(members)
+    nodes = frozenset[int].intersection(*(problem.cluster.members(labels) for labels in {c.node_groups: None for c in members}))
+    nodes = nodes.difference(*(component.excluded for component in members))
+    if kind != ACCELERATOR:
+        return nodes
+    models = {component.accelerator_model for component in members if component.accelerator_model}
+    unfit, needs = set[int](), dict[int | None, int]()
+    for alike in problem.cluster.alike:
+        has = alike.node.accelerator_memory
+        if heeds_memory and has not in needs:
+            needs[has] = peak(members, has)
+        small = heeds_memory and has is not None and has < needs[has]
+        if not alike.node.accelerators or not models <= {alike.node.accelerator_model} or small:
+            unfit.update(range(alike.node.rank, alike.stop))
+    return nodes - unfit

@@ -1,10 +1,10 @@
-"""CP-SAT itself: one worker, a fixed seed and a deterministic limit, so that the same question gets the same answer."""
+"""CP-SAT itself: one worker, a fixed seed, a deterministic limit."""
 
 from __future__ import annotations
 
 from enum import Enum
 from math import ceil, isfinite, ulp
-from typing import Callable, Generic, Protocol, TypeVar
+from typing import Any, Callable, Generic, Mapping, Protocol, TypeVar
 
 from ortools.sat.python import cp_model
 
@@ -18,6 +18,10 @@ ROUNDING = 1e-6
 """What a bound on whole numbers may lie beside one by mere rounding."""
 PLACES = 64
 """Of a large bound, so many times the last place of its double may be rounding: CP-SAT scales its objective in doubles (16 were seen)."""
+
+
+OnSolution = Callable[[V, int], None]
+"""Told of every better solution: its decision values and the bound that is proved by then."""
 
 
 class Status(Enum):
@@ -38,10 +42,6 @@ class Outcome(Generic[V]):
     objective: int = 0
     bound: int | None = None
     spent: float = 0.0
-
-
-OnSolution = Callable[[V, int], None]
-"""Told of every better solution: its decision values and the bound that is proved by then."""
 
 
 class Solvable(Protocol[V_co]):
@@ -108,3 +108,15 @@ class _Listener(cp_model.CpSolverSolutionCallback, Generic[V]):
     def on_solution_callback(self) -> None:
         """Called by CP-SAT."""
         self._tell(self._variables.values(lambda variable: self.value(variable)), _whole(self.best_objective_bound) or 0)
+
+
+def narrowed(model: cp_model.CpModel, fixed: Mapping[int, int], low: int, high: int) -> cp_model.CpModel:
+    """The model with these variables at these values and an objective from `low` to `high`; its hints are kept."""
+    copy = model.clone()
+    proto: Any = copy.proto
+    for variable, value in fixed.items():
+        domain = proto.variables[variable].domain
+        domain[0] = domain[1] = value
+    offset = int(proto.objective.offset)
+    proto.objective.domain.extend([low - offset, high - offset])
+    return copy

@@ -1,4 +1,4 @@
-"""A contiguous bundle in CP-SAT: literals for where it begins and where it ends, and from them what it covers.
+"""Contiguous bundles in CP-SAT: where they begin and end, what they cover and leave.
 
 Literals were measured to prove optima where an integer start with max/min overlap left a gap of a third. Everything that is said of a
 range is a sum over where it begins and where it ends, so that a place costs no term for every node that it covers: up to each border
@@ -7,19 +7,235 @@ between cells one literal says whether it has begun before, and one whether it h
 
 from __future__ import annotations
 
-from typing import Callable, Iterable
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+from typing import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ortools.sat.python import cp_model
 
+from ...models.machines.node import Node
 from ...models.machines.node_group import Numbering
 from ..layout.bundle import Bundle
-from ..layout.cell import Cell
+from ..layout.cells import Cell, numa_domains
 from ..layout.layout import Layout
-from ..layout.ranges.fewest_nodes import fewest_nodes
-from ..layout.ranges.places import Place, Places, by_ends
-from .amount import Amount, total
-from .edges import Edges, weighted
-from .range_literals import each_end, each_place
+from ..layout.parts import bits
+from ..layout.pools import Pool
+from ..layout.ranges import Place, Places, by_ends, fewest_nodes, lengths, whole_places
+from .amount import Amount, Saying, total
+
+
+class Edges:
+    """The positions that one edge of a range may have, each with its literal.
+
+    At each of the given borders a literal of its own says whether the edge lies before it, so that sums from anywhere are short.
+    """
+
+    def __init__(self, model: cp_model.CpModel, name: str, borders: Sequence[int]) -> None:
+        self.model, self.name, self._borders = model, name, sorted(borders)
+        self._added: list[tuple[int, cp_model.IntVar]] = []
+
+    def add(self, position: int, literal: cp_model.IntVar) -> cp_model.IntVar:
+        """One more position that the edge has if this literal is true; to be called before anything is asked of sums."""
+        self._added.append((position, literal))
+        return literal
+
+    def literals(self) -> list[cp_model.IntVar]:
+        """All of them; exactly one is true."""
+        return [literal for _, literal in self._added]
+
+    @cached_property
+    def _sorted(self) -> list[tuple[int, cp_model.IntVar]]:
+        return sorted(self._added, key=lambda its: its[0])
+
+    @cached_property
+    def _positions(self) -> list[int]:
+        return [position for position, _ in self._sorted]
+
+    def _from_to(self, start: int, stop: int) -> list[tuple[int, cp_model.IntVar]]:
+        """Those at positions from `start` to before `stop`."""
+        return self._sorted[bisect_left(self._positions, start) : bisect_left(self._positions, stop)]
+
+    @cached_property
+    def _chain(self) -> list[Amount]:
+        """For each border, 1 exactly if the edge lies before it."""
+        found: list[Amount] = []
+        before: Amount = 0
+        for number, border in enumerate(self._borders):
+            between = self._from_to(self._borders[number - 1] if number else min(self._positions, default=0), border)
+            if between and border > self._positions[-1]:
+                before = 1
+            elif between:
+                literals = [literal for _, literal in between]
+                if isinstance(before, int) and len(literals) == 1:
+                    before = literals[0]
+                else:
+                    past = self.model.new_bool_var(f"{self.name} before {border}")
+                    self.model.add(past == cp_model.LinearExpr.sum(literals) + before)
+                    before = past
+            found.append(before)
+        return found
+
+    def before(self, position: int) -> Amount:
+        """1 exactly if it lies before this position."""
+        number = bisect_right(self._borders, position) - 1
+        start = self._borders[number] if number >= 0 else min(self._positions, default=0)
+        return total([self._chain[number] if number >= 0 else 0, *(literal for _, literal in self._from_to(start, position))])
+
+    def upto(self, position: int) -> Amount:
+        """1 exactly if it lies at this position or before."""
+        return self.before(position + 1)
+
+    def moment(self, start: int, stop: int) -> Amount:
+        """How far beyond `start` it lies, if it is from there to before `stop`; else 0."""
+        return weighted((literal, position - start) for position, literal in self._from_to(start, stop))
+
+    def at_the_same(self, other: Edges) -> tuple[list[Amount], list[Amount]]:
+        """For every position that one of two edges may have, whether this one is there, and whether the other one is."""
+        positions = sorted({*self._positions, *other._positions})
+        mine, theirs = ([total(literal for _, literal in edges._from_to(at, at + 1)) for at in positions] for edges in (self, other))
+        return mine, theirs
+
+    def worth(self, value: Callable[[int], int]) -> Amount:
+        """What its position is worth."""
+        return weighted((literal, value(position)) for position, literal in self._sorted)
+
+    def leaves(self, rest: int, step: int) -> Amount:
+        """1 exactly if its position leaves this rest when it is divided by `step`."""
+        return self.worth(lambda position: int(position % step == rest))
+
+    def position(self) -> Amount:
+        """Where it lies."""
+        return self.worth(lambda position: position)
+
+    def hint(self, position: int, literals: bool) -> None:
+        """It may lie here; with `literals` they are told too, not only those at the borders."""
+        for at, literal in self._sorted if literals else ():
+            self.model.add_hint(literal, at == position)
+        known = {id(literal) for literal in self.literals()}
+        for border, past in zip(self._borders, self._chain):
+            if isinstance(past, cp_model.IntVar) and id(past) not in known:
+                known.add(id(past))
+                self.model.add_hint(past, position < border)
+
+    def value(self, value: Callable[[cp_model.IntVar], int]) -> int:
+        """Where it lies, given a way to read one variable."""
+        return next(position for position, literal in self._sorted if value(literal))
+
+
+def weighted(terms: Iterable[tuple[cp_model.IntVar, int]]) -> Amount:
+    """The sum of variables times numbers."""
+    its = [(variable, number) for variable, number in terms if number]
+    return cp_model.LinearExpr.weighted_sum([variable for variable, _ in its], [number for _, number in its]) if its else 0
+
+
+def each_place(
+    model: cp_model.CpModel, layout: Layout, bundle: Bundle, at: dict[Place, cp_model.IntVar], begun: Edges, ended: Edges
+) -> Amount:
+    """A literal for every place, which is added to `at`, and to where it begins and ends. Returns how many units the range has."""
+    for start, units in whole_places(layout, bundle):
+        literal = at[start, units] = model.new_bool_var(f"{bundle.name} at {start}, {units} units")
+        begun.add(start, literal)
+        ended.add(start + units * bundle.unit, literal)
+    model.add_exactly_one(list(at.values()))
+    return weighted((literal, units) for (_, units), literal in at.items())
+
+
+def each_end(model: cp_model.CpModel, layout: Layout, bundle: Bundle, places: Places, begun: Edges, ended: Edges) -> Amount:
+    """A literal for every beginning and one for every end; ranges inside a node that are neither at its edges are places of their own.
+
+    Returns how many units the range has.
+    """
+    every, size = lengths(layout, bundle), places.numbering.size
+    starts = [at for at in range(size) if places.is_free(at, at + 1) and places.may_begin(at)]
+    stops = [at for at in range(1, size + 1) if places.is_free(at - 1, at) and places.may_end(at)]
+    runs: dict[tuple[int, int], list[tuple[cp_model.IntVar, int]]] = {}  # what lies in one solid stretch begins and ends in it
+    for at in starts:
+        literal = begun.add(at, model.new_bool_var(f"{bundle.name} from {at}"))
+        runs.setdefault(places.run_from(at), []).append((literal, 1))
+    for at in stops:
+        literal = ended.add(at, model.new_bool_var(f"{bundle.name} to {at}"))
+        runs.setdefault(places.run_to(at), []).append((literal, -1))
+    for start, stop in _inside(places, every, set(starts), set(stops)):
+        literal = begun.add(start, model.new_bool_var(f"{bundle.name} from {start} to {stop}"))
+        ended.add(stop, literal)
+    for edges in (begun, ended):
+        model.add_exactly_one(edges.literals())
+    for its in runs.values():
+        model.add(weighted(its) == 0)
+    units = model.new_int_var_from_domain(cp_model.Domain.from_values(list(every)), f"units of {bundle.name}")
+    model.add(bundle.unit * units == ended.position() - begun.position())
+    return units
+
+
+def _inside(places: Places, every: Iterable[int], starts: set[int], stops: set[int]) -> Iterator[Place]:
+    """Ranges inside one node that do not both begin where one over several nodes may, and end where one may, in one run."""
+    largest = max(places.counts, default=0)
+    for length in (units * places.unit for units in every if 0 < units * places.unit <= largest):
+        for start in range(places.numbering.size - length + 1):
+            stop = start + length
+            one = places.nodes[start] == places.nodes[stop - 1]
+            edges = start in starts and stop in stops and places.run_from(start) == places.run_to(stop)
+            if one and not edges and places.is_free(start, stop) and places.is_whole(start, stop):
+                yield start, stop
+
+
+class Slots:
+    """Room for pieces of every size, cell by cell."""
+
+    def __init__(self, saying: Saying, layout: Layout, ranges: Mapping[Bundle, Ranges]) -> None:
+        self._saying, self._layout, self._ranges = saying, layout, ranges
+        self._slots: dict[tuple[Cell, Pool, int, bool], Amount] = {}
+
+    def slots(self, cell: Cell, pool: Pool, size: int, inside_numa: bool) -> Amount:
+        """The sum of floor(left / size) over the nodes of a cell, or over their NUMA domains."""
+        key = (cell, pool, size, inside_numa)
+        if key not in self._slots:
+            if not pool.ranged:
+                self._slots[key] = self._layout.room(cell, pool).pieces(size, inside_numa)
+            elif inside_numa:
+                each = [(node, mask) for node in cell.nodes for mask in numa_domains(node, pool.kind)]
+                self._slots[key] = total(self._in_domain(node, mask, pool, size) for node, mask in each)
+            elif all(bundle.unit % size == 0 for bundle in pool.ranged):
+                # A range takes whole pieces of every node, so that nothing is lost where it begins and ends.
+                taken = total(bundle.unit // size * self._ranges[bundle].units(cell) for bundle in pool.ranged)
+                self._slots[key] = self._layout.room(cell, pool).pieces(size) - taken
+            else:
+                self._slots[key] = total(self._on_node(node.rank, pool, size) for node in cell.nodes)
+        return self._slots[key]
+
+    def _on_node(self, node: int, pool: Pool, size: int) -> Amount:
+        free = pool.free.get(node, 0).bit_count()
+        held = total(self._ranges[bundle].held_on(node) for bundle in pool.ranged)
+        if isinstance(held, int):
+            return (free - held) // size
+        left = self._saying.integer(0, free // size, f"slots of {size} on node {node}")
+        self._saying.require(size * left + held <= free)
+        return left
+
+    def _in_domain(self, node: Node, mask: int, pool: Pool, size: int) -> Amount:
+        left = self._left(node, mask, pool)
+        if isinstance(left, int):
+            return left // size
+        free = (pool.free.get(node.rank, 0) & mask).bit_count()
+        count = self._saying.integer(0, free // size, f"slots of {size} in a NUMA domain of node {node.rank}")
+        self._saying.require(size * count <= left)
+        return count
+
+    def _left(self, node: Node, mask: int, pool: Pool) -> Amount:
+        free = pool.free.get(node.rank, 0) & mask
+        return free.bit_count() - total(self._ranges[bundle].covers(node.rank, index) for bundle in pool.ranged for index in bits(free))
+
+    def left_in_domains(self, node: Node, pool: Pool) -> list[Amount]:
+        """What is left in each NUMA domain of a node."""
+        return [self._left(node, mask, pool) for mask in numa_domains(node, pool.kind)]
+
+    def pieces_by_domain(self, bundle: Bundle, node: Node, units: Amount) -> list[Amount]:
+        """How the pieces of so many units on a node are dealt to its NUMA domains."""
+        masks, free = numa_domains(node, bundle.kind), self._layout.pool_of[bundle].free.get(node.rank, 0)
+        rooms = [(free & mask).bit_count() // bundle.piece for mask in masks]
+        its: list[Amount] = [self._saying.integer(0, room, f"pieces of {bundle.name} in a NUMA domain") for room in rooms]
+        self._saying.require(bundle.unit // bundle.piece * units == total(its))
+        return its
 
 
 class Ranges:

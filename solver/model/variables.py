@@ -1,4 +1,4 @@
-"""The words in which rules speak to CP-SAT: the only door to the model beside compile and search.
+"""Vocabulary in which rules and objectives speak to CP-SAT.
 
 An amount is an expression, or an int where the value is known, so that given parts cost nothing and rules need no `if`.
 """
@@ -11,13 +11,13 @@ from ortools.sat.python import cp_model
 
 from ...models.problem import Problem
 from ..layout.bundle import Bundle
-from ..layout.cell import Cell
-from ..layout.pool import Pool
-from ..layout.ranges.places import Place
-from ..layout.values import Count, Values
+from ..layout.cells import Cell
+from ..layout.layout import Count, Values
+from ..layout.pools import Pool
+from ..layout.ranges import Place
 from .amount import Amount, Condition, total
-from .domains import InDomains
-from .slots import Slots
+from .held import InDomains
+from .ranges import Slots
 
 __all__ = ["Amount", "Condition", "Variables", "total"]
 

@@ -6,13 +6,11 @@ from ...models.machines.topology import LEVELS
 from .domains_touched import DomainsTouched
 from .fullest_nodes import FullestNodes
 from .idle import FewProcesses, Idle
-from .moved.moves import Moves
+from .moves import Moves
 from .nodes_of_ranges import NodesOfRanges
 from .preferred import Preferred
 from .term import Objective
-from .traffic.collectives import Collectives
-from .traffic.streams import Streams
-from .traffic.weight_sync import WeightSync
+from .traffic import Collectives, Streams, WeightSync
 
 OBJECTIVES: tuple[Objective, ...] = (
     Idle(),

@@ -1,19 +1,162 @@
-"""How many domains of a level a bundle lies in: the indicators, the rows that hold them, and how few it can be."""
+"""Domains that bundles and components lie in: indicators, rows, room and the fewest possible."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from math import gcd
+from typing import TYPE_CHECKING, Iterator, Mapping, Protocol, Sequence, Union, runtime_checkable
+from weakref import WeakKeyDictionary
 
-from .once import once
-from .presence import bundle_touches
-from .rooms import rooms_of
-from .term import Aggregate
+from ...models.component import Component
+from ...models.machines.node_group import NODE
+from ...models.machines.topology import domain, domains
+from ...models.placements.assignment import Assignment
+from ...models.problem import Problem
+from ...models.record import dataclass
+from .term import Aggregate, Objective, once
 
 if TYPE_CHECKING:
     from ..layout.bundle import Bundle
+    from ..layout.cells import Cell
     from ..layout.layout import Layout
+    from ..layout.pools import Pool
     from ..model.amount import Amount
     from ..model.variables import Variables
+
+
+_ROOMS: WeakKeyDictionary[Layout, Rooms] = WeakKeyDictionary()
+WORDS = {"zone": "zones", "rack": "racks", "nvlink_domain": "NVLink domains"}
+"""Level of the topology -> its domains, as they are printed."""
+Held = Mapping[str, int]
+"""Component -> how much of it a domain holds."""
+
+
+class Rooms:
+    """Capacities of the domains for the searched bundles of a layout; all are upper bounds on what an answer has there."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self._domains: dict[str, dict[str, list[Cell]]] = {}
+        self._capacity: dict[tuple[int, Pool, int], int] = {}
+        self._most: dict[tuple[Bundle, str, str], int] = {}
+
+    def cells(self, level: str, name: str) -> Sequence[Cell]:
+        """The cells in a domain."""
+        if level not in self._domains:
+            found = self._domains[level] = {}
+            for cell in self.layout.cells:
+                found.setdefault(cell.domain(level), []).append(cell)
+        return self._domains[level].get(name, ())
+
+    def names(self, level: str) -> Sequence[str]:
+        """The domains of a level."""
+        self.cells(level, "")
+        return list(self._domains[level])
+
+    def most(self, bundle: Bundle, level: str, name: str) -> int:
+        """Most resources that the bundle can have in the domain, were it alone."""
+        key = (bundle, level, name)
+        if bundle.fixed:
+            nodes = {node.rank for cell in self.cells(level, name) for node in cell.nodes}
+            return sum(mask.bit_count() for node, mask in self.layout.fixed[bundle].items() if node in nodes)
+        if key not in self._most:
+            piece = bundle.whole(level)
+            room = min(self.together([bundle], level, name), bundle.most * bundle.unit, self._share(bundle, level))
+            self._most[key] = room // piece * piece
+        return self._most[key]
+
+    def together(self, bundles: Sequence[Bundle], level: str, name: str) -> int:
+        """Most resources that bundles of one pool can have together in the domain."""
+        pool, found = self.layout.pool_of[bundles[0]], 0
+        for cell in self.cells(level, name):
+            units = [bundle.unit for bundle in bundles if cell.nodes[0].rank in self.layout.eligible[bundle]]
+            if units:
+                size = gcd(*units)
+                found += size * self._pieces(cell, pool, size)
+        return found
+
+    def _pieces(self, cell: Cell, pool: Pool, size: int) -> int:
+        key = (cell.index, pool, size)
+        if key not in self._capacity:
+            self._capacity[key] = self.layout.capacity(cell, pool, size)
+        return self._capacity[key]
+
+    def _share(self, bundle: Bundle, level: str) -> int:
+        """What the spread over failure domains lets one domain of the level hold."""
+        found = bundle.most * bundle.unit
+        for component in bundle.components:
+            groups = min(component.most, found) // component.group_size
+            for spread in component.spread:
+                if spread.level == level:
+                    found = min(found, -(-groups * spread.percent // 100) * component.group_size)
+        return found
+
+
+def rooms_of(layout: Layout) -> Rooms:
+    """The capacities of a layout, counted once."""
+    if layout not in _ROOMS:
+        _ROOMS[layout] = Rooms(layout)
+    return _ROOMS[layout]
+
+
+def held(problem: Problem, assignment: Assignment, component: Component, level: str) -> Counter[str]:
+    """Domain -> resources of the component there; processes where nodes are its resource."""
+    found: Counter[str] = Counter()
+    nodes, kind = problem.cluster.nodes, problem.kind(component)
+    if kind == NODE:
+        for run in assignment.of(component.name):
+            found[domain(nodes[run.node], level)] += len(run.ranks)
+    else:
+        for (node, its), mask in assignment.masks(component.name).items():
+            found[domain(nodes[node], level)] += mask.bit_count() if its == kind else 0
+    return +found
+
+
+def touches(variables: Variables, component: Component, level: str, name: str) -> Amount:
+    """1 exactly if some of the component is in the domain, else 0."""
+    bundle = variables.bundle(component)
+    if bundle is None:
+        return variables.present(component, level, name)
+    return bundle_touches(variables, bundle, level, name)
+
+
+def bundle_touches(variables: Variables, bundle: Bundle, level: str, name: str) -> Amount:
+    """1 exactly if some of the bundle is in the domain; known to be 0 where it has no room."""
+    if not bundle.fixed and not rooms_of(variables.layout).most(bundle, level, name):
+        return 0
+    return variables.touches(bundle, level, name)
+
+
+def amount(variables: Variables, component: Component, level: str, name: str) -> Amount:
+    """How much of the component is in the domain."""
+    return variables.held(component, level, name)
+
+
+def most(variables: Variables, component: Component, level: str, name: str) -> int:
+    """How much of the component the domain could hold."""
+    bundle = variables.bundle(component)
+    if bundle is None or bundle.fixed:
+        known = amount(variables, component, level, name)
+        return known if isinstance(known, int) else variables.layout.dealt[component.name].processes
+    return rooms_of(variables.layout).most(bundle, level, name)
+
+
+def several(problem: Problem, level: str) -> tuple[str, ...]:
+    """The domains of a level, if there is more than one: else nothing can cross between them."""
+    names = domains(problem.cluster, level)
+    return names if len(names) > 1 else ()
+
+
+def is_open(problem: Problem, component: Component) -> bool:
+    """Is the place of the component searched? Not where it, or one on the same accelerators, is given, nor where it has nodes.
+
+    Where it was open whether it shares with what is given, its place was searched.
+    """
+    members = next(members for members in problem.colocated_sets if component in members)
+    if problem.kind(component) == NODE or component.runs is not None:
+        return False
+    chosen = any(relation.demanded and component.name in relation.components for relation in problem.job.relations)
+    return chosen or all(each.runs is None for each in members)
 
 
 def count_of(variables: Variables, bundle: Bundle, level: str) -> Amount:
@@ -65,3 +208,47 @@ def domain_rows(variables: Variables, bundle: Bundle, level: str) -> None:
         return 0
 
     once(variables, ("domain rows", bundle, level), post)
+
+
+@dataclass(frozen=True)
+class Presence:
+    """What every domain costs that holds some of a component; if `unless` is one, none of that."""
+
+    cost: int
+    component: str
+    unless: str = ""
+
+    def value(self, held: Held) -> int:
+        """What a domain costs that holds so much."""
+        return self.cost if held.get(self.component) and not held.get(self.unless) else 0
+
+
+@dataclass(frozen=True)
+class Excess:
+    """What everything of a component costs beyond `ratio` times what the domain holds of another."""
+
+    cost: int
+    component: str
+    source: str
+    ratio: int
+
+    def value(self, held: Held) -> int:
+        """What a domain costs that holds so much."""
+        return self.cost * max(0, held.get(self.component, 0) - self.ratio * held.get(self.source, 0))
+
+
+Share = Union[Presence, Excess]
+
+
+@runtime_checkable
+class ByDomain(Objective, Protocol):
+    """A term whose value is that of an empty answer, plus what each domain of its level costs by what it holds."""
+
+    @property
+    def level(self) -> str:
+        """The level of the topology."""
+        ...
+
+    def by_domain(self, problem: Problem) -> Iterator[Share]:
+        """What a domain costs: the sum of these."""
+        ...

@@ -8,9 +8,7 @@ from ...models.component import Component
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.record import dataclass
-from .by_domain import Presence, Share
-from .domains import count_of, domain_rows, domains_counted, fewest
-from .presence import WORDS, held, is_open, several
+from .domains import WORDS, Presence, Share, count_of, domain_rows, domains_counted, fewest, held, is_open, several
 from .term import Aggregate
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from ...models.machines.node_group import NODE
 from ...models.machines.topology import NODE_LEVEL
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from ..layout.dealing import dealt
+from ..layout.layout import dealt
 from ..layout.parts import Parts
 
 if TYPE_CHECKING:

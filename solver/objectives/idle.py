@@ -8,12 +8,12 @@ from ...models.component import UNBOUNDED, Component
 from ...models.machines.node_group import NODE
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from ..layout.amounts import allowed
+from ..layout.layout import allowed
 
 if TYPE_CHECKING:
     from ..layout.bundle import Bundle
     from ..layout.layout import Layout
-    from ..layout.pool import Pool
+    from ..layout.pools import Pool
     from ..model.amount import Amount
     from ..model.variables import Variables
 

@@ -8,7 +8,7 @@ from ...models.component import Component
 from ...models.machines.node_group import NODE
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from ..layout.ranges.fewest_nodes import fewest_nodes
+from ..layout.ranges import fewest_nodes
 
 if TYPE_CHECKING:
     from ..layout.layout import Layout

@@ -11,12 +11,11 @@ from ...models.machines.node_group import NODE
 from ...models.machines.topology import NODE_LEVEL, domain
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from ..layout.grain import size_of
-from ..layout.groups_cut import GroupsCut
-from ..layout.ranges.places import Place
-from ..layout.ranks.seating import order_in_blocks
+from ..layout.bundle import size_of
+from ..layout.ranges import Place
+from ..layout.ranks import GroupsCut, order_in_blocks
 from ..presence import amounts_in
-from .presence import is_open
+from .domains import is_open
 
 if TYPE_CHECKING:
     from ..layout.bundle import Bundle

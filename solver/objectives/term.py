@@ -1,8 +1,9 @@
-"""What a term of the objective is."""
+"""Term of the objective, and amounts that are made once for each model."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Iterator, Protocol, Sequence, runtime_checkable
+from typing import TYPE_CHECKING, Callable, Iterator, Protocol, Sequence, runtime_checkable
+from weakref import WeakKeyDictionary
 
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from ..layout.layout import Layout
     from ..model.amount import Amount
     from ..model.variables import Variables
+
+
+_MADE: WeakKeyDictionary[Variables, dict[object, Amount]] = WeakKeyDictionary()
 
 
 class Objective(Protocol):
@@ -66,3 +70,11 @@ class Tightened(Objective, Protocol):
     def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
         """The counts that its value is made of."""
         ...
+
+
+def once(variables: Variables, key: object, make: Callable[[], Amount]) -> Amount:
+    """What `make` gives, made when the key is first asked for in this model."""
+    made = _MADE.setdefault(variables, {})
+    if key not in made:
+        made[key] = make()
+    return made[key]

@@ -1,4 +1,4 @@
-"""Terms that are weighed against each other are a tier; a later tier decides only among answers that are best in all earlier ones."""
+"""Tiers in which terms are weighed, and limits on terms by name."""
 
 from __future__ import annotations
 
@@ -6,21 +6,37 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Sequence
 
+from ...models.cap import Cap
+from ...models.findings.finding import UnusableInput, error
 from ...models.placements.assignment import Assignment
 from ...models.placements.plan import Term
 from ...models.preference import WEIGHTED
 from ...models.problem import Problem
 from ...models.record import dataclass
+from ...models.text.nearest import nearest
 from . import OBJECTIVES
-from .moved.moves import Moves
+from .moves import Moves
 from .preferred import Preferred
 from .term import Aggregate, Objective, Tightened
-from .traffic.bytes_across import BytesAcross
+from .traffic import BytesAcross
 
 if TYPE_CHECKING:
     from ..layout.layout import Layout
     from ..model.amount import Amount
     from ..model.variables import Variables
+
+
+def cap_of(name: str, number: str) -> Cap:
+    """The limit of a term, as a user writes it: `extra racks` and `2`. Raises UnusableInput for what is no term or no number."""
+    names = [term.name for term in OBJECTIVES]
+    if name not in names:
+        close = nearest(name, names)
+        advice = f"write `{close}={number}`" if close else f"write it as it is printed, such as `{names[0]}={number}`"
+        raise UnusableInput([error("PW611", "", f"`{name[:80]}` is no term of the objective", help=advice)])
+    if not number.isdecimal() or len(number) > 9:
+        message = f"`{number[:80]}` is no number that `{name}` could be limited to"
+        raise UnusableInput([error("PW611", "", message, help=f"write such as `{name}=0`")])
+    return Cap(((name, 1),), int(number))
 
 
 @dataclass(frozen=True)

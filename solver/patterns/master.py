@@ -1,9 +1,9 @@
-"""The model over uses of domains: how many domains of each kind are used in which way."""
+"""Master model: how often each use of a domain occurs, and its expansion into cells."""
 
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Callable, Iterable, Iterator
+from typing import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ortools.sat.python import cp_model
 
@@ -11,18 +11,58 @@ from ...models.component import Component
 from ...models.locality import WHOLE
 from ...models.placements.assignment import Assignment
 from ..cuts.domains_of_subsets import rows as subset_rows
-from ..layout.amounts import allowed
 from ..layout.bundle import Bundle
-from ..layout.values import Values
-from ..model.amount import Amount, total
-from ..model.saying import Saying
-from ..objectives.by_domain import ByDomain, Excess, Share
+from ..layout.cells import Cell
+from ..layout.layout import Count, Layout, Values, allowed
+from ..model.amount import Amount, Saying, total
+from ..model.engine import Outcome, run
+from ..objectives.domains import ByDomain, Excess, Share
 from ..objectives.idle import Idle
 from ..objectives.term import Objective
 from ..objectives.tiers import Tier
-from .expansion import expanded
-from .together import Together
-from .uses import Uses
+from .applies import levels, reasons
+from .contents import TooMany, Vector
+from .uses import Together, Uses, dealt_out
+
+
+def expanded(
+    uses: Uses, times: Sequence[int], units: Sequence[int], together: Mapping[int, Mapping[tuple[int, int], int]]
+) -> Values:  # fmt: skip
+    """The decision values: domains of a kind take their uses in the order of the options.
+
+    Parameters
+    ----------
+    times : how many domains are used by each option.
+    units : how many units of each bundle there are: what written out uses hold beyond that is left out where they come last.
+    together : of free options, by their numbers: (bundle, cell of the domain) -> units in all domains of the option.
+    """
+    values: Values = dict.fromkeys(uses.layout.counts, 0)
+    left = [list(kind.domains) for kind in uses.kinds]
+    least: list[tuple[int, list[int], Vector]] = []
+    wanted = list(units)
+    for number, (option, count) in enumerate(zip(uses.options, times)):
+        if not option.free:
+            least += [(option.kind, list(option.most), option.least) for _ in range(count)]
+        elif count:
+            for cells in dealt_out(uses, option, count, together[number]):
+                _hold(uses, values, left[option.kind].pop(0), cells)
+                wanted = [amount - sum(its) for amount, its in zip(wanted, zip(*cells))] if cells else wanted
+    for bundle, amount in enumerate(wanted):
+        beyond = sum(vector[bundle] for _, vector, _ in least) - amount
+        for _, vector, low in reversed(least):
+            less = max(0, min(beyond, vector[bundle] - low[bundle]))
+            vector[bundle] -= less
+            beyond -= less
+    for kind, vector, _ in least:
+        _hold(uses, values, left[kind].pop(0), uses.contents[kind][tuple(vector)])
+    return values
+
+
+def _hold(uses: Uses, values: Values, domain: Sequence[Cell], cells: Sequence[Sequence[int]]) -> None:
+    for cell, its in zip(domain, cells):
+        for bundle, amount in enumerate(its):
+            if amount:
+                values[Count(uses.layout.counted[bundle], cell)] = amount
 
 
 class Master(Saying):
@@ -158,3 +198,20 @@ class Master(Saying):
         """The values of the decisions that every other model has, given a way to read one variable."""
         together = {number: {place: value(its) for place, its in each.cells.items()} for number, each in self.together.items()}
         return expanded(self.uses, [value(times) for times in self.times], [value(units) for units in self.units], together)
+
+
+def possible(layout: Layout, limit: float, seed: int, presolve: bool) -> Outcome[Values] | None:
+    """Any answer, or that there is none; None where the problem is no sum over domains, whatever its answers cost."""
+    uses = uses_of(layout, ())
+    return run(Master(uses), limit, seed, presolve) if uses and not uses.free else None
+
+
+def uses_of(layout: Layout, tiers: tuple[Tier, ...]) -> Uses | None:
+    """What the domains can be used for; None where the problem is no sum over domains, or that is too much to write out."""
+    if any(reasons(layout, tiers)):
+        return None
+    terms = [term for tier in tiers for term, _ in tier.members if isinstance(term, ByDomain)]
+    try:
+        return Uses(layout, levels(layout, tiers), [share for term in terms for share in term.by_domain(layout.problem)])
+    except TooMany:
+        return None

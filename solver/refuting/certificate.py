@@ -9,19 +9,12 @@ from ...models.findings.wording import plural
 from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.problem import Problem
 from ..layout.bundle import Bundle
-from ..layout.layout import Layout
-from ..layout.pool import Pool
-from ..layout.reach import eligible
+from ..layout.layout import Layout, eligible
+from ..layout.pools import Pool
 from ..wording import listed
-from .rows.census import Census
-from .rows.hall import shortage
-from .rows.node_rows import cpu_row, host_memory_row, process_rows
-from .rows.own_rows import amount_row, memory_row, node_row, range_row
-from .rows.piece_rows import domain_piece_row, node_piece_row, spread_row, whole_row
-from .rows.pin_rows import pin_row
-from .rows.question import Question
-from .rows.relation_rows import relation_row
-from .rows.row import Row
+from .census import Census, Question, Row
+from .sums import amount_row, domain_piece_row, memory_row, node_piece_row, node_row, range_row, spread_row, whole_row
+from .sums_between import cpu_row, host_memory_row, pin_row, process_rows, relation_row, shortage
 
 Alone = Callable[[Question, Bundle], "Row | None"]
 _ALONE: tuple[Alone, ...] = (amount_row, memory_row)

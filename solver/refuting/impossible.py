@@ -1,23 +1,138 @@
-"""The Finding that says why nothing works, and which changes would make it work."""
+"""Finding that says why nothing works, and which changes would make it work."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Sequence
+from typing import Iterator, Sequence
 
 from ...models.answer import Solve
+from ...models.component import SUBSET, TOGETHER
+from ...models.demand import Clause, Demand
 from ...models.findings.finding import Finding, error
 from ...models.problem import AMOUNT, Problem
+from ..rules.amounts.all_placed import AllPlaced
 from ..wording import listed
-from .clauses import with_line
-from .conflict import COUNTING, Conflict
+from .census import Census, Question, Row
+from .conflict import COUNTING, SEARCH, Conflict, clauses, facts_last, histograms, merged, says_the_kind, to_blame, with_line
 from .contradicted import contradicted
-from .find import find_conflict
+from .fixes import Trial
+from .more_fixes import holders_of_room, ranked, together
 from .oracle import Oracle, Verdict
-from .rows.census import Census
+
+OPEN = "that these are the fewest is not proved: some tests were left open"
+SHARING = (*TOGETHER, SUBSET)
+"""Relations that let components share accelerators: without them more is needed, not less."""
+
 
 NO_CHANGE = "no small change was found that helps: loosen several demands, or add nodes"
 """The help where none was found."""
+
+
+def find_conflict(alternatives: Sequence[Problem], solve: Solve) -> Conflict:
+    """Why a question is impossible by every choice of parallel degrees.
+
+    The question must be impossible. Each test asks a fresh question without the demands that are left out; a test that is left
+    open counts as possible, and then `minimal` is False.
+    """
+    census = Census(alternatives[0])
+    oracle = Oracle(census, solve)
+    every = _by_blame(alternatives)
+    found, company = _core(every, alternatives, oracle)
+    questions = _only(alternatives, [*found, *company])
+    minimal = not oracle.undecided
+    if oracle.searched and not oracle.confirmed(questions):
+        found, company, minimal = every, [], False
+        questions = _only(alternatives, found)
+    rows = [oracle.row(problem) for problem in questions]
+    problem, least = next(((its, row) for its, row in zip(questions, rows) if row), (questions[0], None))
+    row, counted = _as_written(least, problem, alternatives, [*found, *company], oracle) if least else (None, problem)
+    trial = Trial(_first(alternatives, questions.index(problem)), oracle)
+    near = _touching(company, {name for demand in found for name in demand.component.split("+")})
+    said = [demand for demand in every if demand in found or demand in near]
+    fixes = ranked(trial, said, row) or together(trial, every)
+    beside = (*_even_less(problem, alternatives[0], row), *holders_of_room(problem, row)) if row else ()
+    notes = histograms(Question(problem, census), row) + (() if minimal else (OPEN,))
+    how = COUNTING if all(rows) else SEARCH
+    return Conflict(tuple(found), tuple(merged([*clauses(problem, said), *beside])), row, minimal, fixes, how, problem, counted, notes)
+
+
+def _as_written(
+    row: Row, question: Problem, alternatives: Sequence[Problem], kept: Sequence[Demand], oracle: Oracle
+) -> tuple[Row, Problem]:
+    """The same sum with the amounts that were written for all its components, though less would be too much; and where it holds."""
+    names = {component.name for component in row.components}
+    amounts = [demand for demand in alternatives[0].demands if demand.field == AMOUNT and demand.component in names]
+    for problem in _only(alternatives, [*kept, *amounts]):
+        other = oracle.row(problem)
+        if other and {component.name for component in other.components} == names and (other.size, other.level) == (row.size, row.level):
+            return other, problem
+    return row, question
+
+
+def _even_less(problem: Problem, whole: Problem, row: Row) -> Iterator[Clause]:
+    """Components of a sum whose amounts are not to blame: the least that they can be is already too much."""
+    for component in row.components:
+        if component.runs is None and component.least != problem[component.name].least == 1 and row.size:
+            asked = next(AllPlaced().explain(whole, its) for its in whole.components if its.name == component.name)
+            least = max(component.unit, 1)
+            less = f"{asked.text.split(' (')[0]}; even {least} would be too much"
+            yield Clause(less, asked.demands) if least < whole[component.name].least else asked
+
+
+def _core(every: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) -> tuple[list[Demand], list[Demand]]:
+    """The fewest demands that are impossible together, and all sharing that is none of them."""
+
+    def refuted(kept: Sequence[Demand]) -> bool:
+        return oracle.judge(_only(alternatives, kept)) is Verdict.REFUTED
+
+    sharing = [demand for demand in every if demand.field in SHARING]
+    near = _near(every, alternatives, oracle)
+    blamed = to_blame(near if refuted(near) else every, sharing, refuted)
+    return blamed, [demand for demand in sharing if demand not in blamed]
+
+
+def _touching(relations: Sequence[Demand], names: set[str]) -> list[Demand]:
+    """The relations of these components, and those of the components that they lead to."""
+    found: list[Demand] = []
+    left = list(relations)
+    while more := [demand for demand in left if names.intersection(demand.component.split("+"))]:
+        found += more
+        left = [demand for demand in left if demand not in more]
+        names = names.union(*(demand.component.split("+") for demand in more))
+    return [demand for demand in relations if demand in found]
+
+
+def _by_blame(alternatives: Sequence[Problem]) -> list[Demand]:
+    """All demands of these alternatives, those that the user can change first."""
+    return facts_last(alternatives[0], [demand for each in alternatives for demand in each.demands])
+
+
+def _only(alternatives: Sequence[Problem], kept: Sequence[Demand]) -> list[Problem]:
+    """Each alternative with these demands alone, and what is counted; equal ones once."""
+    wanted = set(kept)
+    found: list[Problem] = []
+    for problem in alternatives:
+        changed = problem.without(*(d for d in problem.demands if d not in wanted and not says_the_kind(problem, d)))
+        if not any(changed.job == other.job for other in found):
+            found.append(changed)
+    return found
+
+
+def _first(alternatives: Sequence[Problem], position: int) -> list[Problem]:
+    """The alternatives, the one at this position first."""
+    chosen = alternatives[min(position, len(alternatives) - 1)]
+    return [chosen, *(problem for problem in alternatives if problem is not chosen)]
+
+
+def _near(demands: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) -> list[Demand]:
+    """The demands on the components of the rows that refute each alternative; all where one has no row."""
+    names: set[str] = set()
+    for problem in alternatives:
+        row = oracle.row(problem)
+        if row is None:
+            return demands
+        names |= {component.name for component in row.components}
+    return [demand for demand in demands if names.intersection(demand.component.split("+"))]
 
 
 def impossible(alternatives: Sequence[Problem], solve: Solve, proof: str = "") -> Finding:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ..layout.amounts import allowed
 from ..layout.bundle import Bundle
-from ..layout.cell import Cell
-from ..layout.layout import Layout
-from ..layout.pool import Pool
-from ..layout.ranges.places import Place, Places, lengths, whole_places
-from ..layout.reach import eligible, within_reach
-from ..layout.values import Values
-from ..objectives.moved.moves import kept_by_place
-from ..objectives.moved.pieces import Piece, movable, survivors
+from ..layout.cells import Cell
+from ..layout.layout import Layout, Values, allowed, eligible, within_reach
+from ..layout.pools import Pool
+from ..layout.ranges import Place, Places, lengths, whole_places
+from ..objectives.moves import Piece, kept_by_place, movable, survivors
 
 NODE_WIDE = ""
 """No level: what is placed needs no company in its domain."""

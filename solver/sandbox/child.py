@@ -17,8 +17,8 @@ from ...models.answer import Answer
 from ...models.problem import Problem
 from ..searching.progress import OnProgress, Progress
 from ..searching.search import solve
-from .limits import die_with_parent, limit_memory
 from .messages import Done, Failed, Messages, Standing, read_question
+from .process import die_with_parent, limit_memory
 
 Search = Callable[[Problem, float, int, OnProgress], Answer]
 Say = Callable[[object], None]

@@ -1,4 +1,4 @@
-"""The search in a process of its own: whatever it does there, the answer here is a verified one, or says what became of it."""
+"""Search in a process of its own, whose every answer is checked here."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Sequence
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
-from ...models.problem import Problem
+from ...models.problem import AMOUNT, Problem
 from ..model.permission import SearchNeeded, may_search, no_search
+from ..refuting.certificate import counting_row
 from ..searching.progress import OnProgress, Progress, silent
 from ..searching.search import LIMIT, SEED
 from ..searching.search import solve as search
@@ -22,13 +23,32 @@ if TYPE_CHECKING:
     from .messages import Message
     from .process import Child
 
+
 MEMORY = 4096
 """MiB of address space that a search may take."""
 
 
+def unexplained(problem: Problem) -> Finding:
+    """The Finding for a problem that sums show to be impossible, without a change that would help."""
+    row = next(filter(None, map(counting_row, problem.alternatives())), None)
+    help_text = "loosen a demand, or add nodes; which change helps was not found out"
+    if row is None:
+        return error("PW601", "", "impossible: what is given leaves no choice of parallel degrees", help=help_text)
+    subject = row.components[0]
+    return error(
+        "PW601",
+        subject.name,
+        f"impossible: {row}",
+        subject.span(AMOUNT),
+        help=help_text,
+        witnesses=(row.need, row.have),
+        amount=row.need - row.have,
+    )
+
+
 def command(memory: int = MEMORY) -> tuple[str, ...]:
     """The command line of the process that searches, with its limit of memory in MiB."""
-    from .talk import begun
+    from .process import begun
 
     return begun("placewright.solver.sandbox.child", memory)
 
@@ -87,8 +107,6 @@ def _without(trust: Trust, best: Plan | None, why: Finding, began: float) -> Ans
     if plan is not None:
         return Answer(plan.status, plan, (why,), "search", tuple(unchecked(trust.problem, plan.assignment)))
     if trust.refuted:
-        from .unexplained import unexplained
-
         return Answer(IMPOSSIBLE, None, (unexplained(trust.problem), why), "counting")
     return Answer(UNDECIDED, None, (why,), "search")
 
@@ -97,7 +115,7 @@ def _asked(problem: Problem, limit: float, seed: int, told: OnProgress, child: S
     """What the child answers. Raises Stopped, and OurFault."""
     from ..refuting.oracle import EXPLAINING
     from .messages import Done, Messages, Question, Standing, write_question
-    from .talk import patience, talk
+    from .process import patience, talk
 
     messages = Messages(problem.cluster)
     explains: list[Child] = []

@@ -1,4 +1,4 @@
-"""How a search ends without an answer of its own, and what may be done about it. None of it says anything of the problem."""
+"""Ends of a search without an answer of its own, and what may be done about them."""
 
 from __future__ import annotations
 

@@ -8,11 +8,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import Iterator, Sequence
 
-from ..layout.amounts import allowed
 from ..layout.bundle import Bundle
-from ..layout.layout import Layout
-from ..layout.ranges.places import whole_places
-from ..layout.values import Count, Values
+from ..layout.layout import Count, Layout, Values, allowed
+from ..layout.ranges import whole_places
 from .standing import Standing
 
 MOST_ACCELERATORS = 12

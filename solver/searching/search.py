@@ -14,8 +14,8 @@ from ...models.reserved import cpus_of
 from ..check import check
 from ..given import check_given
 from ..unchecked import unchecked
-from ..unsearched.not_searched import not_searched
-from .alternatives import best_first
+from ..unsearched import not_searched
+from .choices import best_first
 from .progress import OnProgress, Progress, silent
 from .standing import Search, Standing, WrongAnswer, errors
 

@@ -13,11 +13,10 @@ from ...models.placements.plan import FEASIBLE, OPTIMAL, Plan
 from ...models.problem import Problem
 from ...models.reserved import cpus_of
 from ..check import check
-from ..expanding.count_out import ExpansionFailed
-from ..expanding.dealing import evened
+from ..expanding.counts import ExpansionFailed
 from ..expanding.expand import expand
-from ..layout.layout import Layout
-from ..layout.values import Values
+from ..expanding.ranks import evened
+from ..layout.layout import Layout, Values
 from ..objectives.tiers import counted, plan_terms, tiers
 from .progress import OnProgress, Progress
 

@@ -15,7 +15,7 @@ ALLOWED = (
     "solver/cuts/",
     *(f"solver/model/{name}.py" for name in VOCABULARY),
     "solver/patterns/master.py",
-    "solver/patterns/together.py",
+    "solver/patterns/uses.py",
     "planner/search/counts.py",
     "solver/refuting/plain_model.py",  # a second opinion, with a model of its own
 )

@@ -99,7 +99,7 @@ def test_verify_of_a_verl_script_without_hints_loads_no_forms(tmp_path: Path) ->
     code, names = loaded_after_verify(tmp_path, VERL, "run.sh")
     assert code == 0
     assert not names & (HEAVY | {"pydantic"})
-    assert not {name for name in names if name.startswith(("placewright.solver.layout.layout", "placewright.solver.layout.ranks.seating"))}
+    assert not {name for name in names if name.startswith(("placewright.solver.layout.layout", "placewright.solver.layout.ranks"))}
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ import pytest
 from placewright.models.findings.finding import Finding
 from placewright.models.planning.question import Question
 from placewright.planner.costs.cost_model import CostModel
-from placewright.planner.search.search import Searched, search
+from placewright.planner.search.found import Searched
+from placewright.planner.search.search import search
 from placewright.planner.why import changes, conflict
-from placewright.solver.refuting.find import OPEN
+from placewright.solver.refuting.impossible import OPEN
 
 TWO = """\
 cluster: 1x8xH100

@@ -24,8 +24,7 @@ from placewright.solver import objectives as objectives_module
 from placewright.solver.check import check
 from placewright.solver.cuts.cut import Cut
 from placewright.solver.expanding import expand as expand_module
-from placewright.solver.layout.layout import Layout
-from placewright.solver.layout.values import Values
+from placewright.solver.layout.layout import Layout, Values
 from placewright.solver.objectives import tiers
 from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES

@@ -8,13 +8,11 @@ from placewright.models.component import Component
 from placewright.models.machines.topology import NODE_LEVEL
 from placewright.models.placements.assignment import Assignment, seats
 from placewright.models.placements.run import Run
-from placewright.solver.layout.bundle import Bundle
-from placewright.solver.layout.cell import Cell
-from placewright.solver.layout.grain import whole_in
-from placewright.solver.layout.layout import Layout
-from placewright.solver.layout.on_nodes.dealt import Dealt
-from placewright.solver.layout.ranges.places import lengths
-from placewright.solver.layout.values import Count, Values
+from placewright.solver.layout.bundle import Bundle, whole_in
+from placewright.solver.layout.cells import Cell
+from placewright.solver.layout.layout import Count, Layout, Values
+from placewright.solver.layout.parts import Dealt
+from placewright.solver.layout.ranges import lengths
 
 
 def project(layout: Layout, assignment: Assignment) -> Values | None:

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 from placewright.models.planning.measured import SECOND
-from placewright.solver.durations import exactly_in_seconds, exactly_in_time, figure, in_seconds, in_time, with_unit
+from placewright.solver.wording import exactly_in_seconds, exactly_in_time, figure, in_seconds, in_time, with_unit
 
 
 @pytest.mark.parametrize(

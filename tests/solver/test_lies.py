@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from placewright.solver.expanding import expand, taking
+from placewright.solver.expanding import counts as taking
+from placewright.solver.expanding import expand
 from placewright.solver.searching.standing import WrongAnswer
 
 from . import parity

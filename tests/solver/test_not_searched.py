@@ -11,7 +11,7 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.searching.search import solve
-from placewright.solver.unsearched.not_searched import not_searched
+from placewright.solver.unsearched import not_searched
 
 from .cases import cluster, component, given, problem
 from .clusters import TWO

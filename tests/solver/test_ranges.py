@@ -7,8 +7,8 @@ from typing import Iterator
 
 import pytest
 from placewright.models.problem import Problem
+from placewright.solver.layout import ranges as places
 from placewright.solver.layout.layout import Layout
-from placewright.solver.layout.ranges import places
 
 from . import parity
 from .cases import cluster, component, problem

@@ -6,7 +6,9 @@ import pytest
 from placewright.models.component import COLOCATED, Relation
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
-from placewright.solver.searching import exhaustive, one_choice, one_tier
+from placewright.solver.searching import choices as one_choice
+from placewright.solver.searching import exhaustive
+from placewright.solver.searching import tiers as one_tier
 from placewright.solver.searching.search import solve
 
 from .cases import cluster, component, given, problem

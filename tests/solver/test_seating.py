@@ -7,7 +7,7 @@ from placewright.models.placements.assignment import seats
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.check import check
-from placewright.solver.layout.ranks.seating import orders
+from placewright.solver.layout.ranks import orders
 from placewright.solver.searching.search import solve
 
 from .cases import cluster, component, problem

@@ -11,8 +11,8 @@ from placewright.models.job import Job
 from placewright.models.link import Link
 from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
+from placewright.solver import unsearched as too_large
 from placewright.solver.sandbox.solve import solve
-from placewright.solver.unsearched import too_large
 
 from .cases import cluster, component, node, problem
 

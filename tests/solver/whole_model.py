@@ -11,12 +11,13 @@ from placewright.models.answer import IMPOSSIBLE, UNDECIDED
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import OPTIMAL, VERIFIED, Plan
 from placewright.models.problem import Problem
+from placewright.solver import lines as one_line
 from placewright.solver.layout.layout import Layout
-from placewright.solver.lines import one_line
 from placewright.solver.objectives import OBJECTIVES
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.refuting import certificate
-from placewright.solver.searching import by_patterns, one_choice
+from placewright.solver.searching import choices as one_choice
+from placewright.solver.searching import tiers as by_patterns
 from placewright.solver.searching.search import solve
 
 from .brute_force import Every, refused

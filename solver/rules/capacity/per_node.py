@@ -11,7 +11,7 @@ from ....models.problem import Problem
 from ...presence import processes_alike
 
 if TYPE_CHECKING:
-    from ...layout.cell import Cell
+    from ...layout.cells import Cell
     from ...model.amount import Amount
     from ...model.variables import Variables
 

@@ -71,8 +71,10 @@ class KeptTogether:
 
     def _starts(self, problem: Problem, kept: Kept, bundle: Bundle, variables: Variables) -> None:
         """A range has its ranks in order: only such starts as have no border of a domain inside a group."""
-        from ...layout.groups_cut import GroupsCut  # both load much, and no check needs them
-        from ...layout.ranks.seating import order_in_blocks
+        from ...layout.ranks import (
+            GroupsCut,  # both load much, and no check needs them
+            order_in_blocks,
+        )
 
         component, keep = kept
         numbering, size = variables.layout.numbering(bundle), _size(component, keep)

@@ -11,7 +11,7 @@ from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
-from ...layout.masks import bits
+from ...layout.parts import bits
 from ...wording import lowest
 
 if TYPE_CHECKING:

@@ -14,15 +14,14 @@ from ....models.placements.assignment import Assignment, met
 from ....models.problem import Problem
 from ....models.ranks import merge, write_ranks
 from ....models.sharing import around, holders
-from ...layout.cells.exactness import is_chain
-from ...layout.masks import bits
-from ...layout.within.shared import ring_of, rooms
+from ...layout.cells import is_chain, ring_of, rooms
+from ...layout.parts import bits
 from ...wording import lowest
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle
-    from ...layout.cell import Cell
-    from ...layout.pool import Pool
+    from ...layout.cells import Cell
+    from ...layout.pools import Pool
     from ...model.variables import Variables
 
 Holder = tuple[str, str, int]

@@ -14,13 +14,12 @@ from ....models.placements.assignment import Assignment
 from ....models.placements.run import Repeat
 from ....models.problem import Problem
 from ....models.ranks import merge, write_range, write_ranks
-from ...layout.grain import unit
-from ...layout.pinned_groups import Groups, gaps, in_blocks, line_of, needs_of, pinned_groups
+from ...layout.bundle import Groups, gaps, in_blocks, line_of, needs_of, pinned_groups, unit
 from ...wording import nodes_called
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle
-    from ...layout.cell import Cell
+    from ...layout.cells import Cell
     from ...model.amount import Amount
     from ...model.variables import Variables
 
@@ -36,7 +35,7 @@ class Pinned:
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         """Expansion numbers the groups so that pins are kept wherever enough groups are on the nodes; nodes pinned to are told apart."""
-        from ...layout.ranks.seating import of_given  # which loads much, and no check needs it
+        from ...layout.ranks import of_given  # which loads much, and no check needs it
 
         bundle, why = variables.bundle(component), f"ranks of {component.name} are not where they are pinned"
         last = max((pin.ranks.stop for pin in component.pins), default=0)

@@ -20,7 +20,7 @@ from placewright.planner.placing import around as in_places
 from placewright.planner.placing.around import around_given
 from placewright.planner.placing.seats import Left
 from placewright.solver.objectives.tiers import tiers
-from placewright.solver.objectives.traffic.bytes_across import BytesAcross
+from placewright.solver.objectives.traffic import BytesAcross
 from placewright.solver.searching.search import solve
 
 from ...solver.cases import cluster, component, problem

@@ -8,7 +8,7 @@ import signal
 import pytest
 from placewright.models.answer import Answer
 from placewright.models.problem import Problem
-from placewright.solver.alternatives.top import alternatives
+from placewright.solver.alternatives import alternatives
 from placewright.solver.sandbox.interrupts import held
 from placewright.solver.searching.search import solve
 

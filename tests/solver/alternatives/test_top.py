@@ -10,7 +10,7 @@ from placewright.models.component import Parallel
 from placewright.models.findings.finding import Severity
 from placewright.models.placements.assignment import Assignment
 from placewright.models.problem import Problem
-from placewright.solver.alternatives.top import alternatives
+from placewright.solver.alternatives import alternatives
 from placewright.solver.check import check
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.searching.search import solve

@@ -6,10 +6,7 @@ import random
 from itertools import product
 
 import pytest
-from placewright.solver.bounds.emptiness import Emptiness
-from placewright.solver.bounds.exact import proved_bound
-from placewright.solver.bounds.glop import Relaxation
-from placewright.solver.bounds.linear_rows import LinearModel, Row
+from placewright.solver.bounds.relaxation import Emptiness, LinearModel, Relaxation, Row, proved_bound
 
 
 def random_model(source: random.Random) -> LinearModel:

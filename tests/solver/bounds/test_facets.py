@@ -6,13 +6,10 @@ import random
 from itertools import product
 
 import pytest
-from placewright.solver.bounds.blocks import Block, blocks
+from placewright.solver.bounds.blocks import Block, Facets, Least, blocks
 from placewright.solver.bounds.branching import Tree
-from placewright.solver.bounds.facets import Facets
-from placewright.solver.bounds.glop import Relaxation
-from placewright.solver.bounds.least import Least
-from placewright.solver.bounds.linear_rows import LinearModel, Row
-from placewright.solver.bounds.tightening import Tightening
+from placewright.solver.bounds.relaxation import LinearModel, Relaxation, Row
+from placewright.solver.bounds.stage import Tightening
 
 
 def domain(source: random.Random) -> Block:

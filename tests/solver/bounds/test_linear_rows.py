@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ortools.sat.python import cp_model
-from placewright.solver.bounds.linear_rows import LinearModel, linear_model
+from placewright.solver.bounds.relaxation import LinearModel, linear_model
 
 
 class _Solutions(cp_model.CpSolverSolutionCallback):

@@ -11,8 +11,7 @@ from placewright.models.link import Link
 from placewright.models.problem import Problem
 from placewright.solver.bounds.stage import BoundStage
 from placewright.solver.compile import aim, compile
-from placewright.solver.model.engine import Status, run
-from placewright.solver.model.narrowed import narrowed
+from placewright.solver.model.engine import Status, narrowed, run
 from placewright.solver.model.variables import Variables
 from placewright.solver.objectives.tiers import aggregates_of, tiers
 

@@ -9,7 +9,7 @@ import pytest
 from placewright.models.locality import REPLICA, TP, WHOLE, Keep
 from placewright.models.placements.assignment import Assignment
 from placewright.models.problem import Problem
-from placewright.solver.layout.cells.exactness import is_chain, rounded
+from placewright.solver.layout.cells import is_chain, rounded
 from placewright.solver.layout.layout import Layout
 
 from ..cases import cluster, component, problem

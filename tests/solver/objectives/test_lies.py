@@ -6,11 +6,11 @@ from typing import Any, Callable
 
 import pytest
 from placewright.solver.objectives import domains
-from placewright.solver.objectives.rooms import Rooms
-from placewright.solver.objectives.traffic import collectives, streams, weight_sync
-from placewright.solver.objectives.traffic.collectives import Collectives
-from placewright.solver.objectives.traffic.streams import Streams
-from placewright.solver.objectives.traffic.weight_sync import WeightSync
+from placewright.solver.objectives import traffic as collectives
+from placewright.solver.objectives import traffic as streams
+from placewright.solver.objectives import traffic as weight_sync
+from placewright.solver.objectives.domains import Rooms
+from placewright.solver.objectives.traffic import Collectives, Streams, WeightSync
 
 from .. import parity
 from .traffic_cases import TRAFFIC_CASES

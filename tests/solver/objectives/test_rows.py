@@ -8,9 +8,9 @@ from placewright.solver.compile import encoded
 from placewright.solver.cuts import CUTS
 from placewright.solver.model.variables import Variables
 from placewright.solver.objectives import domains
-from placewright.solver.objectives.rooms import Rooms
+from placewright.solver.objectives import traffic as collectives
+from placewright.solver.objectives.domains import Rooms
 from placewright.solver.objectives.tiers import tiers
-from placewright.solver.objectives.traffic import collectives
 from placewright.solver.rules import RULES
 
 from .. import parity

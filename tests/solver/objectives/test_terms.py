@@ -6,9 +6,7 @@ import pytest
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
 from placewright.solver.objectives.domains_touched import DomainsTouched
-from placewright.solver.objectives.traffic.collectives import Collectives
-from placewright.solver.objectives.traffic.streams import Streams
-from placewright.solver.objectives.traffic.weight_sync import WeightSync
+from placewright.solver.objectives.traffic import Collectives, Streams, WeightSync
 
 from .. import parity
 from ..cases import component, problem

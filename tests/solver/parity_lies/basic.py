@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from placewright.solver.layout import cells as exactness
+from placewright.solver.layout import cells as partition
 from placewright.solver.layout import pools
-from placewright.solver.layout.cells import exactness, partition
-from placewright.solver.layout.cells.reserved import Reserved
+from placewright.solver.layout import ranks as seating
+from placewright.solver.layout.cells import Reserved
 from placewright.solver.layout.layout import Layout
-from placewright.solver.layout.ranges.places import Places
-from placewright.solver.layout.ranks import seating
-from placewright.solver.model.edges import Edges
+from placewright.solver.layout.ranges import Places
+from placewright.solver.model.ranges import Edges
 from placewright.solver.model.variables import Variables
 from placewright.solver.objectives.domains_touched import DomainsTouched
 from placewright.solver.objectives.idle import Idle

@@ -9,9 +9,9 @@ from placewright.models.component import Component
 from placewright.models.findings.finding import Severity
 from placewright.models.problem import Problem
 from placewright.solver.layout.bundle import Bundle
-from placewright.solver.layout.cell import Cell
+from placewright.solver.layout.cells import Cell
 from placewright.solver.layout.layout import Layout
-from placewright.solver.layout.pool import Pool
+from placewright.solver.layout.pools import Pool
 from placewright.solver.model.variables import Variables
 
 from ..cases import GIB

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from placewright.solver.expanding import expand
-from placewright.solver.layout import dealing
-from placewright.solver.layout.cells import partition
-from placewright.solver.layout.ranks import rank_order
+from placewright.solver.layout import cells as partition
+from placewright.solver.layout import layout as dealing
+from placewright.solver.layout import ranks as rank_order
 from placewright.solver.objectives.fullest_nodes import FullestNodes
 from placewright.solver.objectives.preferred import Preferred
 from placewright.solver.rules.capacity import fits_memory

@@ -6,14 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from placewright.models.placements.assignment import Seat
-from placewright.solver.expanding import count_out, expand, taking
-from placewright.solver.layout import grain
+from placewright.solver.expanding import counts as count_out
+from placewright.solver.expanding import counts as taking
+from placewright.solver.expanding import expand
+from placewright.solver.layout import bundle as grain
+from placewright.solver.layout import cells as partition
+from placewright.solver.layout import ranks as rank_order
 from placewright.solver.layout.bundle import Bundle
-from placewright.solver.layout.cells import partition
 from placewright.solver.layout.layout import Layout
-from placewright.solver.layout.neighbours import Neighbours
-from placewright.solver.layout.ranks import rank_order
-from placewright.solver.model.slots import Slots
+from placewright.solver.layout.parts import Neighbours
+from placewright.solver.model.ranges import Slots
 from placewright.solver.rules.groups import kept_in_order, kept_together
 from placewright.solver.rules.groups.group_in_node import GroupInNode
 from placewright.solver.rules.groups.kept_together import KeptTogether

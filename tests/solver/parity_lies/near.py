@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from placewright.solver.expanding.staying import keep
-from placewright.solver.objectives.moved import kept_groups, moves
-from placewright.solver.objectives.moved.moves import Moves
+from placewright.solver.expanding import staying as keep
+from placewright.solver.objectives import moves
+from placewright.solver.objectives import moves as kept_groups
+from placewright.solver.objectives.moves import Moves
 from placewright.solver.rules.at_most import AtMost
 from placewright.solver.rules.unlike import Unlike
 

@@ -13,14 +13,14 @@ from placewright.models.problem import Problem
 from placewright.solver.compile import compile
 from placewright.solver.layout.layout import Layout
 from placewright.solver.model.engine import Status, run
-from placewright.solver.objectives.by_domain import ByDomain
+from placewright.solver.objectives.domains import ByDomain
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.patterns.applies import reasons
-from placewright.solver.searching.by_patterns import search
 from placewright.solver.searching.progress import silent
 from placewright.solver.searching.search import solve
 from placewright.solver.searching.standing import Search, Standing
-from placewright.solver.unsearched.not_searched import not_searched
+from placewright.solver.searching.tiers import search
+from placewright.solver.unsearched import not_searched
 
 from ..brute_force import TooMany
 from ..whole_model import judge

@@ -9,13 +9,10 @@ from placewright.solver.compile import compile
 from placewright.solver.layout.layout import Layout
 from placewright.solver.model.engine import Status, run
 from placewright.solver.patterns import uses as module
-from placewright.solver.patterns.alike import alike
-from placewright.solver.patterns.applies import may_hold
-from placewright.solver.patterns.contents import contents
-from placewright.solver.patterns.dealt_out import dealt_out
-from placewright.solver.patterns.domain_rows import Domain
-from placewright.solver.patterns.options import supports
-from placewright.solver.patterns.possible import uses_of
+from placewright.solver.patterns.applies import alike, may_hold
+from placewright.solver.patterns.contents import Domain, contents, supports
+from placewright.solver.patterns.master import uses_of
+from placewright.solver.patterns.uses import dealt_out
 
 from .random_racks import racks
 from .test_agreement import by_patterns

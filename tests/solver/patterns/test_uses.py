@@ -7,15 +7,11 @@ from itertools import product
 import pytest
 from placewright.models.locality import REPLICA, Keep, Spread
 from placewright.models.problem import Problem
-from placewright.solver.layout.layout import Layout
-from placewright.solver.layout.values import Count
+from placewright.solver.layout.layout import Count, Layout
 from placewright.solver.objectives.tiers import tiers
-from placewright.solver.patterns.alike import alike
-from placewright.solver.patterns.applies import reasons
-from placewright.solver.patterns.contents import TooMany, contents
-from placewright.solver.patterns.domain_rows import Domain
-from placewright.solver.patterns.expansion import expanded
-from placewright.solver.patterns.options import options
+from placewright.solver.patterns.applies import alike, reasons
+from placewright.solver.patterns.contents import Domain, TooMany, contents, options
+from placewright.solver.patterns.master import expanded
 from placewright.solver.patterns.uses import Uses
 
 from ..cases import cluster, component, problem

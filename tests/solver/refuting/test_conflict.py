@@ -15,8 +15,7 @@ from placewright.models.machines.node_group import NODE
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
 from placewright.solver.refuting.conflict import COUNTING, SEARCH, Conflict
-from placewright.solver.refuting.find import find_conflict
-from placewright.solver.refuting.impossible import finding_of, impossible
+from placewright.solver.refuting.impossible import find_conflict, finding_of, impossible
 from placewright.solver.searching.search import solve
 
 from .. import parity

@@ -6,7 +6,7 @@ import random
 from itertools import combinations
 from typing import Sequence
 
-from placewright.solver.refuting.quickxplain import maximal, quickxplain
+from placewright.solver.refuting.conflict import maximal, quickxplain
 
 
 def random_conflicts(source: random.Random, items: range) -> list[frozenset[int]]:

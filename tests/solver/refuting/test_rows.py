@@ -9,11 +9,10 @@ from placewright.models.machines.cluster import Cluster
 from placewright.models.problem import Problem
 from placewright.solver.given import check_given
 from placewright.solver.layout.layout import Layout
+from placewright.solver.refuting.census import Census, Question, bundles
 from placewright.solver.refuting.certificate import counting_row
-from placewright.solver.refuting.packing import packs
-from placewright.solver.refuting.rows.census import Census, bundles
-from placewright.solver.refuting.rows.hall import cut, shortage
-from placewright.solver.refuting.rows.question import Question
+from placewright.solver.refuting.oracle import packs
+from placewright.solver.refuting.sums_between import cut, shortage
 
 from .. import parity
 from ..cases import cluster, component, problem

@@ -14,10 +14,10 @@ from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.check import check
 from placewright.solver.layout.layout import Layout
-from placewright.solver.objectives.moved.moves import Moves
+from placewright.solver.objectives.moves import Moves
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.searching.search import solve
-from placewright.solver.unsearched.not_searched import not_searched
+from placewright.solver.unsearched import not_searched
 
 from .. import parity
 from ..cases import cluster, component, problem

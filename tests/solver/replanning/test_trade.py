@@ -10,10 +10,9 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.solver.check import check
-from placewright.solver.objectives.moved.moves import Moves
+from placewright.solver.objectives.moves import Moves
 from placewright.solver.objectives.tiers import tiers
-from placewright.solver.replanning.replan import moves
-from placewright.solver.replanning.trade import with_trade
+from placewright.solver.replanning.replan import moves, with_trade
 from placewright.solver.searching.search import solve
 
 from .. import parity

@@ -34,9 +34,7 @@ from placewright.models.placements.run import Repeat, Run, Runs
 from placewright.models.planning.planned import Planned
 from placewright.models.planning.spec import PlanningSpec
 from placewright.models.problem import Problem
-from placewright.solver.sandbox.codec import Codec
-from placewright.solver.sandbox.forms import NotOurs
-from placewright.solver.sandbox.messages import Done, Messages, Question, read_question, write_question
+from placewright.solver.sandbox.messages import Codec, Done, Messages, NotOurs, Question, read_question, write_question
 
 from ..parity_cases.random_problems import random_problem
 

@@ -14,8 +14,7 @@ from placewright.models.whyhere import ALL, FULL, MORE, OUT, SMALL
 from placewright.solver.check import check
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.searching.search import solve
-from placewright.solver.whyhere.accelerator import why_accelerator
-from placewright.solver.whyhere.component import why_component
+from placewright.solver.whyhere import why_accelerator, why_component
 
 from .. import parity
 from ..cases import cluster, component, given, problem

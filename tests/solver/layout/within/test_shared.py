@@ -9,8 +9,8 @@ from typing import Mapping, Sequence
 import pytest
 from placewright.models.component import Component
 from placewright.solver.layout.bundle import Bundle
-from placewright.solver.layout.pool import Pool
-from placewright.solver.layout.within.shared import held_on, rooms
+from placewright.solver.layout.cells import held_on, rooms
+from placewright.solver.layout.pools import Pool
 
 GROUNDS = (0b11111, 0b00111, 0b00011, 0b11000)
 """One inside another, or apart."""

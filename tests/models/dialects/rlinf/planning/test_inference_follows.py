@@ -7,7 +7,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.solver.explaining.at_least import at_least
+from placewright.solver.explaining.needs import at_least
 
 from ...followed_files import INTERPOLATED, RLINF, planned
 

@@ -1,0 +1,249 @@
+"""Linear relaxation of a CP-SAT model, solved by GLOP; bounds are proved in whole numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import gcd
+from typing import Any, Iterable, Iterator, Mapping, Sequence
+
+from ortools.linear_solver import pywraplp
+from ortools.sat.python import cp_model
+
+from ...models.record import dataclass
+
+INFINITE = 1 << 62
+"""CP-SAT writes no bound as the largest number of 64 bits."""
+
+
+Box = tuple[int, int]
+PARAMETERS = "use_preprocessing: false use_dual_simplex: true"
+"""Each solution starts from the last basis: after a box was narrowed that is a few steps away. Preprocessing would lose it."""
+ANEW = "use_preprocessing: true use_dual_simplex: false"
+"""Where that fails for numerical reasons, once from the beginning in the other way."""
+SCALE = 1 << 30
+"""Duals are rounded to multiples of 1 / SCALE."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """low <= sum of coefficient x variable <= high; None where there is no bound."""
+
+    low: int | None
+    high: int | None
+    variables: tuple[int, ...]
+    coefficients: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """Minimise the sum of costs, plus `offset`, under rows; variable i is a whole number from ``boxes[i][0]`` to ``boxes[i][1]``.
+
+    `step` divides every cost, so that any value is the offset plus a multiple of it.
+    """
+
+    boxes: Sequence[tuple[int, int]]
+    costs: dict[int, int]
+    offset: int
+    rows: Sequence[Row]
+
+    @property
+    def step(self) -> int:
+        """What every value is a multiple of, beside the offset."""
+        return gcd(*self.costs.values()) or 1
+
+
+def linear_model(model: cp_model.CpModel) -> LinearModel:
+    """The rows of a model that minimises something, or nothing."""
+    proto: Any = model.proto
+    boxes = [_ends(variable.domain) for variable in proto.variables]
+    costs: dict[int, int] = {}
+    for variable, coefficient in zip(proto.objective.vars, proto.objective.coeffs):
+        positive, sign = (variable, 1) if variable >= 0 else (-variable - 1, -1)
+        costs[positive] = costs.get(positive, 0) + sign * coefficient
+    costs = {variable: cost for variable, cost in costs.items() if cost}
+    rows = [row for constraint in proto.constraints for row in _rows(constraint)]
+    return LinearModel(boxes, costs, int(proto.objective.offset), rows)
+
+
+def _rows(constraint: Any) -> Iterator[Row]:
+    """The rows of one constraint; of a conditional one only implications between two literals."""
+    conditions = list(constraint.enforcement_literal)
+    if conditions:
+        if len(conditions) == 1 and constraint.has_bool_and():
+            for literal in constraint.bool_and.literals:
+                yield _sum([(literal, 1), (conditions[0], -1)], 0, None)
+    elif constraint.has_linear():
+        yield _linear(constraint.linear)
+    elif constraint.has_exactly_one():
+        yield _sum([(literal, 1) for literal in constraint.exactly_one.literals], 1, 1)
+    elif constraint.has_at_most_one():
+        yield _sum([(literal, 1) for literal in constraint.at_most_one.literals], None, 1)
+    elif constraint.has_bool_or():
+        yield _sum([(literal, 1) for literal in constraint.bool_or.literals], 1, None)
+    elif constraint.has_bool_and():
+        for literal in constraint.bool_and.literals:
+            yield _sum([(literal, 1)], 1, 1)
+
+
+def _ends(domain: Any) -> tuple[int, int]:
+    """The lowest and the highest value of a domain; its holes are left out. Its last entry has no index from the end."""
+    return int(domain[0]), int(domain[len(domain) - 1])
+
+
+def _linear(linear: Any) -> Row:
+    terms: dict[int, int] = {}
+    for variable, coefficient in zip(linear.vars, linear.coeffs):
+        terms[variable] = terms.get(variable, 0) + coefficient
+    low, high = _ends(linear.domain)
+    return Row(None if low < -INFINITE else low, None if high > INFINITE else high, tuple(terms), tuple(terms.values()))
+
+
+def _sum(literals: list[tuple[int, int]], low: int | None, high: int | None) -> Row:
+    """A sum of literals; a negated one is 1 less its variable."""
+    terms, constant = dict[int, int](), 0
+    for literal, coefficient in literals:
+        if literal < 0:
+            constant += coefficient
+        variable, sign = (literal, 1) if literal >= 0 else (-literal - 1, -1)
+        terms[variable] = terms.get(variable, 0) + sign * coefficient
+    shifted = [None if bound is None else bound - constant for bound in (low, high)]
+    return Row(shifted[0], shifted[1], tuple(terms), tuple(terms.values()))
+
+
+@dataclass(frozen=True)
+class Point:
+    """An optimum of the relaxation: the variables, what one more of each would cost, what one more of each row would."""
+
+    value: float
+    values: Sequence[float]
+    reduced: Sequence[float]
+    duals: Sequence[float]
+
+
+class Relaxation:
+    """The relaxation of a linear model, with boxes that may be narrowed between two solutions."""
+
+    def __init__(self, linear: LinearModel) -> None:
+        self.linear = linear
+        self._solver = solver = pywraplp.Solver.CreateSolver("GLOP")
+        solver.SetSolverSpecificParametersAsString(PARAMETERS)
+        self._variables = [solver.NumVar(low, high, "") for low, high in linear.boxes]
+        self._rows: list[pywraplp.Constraint] = []
+        self._post(linear.rows)
+        self._aim(linear)
+        self._narrowed: set[int] = set()
+
+    def _post(self, rows: Iterable[Row]) -> None:
+        infinity = self._solver.infinity()
+        for row in rows:
+            made = self._solver.Constraint(-infinity if row.low is None else row.low, infinity if row.high is None else row.high)
+            for variable, coefficient in zip(row.variables, row.coefficients):
+                made.SetCoefficient(self._variables[variable], coefficient)
+            self._rows.append(made)
+
+    def _aim(self, linear: LinearModel) -> None:
+        objective = self._solver.Objective()
+        objective.Clear()
+        for variable, cost in linear.costs.items():
+            objective.SetCoefficient(self._variables[variable], cost)
+        objective.SetOffset(linear.offset)
+        objective.SetMinimization()
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """From now on these rows hold too."""
+        self.linear = replace(self.linear, rows=[*self.linear.rows, *rows])
+        self._post(rows)
+
+    def aim(self, costs: Mapping[int, int]) -> None:
+        """From now on this sum is minimised."""
+        self.linear = replace(self.linear, costs=dict(costs), offset=0)
+        self._aim(self.linear)
+
+    def solve(self, boxes: Mapping[int, Box]) -> Point | None:
+        """An optimum with these boxes instead of the model's own; None if GLOP finds none."""
+        for variable in sorted(self._narrowed - boxes.keys()):
+            self._variables[variable].SetBounds(*self.linear.boxes[variable])
+        for variable, box in boxes.items():
+            self._variables[variable].SetBounds(*box)
+        self._narrowed = set(boxes)
+        status = self._solver.Solve()
+        if status == pywraplp.Solver.ABNORMAL:
+            status = self._anew()
+        if status != pywraplp.Solver.OPTIMAL:
+            return None
+        values = [variable.solution_value() for variable in self._variables]
+        reduced = [variable.reduced_cost() for variable in self._variables]
+        return Point(self._solver.Objective().Value(), values, reduced, [row.dual_value() for row in self._rows])
+
+    def _anew(self) -> int:
+        parameters = pywraplp.MPSolverParameters()
+        parameters.SetIntegerParam(parameters.INCREMENTALITY, parameters.INCREMENTALITY_OFF)
+        self._solver.SetSolverSpecificParametersAsString(ANEW)
+        status = self._solver.Solve(parameters)
+        self._solver.SetSolverSpecificParametersAsString(PARAMETERS)
+        return int(status)
+
+    @property
+    def iterations(self) -> int:
+        """Steps of the simplex algorithm to the last optimum: what measures its work deterministically. Says nothing where none was found."""
+        return int(self._solver.iterations())
+
+
+def proved_bound(linear: LinearModel, boxes: Mapping[int, tuple[int, int]], duals: Sequence[float]) -> int:
+    """A number that no whole-numbered solution of the rows, in the boxes, costs less than: valid whatever the duals are.
+
+    With multipliers y of the rows, cost = (cost - sum of y x row) + sum of y x row. The first part is at least its smallest value in the
+    boxes, the second at least y x the bound of the row on the side that y has. Costs are whole multiples of `step`, so the sum is rounded up.
+
+    Parameters
+    ----------
+    boxes : variable -> bounds that are used instead of the model's own.
+    duals : one for each row, of a minimum.
+    """
+    left = {variable: cost * SCALE for variable, cost in linear.costs.items()}
+    total = 0
+    for row, dual in zip(linear.rows, duals):
+        weight = round(dual * SCALE)
+        bound = row.low if weight > 0 else row.high
+        if not weight or bound is None:
+            continue
+        total += weight * bound
+        for variable, coefficient in zip(row.variables, row.coefficients):
+            left[variable] = left.get(variable, 0) - weight * coefficient
+    for variable, cost in left.items():
+        if cost:
+            low, high = boxes.get(variable) or linear.boxes[variable]
+            total += cost * (low if cost > 0 else high)
+    step = linear.step
+    return linear.offset + -(-total // (SCALE * step)) * step
+
+
+class Emptiness:
+    """The same rows, with a cost for leaving the boxes of a part: if that must be positive, there is nothing in them.
+
+    Every variable v that may be branched on has a copy w = v + above - below, and the boxes are those of the copies.
+
+    Attributes
+    ----------
+    rows : how many rows the model had.
+    """
+
+    def __init__(self, linear: LinearModel, branched: Iterable[int]) -> None:
+        self.rows = len(linear.rows)
+        boxes, rows, costs = list(linear.boxes), list(linear.rows), dict[int, int]()
+        self._copies: dict[int, int] = {}
+        for variable in branched:
+            low, high = linear.boxes[variable]
+            copy, above, below = range(len(boxes), len(boxes) + 3)
+            boxes += [(low, high), (0, high - low), (0, high - low)]
+            rows.append(Row(0, 0, (copy, variable, above, below), (1, -1, -1, 1)))
+            self._copies[variable] = copy
+            costs[above] = costs[below] = 1
+        self._linear = LinearModel(boxes, costs, 0, rows)
+        self._relaxation = Relaxation(self._linear)
+
+    def is_proved(self, boxes: Mapping[int, Box]) -> bool:
+        """Is it proved, in whole numbers, that no solution lies in these boxes?"""
+        moved = {self._copies[variable]: box for variable, box in boxes.items()}
+        point = self._relaxation.solve(moved)
+        return point is not None and proved_bound(self._linear, moved, point.duals) > 0

@@ -1,1 +1,0 @@
-"""Which groups stay where they were, where values become an Assignment."""

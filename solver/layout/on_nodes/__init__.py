@@ -1,1 +1,0 @@
-"""Processes without accelerators, dealt out to nodes."""

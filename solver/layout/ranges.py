@@ -1,0 +1,218 @@
+"""Places of contiguous bundles."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING, Iterator, Sequence
+
+from ...models.component import IN_ORDER, NOT_FEWER, SUBSET
+from ...models.machines.node_group import ACCELERATOR, Numbering
+from ...models.machines.topology import domain, numa_masks
+from .layout import Layout, allowed, within_reach
+from .pools import Masks
+
+if TYPE_CHECKING:
+    from .bundle import Bundle
+
+
+Domains = tuple[list[int], list[str]]
+"""(first resource rank of every stretch of nodes of one domain, and the end of the last; the domains)."""
+Place = tuple[int, int]
+"""(first resource rank, units)."""
+MAX_LENGTHS = 32
+MAX_PLACES = 40_000
+"""How many lengths and places the solver is told at most, where each place is a decision of its own."""
+
+
+def fewest_nodes(numbering: Numbering, amount: int) -> int:
+    """How many nodes so many resources need, if each were as large as the largest."""
+    return -(-amount // max((stretch.count for stretch in numbering.stretches), default=1))
+
+
+class Finer:
+    """What a range of a numbering holds in each NUMA domain and in each domain above the node, seen in what must stay together there."""
+
+    def __init__(self, layout: Layout, bundle: Bundle, numbering: Numbering) -> None:
+        self._numbering, self._bundle, self._cluster = numbering, bundle, layout.problem.cluster
+        self._levels = [(size, _solid_runs(layout, numbering, level)) for level, size in bundle.wholes]
+
+    def is_whole(self, start: int, stop: int) -> bool:
+        """Does it cut nothing?"""
+        if any(amount % size for size, runs in self._levels for amount in _amounts(runs, start, stop).values()):
+            return False
+        return self._bundle.piece == 1 or self._bundle.kind != ACCELERATOR or self._in_numa_domains(start, stop)
+
+    def _in_numa_domains(self, start: int, stop: int) -> bool:
+        for stretch, first, count in self._numbering.pieces(start, stop):
+            held = ((1 << count) - 1) << first
+            if any((held & mask).bit_count() % self._bundle.piece for mask in numa_masks(self._cluster.nodes[stretch.node_rank])):
+                return False
+        return True
+
+
+def _solid_runs(layout: Layout, numbering: Numbering, level: str) -> Domains:
+    nodes = layout.problem.cluster.nodes
+    names = [domain(nodes[stretch.node_rank], level) for stretch in numbering.stretches]
+    return [*accumulate((stretch.count for stretch in numbering.stretches), initial=0)], names
+
+
+def _amounts(runs: Domains, start: int, stop: int) -> dict[str, int]:
+    """Domain -> how much of a range is in it."""
+    edges, names = runs
+    found: dict[str, int] = {}
+    for position in range(bisect_right(edges, start) - 1, bisect_right(edges, stop - 1)):
+        held = min(stop, edges[position + 1]) - max(start, edges[position])
+        found[names[position]] = found.get(names[position], 0) + held
+    return found
+
+
+class Places:
+    """The numbering of a contiguous bundle, with what is free in it, so that any range of it is judged at once.
+
+    Attributes
+    ----------
+    nodes : position of the node of each resource rank among the nodes of the numbering.
+    local : index of each resource rank on its node.
+    counts : how many resource ranks each node has.
+    """
+
+    def __init__(self, layout: Layout, bundle: Bundle, free: Masks) -> None:
+        self.numbering, self.unit = layout.numbering(bundle), bundle.unit
+        stretches = self.numbering.stretches
+        self.counts = [stretch.count for stretch in stretches]
+        self.nodes = [number for number, count in enumerate(self.counts) for _ in range(count)]
+        self.local = [index for count in self.counts for index in range(count)]
+        masks = [free.get(stretch.node_rank, 0) for stretch in stretches]
+        self._held = [0, *accumulate(1 - (masks[node] >> index & 1) for node, index in zip(self.nodes, self.local))]
+        self._odd = [0, *accumulate(int(count % self.unit > 0) for count in self.counts)]
+        self._ranks = [stretch.node_rank for stretch in stretches]
+        self._twice = len(set(self._ranks)) < len(self._ranks)
+        self._finer = Finer(layout, bundle, self.numbering) if bundle.wholes or bundle.piece > 1 else None
+
+    def is_free(self, start: int, stop: int) -> bool:
+        """Does nobody hold anything of it?"""
+        return self._held[start] == self._held[stop]
+
+    def is_whole(self, start: int, stop: int) -> bool:
+        """Does it lie so that no unit is cut between nodes, and nothing else that stays together between domains, and no node comes twice?"""
+        first, last = self.nodes[start], self.nodes[stop - 1]
+        if first == last:
+            fits = (stop - start) % self.unit == 0
+        else:
+            fits = self._odd[last] == self._odd[first + 1] and self.may_begin(start) and self.may_end(stop)
+        if fits and self._twice and len(set(self._ranks[first : last + 1])) <= last - first:
+            return False
+        return fits and (self._finer is None or self._finer.is_whole(start, stop))
+
+    def may_begin(self, start: int) -> bool:
+        """Does a range over several nodes cut no unit if it begins here?"""
+        return (self.counts[self.nodes[start]] - self.local[start]) % self.unit == 0
+
+    def may_end(self, stop: int) -> bool:
+        """Does a range over several nodes cut no unit if it ends before this rank?"""
+        return (self.local[stop - 1] + 1) % self.unit == 0
+
+    def run_from(self, start: int) -> tuple[int, int]:
+        """What a range over several nodes that begins here must have in common with its end (see `run_to`), to be free and whole."""
+        return self._held[start], self._odd[self.nodes[start] + 1]
+
+    def run_to(self, stop: int) -> tuple[int, int]:
+        """The same of a range that ends before this rank."""
+        return self._held[stop], self._odd[self.nodes[stop - 1]]
+
+    def covered(self, start: int, stop: int) -> int:
+        """On how many nodes it lies."""
+        return self.nodes[stop - 1] - self.nodes[start] + 1
+
+    def best_free(self, units: int) -> Place | None:
+        """The free place of this length on the fewest nodes, the lowest of them; None if there is none."""
+        length = units * self.unit
+        starts = range(self.numbering.size - length + 1) if units else ()
+        fit = (s for s in starts if self.is_free(s, s + length) and self.is_whole(s, s + length))
+        start = min(fit, key=lambda s: (self.covered(s, s + length), s), default=None)
+        return None if start is None else (start, units)
+
+
+def all_lengths(layout: Layout, bundle: Bundle) -> Sequence[int]:
+    """Every number of units that the bundle may have, wherever it is."""
+    return allowed(layout, bundle, layout.numbering(bundle).size // bundle.unit)
+
+
+def by_ends(layout: Layout, bundle: Bundle) -> bool:
+    """Are there so many places that where it begins and where it ends are decisions of their own?
+
+    Not where something depends on both: ranks that are pinned, what stays together, a place before, nodes that go back in its numbering.
+    """
+    every, numbering = all_lengths(layout, bundle), layout.numbering(bundle)
+    if len(every) <= 1 or (len(every) <= MAX_LENGTHS and len(every) * numbering.size // bundle.unit <= MAX_PLACES):
+        return False
+    nodes = [stretch.node_rank for stretch in numbering.stretches]
+    either = any(component.pins or component.keep for component in bundle.components)
+    return not either and layout.problem.previous is None and nodes == sorted(set(nodes)) and not bundle.wholes and bundle.piece == 1
+
+
+def lengths(layout: Layout, bundle: Bundle) -> Sequence[int]:
+    """Those that are searched: all of them, or some spread evenly, the smallest always among them."""
+    every = all_lengths(layout, bundle)
+    count = max(1, min(MAX_LENGTHS, MAX_PLACES // max(1, layout.numbering(bundle).size // bundle.unit)))
+    if len(every) <= count or by_ends(layout, bundle):
+        return every
+    return tuple(every[position * (len(every) - 1) // max(1, count - 1)] for position in range(count))
+
+
+def whole_places(layout: Layout, bundle: Bundle) -> list[Place]:
+    """Every place that is searched: free, and cutting nothing that must stay together."""
+    places = Places(layout, bundle, layout.pool_of[bundle].free)
+    found = []
+    for units in lengths(layout, bundle):
+        length = units * bundle.unit
+        for start in range(places.numbering.size - length + 1) if units else ():
+            if places.is_free(start, start + length) and places.is_whole(start, start + length):
+                found.append((start, units))
+    return found
+
+
+def longest_free(layout: Layout, bundle: Bundle, free: Masks | None = None) -> int:
+    """The most units of any free range on nodes it may use that cuts none; 0 if not even one has a place. Cost grows with nodes.
+
+    `free` : what is free; without it all that the bundle's pool has.
+    """
+    longest = ending = 0  # `ending`: the longest range that ends with the last resource of the node before
+    usable = within_reach(layout, bundle, layout.pool_of[bundle].free if free is None else free)
+    for stretch in layout.numbering(bundle).stretches:
+        after = 0
+        for first, stop in _runs(usable.get(stretch.node_rank, 0), stretch.count):
+            before = ending if first == 0 else 0
+            whole = (stop - first) // bundle.unit * bundle.unit
+            longest = max(longest, before + whole)
+            if stop == stretch.count:
+                after = before + whole if whole == stop - first else whole
+        ending = after
+    return longest // bundle.unit
+
+
+def _runs(mask: int, count: int) -> Iterator[tuple[int, int]]:
+    """The solid runs (first, last + 1) of the set bits below `count`."""
+    position = 0
+    while position < count:
+        if mask >> position & 1:
+            start = position
+            while position < count and mask >> position & 1:
+                position += 1
+            yield start, position
+        position += 1
+
+
+def thinned(layout: Layout) -> bool:
+    """Were only some places of a contiguous bundle searched, so that the solver's bound says nothing of the others?"""
+    return any(len(all_lengths(layout, bundle)) > len(lengths(layout, bundle)) for bundle in layout.ranged)
+
+
+def refutable(layout: Layout) -> bool:
+    """Does finding nothing among the places that are searched mean that there is nothing?
+
+    The smallest length is always searched, and what has no place for it has none for a longer one, unless something asks for more.
+    """
+    wants_more = any(layout.problem.related(kind) for kind in (IN_ORDER, NOT_FEWER, SUBSET))
+    return not wants_more or not thinned(layout)

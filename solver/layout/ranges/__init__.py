@@ -1,1 +1,0 @@
-"""Where solid ranges could lie."""

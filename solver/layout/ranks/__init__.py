@@ -1,1 +1,0 @@
-"""In which order the resources of a bundle become ranks."""

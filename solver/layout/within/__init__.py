@@ -1,1 +1,0 @@
-"""What lies within what: within searched bundles one inside another, and within given ones that others may use only in part."""

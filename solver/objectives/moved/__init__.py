@@ -1,1 +1,0 @@
-"""What changes against a previous answer."""

@@ -1,1 +1,0 @@
-"""Bytes that cross a level of the topology."""

@@ -1,1 +1,0 @@
-"""Sums that a person can check by hand: so much is needed, so much is there."""

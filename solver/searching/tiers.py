@@ -1,0 +1,271 @@
+"""Search of one choice of degrees by CP-SAT: tier by tier, or by uses of domains."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from ortools.sat.python import cp_model
+
+from ...models.record import dataclass
+from ..bounds.stage import BoundStage
+from ..compile import aim, compile
+from ..layout.bundle import Bundle
+from ..layout.layout import Count, Layout, Values
+from ..layout.ranges import refutable, thinned
+from ..model.engine import Outcome, Status, narrowed, run
+from ..model.variables import Variables
+from ..objectives.tiers import aggregates_of, hold
+from ..patterns.master import Master, uses_of
+from .standing import Standing, WrongAnswer
+
+FAR = 0.04
+"""As a share of an answer, what it is above all that is proved where the solver itself does more, and sooner, than a tighter relaxation."""
+BY_ITSELF = ((0.3, False), (2.5, True), (1.5, False))
+"""How long it then searches the whole, by turns as it would by itself and by the relaxation; the next time twice as long."""
+A_TURN, A_LONG_TURN = 0.15, 0.5
+"""Shares of the time that is left which a tighter relaxation, and dividing it, may each take in a round: while the answer is far, and else."""
+PARTS = 6
+"""Parts of the tree of relaxations of which each round tries the indicators that are whole there."""
+PRESSED = 4
+"""How many times as many relaxations there are where a proof alone is missing."""
+ROWS = 1500
+"""Rows of the model for which the times of the rounds are meant; larger ones get more."""
+CONFIRMING = 10
+"""How many times as long as the first a second search may take which confirms that there is nothing: without presolve it is slower."""
+MOST = 1 << 60
+KEPT_FOR_LATER = 0.2
+"""Share of the time that a tier leaves to later ones, if there are any."""
+SHARE = 0.2
+"""Of the time: what is not decided in this is left to the ordinary model."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """What is done by turns: so many relaxations, then answers for so long with indicators fixed, then so long the whole model.
+
+    `plain` are those in which the relaxation is taken as it is: what is easy is over before it was made tighter. `excess` is what an
+    indicator that is fixed must cost beyond its advice. Times are deterministic seconds.
+    """
+
+    relaxations: int
+    narrowed: float
+    excess: float
+    whole: float = 0.0
+    plain: bool = False
+
+
+ROUNDS = (
+    Round(3, 0.03, 0.0, whole=0.2, plain=True),
+    Round(12, 0.1, 0.3),
+    Round(30, 0.15, 0.3),
+    Round(60, 0.2, 0.6, whole=1.2),
+    Round(120, 0.3, 1.2),
+    Round(240, 0.5, 2.5, whole=4.0),
+    Round(480, 1.6, 2.5),
+    Round(960, 3.2, 2.5),
+)
+
+
+class OneTier:
+    """A tier of one choice of degrees. Earlier tiers are fixed in the model, which minimises this one."""
+
+    def __init__(self, standing: Standing, variables: Variables, number: int, limit: float) -> None:
+        self.standing, self.variables, self.number, self.left = standing, variables, number, limit
+        self.some = thinned(variables.layout)
+        self._refused, self._longer = False, 1
+
+    def search(self) -> None:
+        """Make the answer better, and what is proved of this tier, until both meet or the time is over."""
+        if not self.variables.layout.counted:
+            # Of ranges alone the relaxation says little, and where they begin and end is soon propagated.
+            self._run(0.6 * self.left, by_relaxation=False)
+            if not self._is_open():
+                return
+        tiers = self.standing.tiers
+        aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
+        if aggregates:
+            stage = BoundStage(self.variables.model, aggregates)
+            for each in ROUNDS if stage.is_solved else ():
+                self._round(stage, each)
+        if self._is_open():
+            self._run(0.6 * self.left, by_relaxation=True)
+        if self._is_open():
+            self._run(self.left, by_relaxation=False)
+
+    def _round(self, stage: BoundStage, its: Round) -> None:
+        """Let the relaxation prove what it can and say where answers are likely, and the solver try both on the whole."""
+        scale = max(1.0, stage.size / ROWS)
+        if self._is_open():
+            self._advance(stage, its.relaxations * (PRESSED if self._is_within(stage.step) else 1), its.plain)
+        for fixed in (*stage.likely(PARTS), stage.agreed(), stage.advised(its.excess)):
+            if self._is_open():
+                self._narrowed(fixed, its.narrowed * scale)
+        if self._is_open() and its.whole:
+            for limit, by_relaxation in BY_ITSELF if self._is_far() else ((its.whole, True),):
+                if self._is_open():
+                    self._run(min(self._longer * limit, 0.6 * self.left), by_relaxation)
+            self._longer *= 2 if self._is_far() else 1
+
+    def _advance(self, stage: BoundStage, nodes: int, plain: bool) -> None:
+        standing, before = self.standing, stage.spent
+        limit = (A_TURN if self._is_far() else A_LONG_TURN) * self.left
+        if not plain:
+            stage.tighten(limit)
+        upper = standing.costs[self.number] if standing.assignment else None
+        stage.advance(upper, limit, nodes)
+        self.left -= stage.spent - before
+        bound = stage.bound if stage.bound is not None else upper
+        if bound is not None:
+            standing.prove(self.number, bound if upper is None else min(bound, upper))
+
+    def _narrowed(self, fixed: dict[int, int], limit: float) -> None:
+        """Search for a better answer with some indicators fixed."""
+        standing, number = self.standing, self.number
+        high = standing.costs[number] - 1 if standing.assignment else MOST
+        if standing.proved[number] > high:
+            return
+        model = narrowed(self._hinted(), fixed, standing.proved[number], high)
+        outcome = run(self.variables, min(limit, self.left), standing.search.seed, by_relaxation=False, model=model)
+        self.left -= outcome.spent
+        if outcome.values is not None:
+            self._offer(outcome)
+
+    def _is_within(self, step: int) -> bool:
+        """Is the answer at most one step above what is proved? Then it is likely the best, and the proof is what is missing."""
+        standing = self.standing
+        return standing.assignment is not None and standing.costs[self.number] - standing.proved[self.number] <= step
+
+    def _is_far(self) -> bool:
+        """Is the answer far above what is proved, or none known?"""
+        standing, number = self.standing, self.number
+        return standing.assignment is None or standing.costs[number] - standing.proved[number] > FAR * standing.costs[number]
+
+    def _is_open(self) -> bool:
+        known = self.standing.assignment is not None
+        return self.left > 0 and not self._refused and not (known and self._is_best())
+
+    def _is_best(self) -> bool:
+        return self.number >= len(self.standing.tiers) or self.standing.is_best(self.number)
+
+    def _run(self, limit: float, by_relaxation: bool) -> None:
+        """Let the solver search the whole."""
+        outcome = run(
+            self.variables, limit, self.standing.search.seed, by_relaxation=by_relaxation, model=self._hinted(), on_solution=self._listen
+        )
+        self.left -= outcome.spent
+        self.take(outcome)
+
+    def _hinted(self) -> cp_model.CpModel:
+        if self.standing.values:
+            self.variables.model.clear_hints()  # type: ignore[no-untyped-call]
+            self.variables.hint(self.standing.values)
+        return self.variables.model
+
+    def _offer(self, outcome: Outcome[Values]) -> None:
+        """Keep an answer of the solver. Raises WrongAnswer if the rules refuse it, or it costs something else than the solver says."""
+        self.left -= self.standing.an_offer
+        costs = self.standing.offer(self.variables.layout, outcome.values or {}, "search")
+        if costs is None:
+            raise WrongAnswer("the solver's answer is refused by the rules")
+        if self.number < len(costs) and costs[self.number] > outcome.objective:
+            raise WrongAnswer(f"the solver's objective is {outcome.objective}, that of its answer {costs[self.number]}")
+
+    def take(self, outcome: Outcome[Values]) -> None:
+        """Keep what a run of the solver on the whole model gave. Raises WrongAnswer if it cannot be true."""
+        standing, tiered = self.standing, self.number < len(self.standing.tiers)
+        if outcome.status is Status.INFEASIBLE and standing.assignment is None:
+            self._refused = True
+            # One "infeasible" is no proof (or-tools 5274, 5295): it must say so again without presolve.
+            limit = max(self.left, CONFIRMING * outcome.spent + 1.0)
+            again = run(compile(standing.problem, minimise=False), limit, standing.search.seed, presolve=False)
+            standing.refuted = refutable(self.variables.layout) and again.status is Status.INFEASIBLE
+        if outcome.values is not None:
+            self._offer(outcome)
+        if tiered and outcome.bound is not None and not self.some and standing.assignment is not None:
+            if outcome.bound > standing.costs[self.number]:
+                raise WrongAnswer(f"the solver's bound is {outcome.bound}, an answer costs {standing.costs[self.number]}")
+            standing.prove(self.number, outcome.bound)
+
+    def _listen(self, values: Values, bound: int) -> None:
+        if self.standing.search.is_due():
+            self.standing.offer(self.variables.layout, values, "search")
+
+
+def search_tiers(standing: Standing, limit: float) -> None:
+    """Make the answer of a choice better, and what is proved of it, until both meet or the time is over."""
+    standing.spent = limit - _search(standing, limit)
+
+
+def _search(standing: Standing, limit: float) -> float:
+    """What is left of the time."""
+    variables = compile(standing.problem, minimise=False)
+    if standing.values:
+        standing.values = translated(variables.layout, standing.values)
+    if not standing.tiers:
+        one = OneTier(standing, variables, 0, limit)
+        one.search()
+        return one.left
+    for number, tier in enumerate(standing.tiers):
+        if standing.is_proved or standing.refuted:
+            break
+        amount = aim(variables, tier)
+        if not standing.is_best(number):
+            reserved = KEPT_FOR_LATER * limit if number < len(standing.tiers) - 1 else 0.0
+            one = OneTier(standing, variables, number, limit - reserved)
+            one.search()
+            limit = reserved + max(0.0, one.left)
+        if standing.assignment is None or limit <= 0:
+            break
+        hold(variables, amount, standing.costs[number])
+    return limit
+
+
+def translated(layout: Layout, values: Values) -> Values:
+    """The same decisions in another layout of the same problem."""
+    bundles = {bundle.name: bundle for bundle in (*layout.bundles, *(dealt.bundle for dealt in layout.dealt.values()))}
+    found: Values = {}
+    for key, value in values.items():
+        if isinstance(key, Count):
+            found[Count(bundles[key.bundle.name], layout.cells[key.cell.index])] = value
+        elif isinstance(key, Bundle):
+            found[bundles[key.name]] = value
+    return found
+
+
+def search_by_patterns(standing: Standing, layout: Layout, limit: float) -> float:
+    """Make the answer better, and what is proved of it, where the problem is a sum over domains; the deterministic time that it took."""
+    uses = uses_of(layout, standing.tiers)
+    if uses is None:
+        return 0.0
+    left, master = SHARE * limit, Master(uses)
+    outcomes: list[Outcome[Values]] = []
+    for tier in standing.tiers:
+        amount = master.aim(tier)
+        outcomes.append(run(master, left, standing.search.seed))
+        left -= outcomes[-1].spent
+        if outcomes[-1].status is not Status.OPTIMAL or left <= 0:
+            break
+        master.at_most(amount, outcomes[-1].objective)
+    if outcomes and outcomes[0].status is Status.INFEASIBLE and standing.assignment is None:
+        # As everywhere, one "infeasible" is no proof: it must say so again without presolve.
+        again = run(Master(uses), left, standing.search.seed, presolve=False)
+        left -= again.spent
+        standing.refuted = again.status is Status.INFEASIBLE
+    _take_use(standing, layout, outcomes)
+    return SHARE * limit - left + standing.an_offer
+
+
+def _take_use(standing: Standing, layout: Layout, outcomes: Sequence[Outcome[Values]]) -> None:
+    """Keep the last answer that can be written out, and what is proved of each tier. Raises WrongAnswer if a bound cannot be true."""
+    costs: tuple[int, ...] | None = None
+    for outcome in reversed(outcomes):
+        if costs is None and outcome.values is not None:
+            costs = standing.offer(layout, outcome.values, "patterns")
+    for number, outcome in enumerate(outcomes):
+        if outcome.bound is None:
+            return
+        if costs is not None and outcome.bound > costs[number]:
+            raise WrongAnswer(f"the solver's bound is {outcome.bound}, an answer costs {costs[number]}")
+        standing.prove(number, outcome.bound)
+        if costs is None or costs[number] != outcome.objective:
+            return

@@ -1,1 +1,0 @@
-"""What the search does not take on."""
