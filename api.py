@@ -297,7 +297,7 @@ def whatif(
     """
     from .solver.pricing.changes import dropped, each_dropped, on_other_machines
     from .solver.pricing.price import price
-    from .solver.sandbox.process import kept
+    from .solver.sandbox.keeping import kept
 
     question = question_of(file, cluster, dialect, **options)
     words = [[str(each)] if isinstance(each, (str, int)) else [str(node) for node in each] for each in lose]
@@ -361,7 +361,7 @@ def alternatives(
     from .models.findings.finding import UnusableInput
     from .planner.placing.placing import decided
     from .solver.alternatives import alternatives as found
-    from .solver.sandbox.process import kept
+    from .solver.sandbox.keeping import kept
 
     question = question_of(file, cluster, dialect, **options)
     search = solver(limit, seed, sandbox, reading=question.reading)

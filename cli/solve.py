@@ -95,7 +95,7 @@ def solve(
     from ..planner.placing.placing import chosen, decided
     from ..planner.recent import remembering
     from ..solver.sandbox.interrupts import held, was_heard
-    from ..solver.sandbox.process import kept
+    from ..solver.sandbox.keeping import kept
     from ..solver.sandbox.stopped import stopped_further
 
     try:

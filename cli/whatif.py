@@ -110,7 +110,7 @@ def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Probl
     """Solves, prints, and gives the exit code: that of the changes that were asked for, else that of the file as it is."""
     from ..report.whatif import render, to_json
     from ..solver.pricing.price import price
-    from ..solver.sandbox.process import kept
+    from ..solver.sandbox.keeping import kept
 
     if reading.problem is None:
         raise ValueError("a file that could not be read has no price")

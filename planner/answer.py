@@ -14,7 +14,7 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.in_turn import dealt_out
 from ..solver.sandbox.interrupts import held
-from ..solver.sandbox.process import kept
+from ..solver.sandbox.keeping import kept
 from .counting import OnCounting, silent
 from .recent import remembering
 from .refusing import Refuses, nobody

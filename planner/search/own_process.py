@@ -8,9 +8,10 @@ from typing import Iterator, Sequence, Union
 from ...models.record import dataclass
 from ...solver.model.permission import about_to_search
 from ...solver.sandbox.messages import Codec, Failed, data_of, line_of
-from ...solver.sandbox.process import Child, begun, patience, talk
+from ...solver.sandbox.process import Child
 from ...solver.sandbox.solve import MEMORY
 from ...solver.sandbox.stopped import Faulty, Stopped
+from ...solver.sandbox.talk import begun, patience, talk
 from ...solver.sandbox.trust import Lie, OurFault
 from ..check import faults
 from ..costs import cost_model

@@ -8,19 +8,12 @@ import resource
 import selectors
 import signal
 import subprocess
-import sys
 import time
 from collections import deque
-from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
-from time import monotonic
 from types import TracebackType
-from typing import IO, Callable, Iterator, Sequence, TypeVar
+from typing import IO, Callable, Iterator, Sequence
 
 from .interrupts import held
-from .messages import Failed, NotOurs
-from .stopped import Stopped, died, not_started, out_of_memory, stoppable, too_late
-from .trust import Lie, OurFault
 
 _PR_SET_PDEATHSIG = 1
 
@@ -31,11 +24,6 @@ LOOK = 0.5
 """Seconds after which a waiting parent looks up."""
 _TAIL = 4096
 _CHUNK = 1 << 16
-_kept: ContextVar[dict[tuple[str, ...], Child] | None] = ContextVar("processes that wait for a question", default=None)
-M = TypeVar("M")
-A = TypeVar("A")
-BEGIN = "import sys; sys.path[:] = sys.argv[1:-1]; from {} import main; main()"
-"""What the child runs: it finds modules where this process finds them, not where it happens to be started."""
 
 
 def limit_memory(mib: int) -> None:
@@ -175,103 +163,3 @@ def _waited(process: int) -> float:
             return int(file.read().split()[1]) / 1e9
     except (OSError, IndexError, ValueError):
         return 0.0
-
-
-@contextmanager
-def kept() -> Iterator[None]:
-    """Processes that have answered wait for the next question in the block, and end with it; inside another block they stay until that ends."""
-    if _kept.get() is not None:
-        yield
-        return
-    waiting: dict[tuple[str, ...], Child] = {}
-    token = _kept.set(waiting)
-    try:
-        yield
-    finally:
-        _kept.reset(token)
-        with ExitStack() as every:
-            for each in waiting.values():
-                every.callback(each.end)
-
-
-def has_waiting(command: Sequence[str]) -> bool:
-    """Does a process of this command line wait for a question?"""
-    return tuple(command) in (_kept.get() or {})
-
-
-@contextmanager
-def asked(command: Sequence[str], question: bytes, patience: float, look: Callable[[], None]) -> Iterator[Child]:
-    """A process that was asked: one that waits, or a new one. It waits again after the block, or ends where nobody keeps it.
-
-    It ends too where something is raised in the block, as by Ctrl-C: whatever it was doing, it is not asked again. Raises OSError.
-    """
-    waiting, key = _kept.get(), tuple(command)
-    process = waiting.pop(key, None) if waiting is not None else None
-    if process is not None and not process.is_idle:
-        process.end()
-        process = None
-    if process is None:
-        process = Child(command, question, patience, look)
-    else:
-        process.ask(question, patience, look)
-    try:
-        yield process
-    except BaseException:
-        process.end()
-        raise
-    if waiting is None or not process.is_idle:
-        process.end()
-    else:
-        waiting[key] = process
-
-
-def begun(module: str, memory: int) -> tuple[str, ...]:
-    """The command line of a process that runs the `main` of a module, with its limit of memory in MiB."""
-    return (sys.executable, "-c", BEGIN.format(module), *sys.path, str(memory))
-
-
-def patience(limit: float) -> float:
-    """Real seconds until the child is killed that has this limit in deterministic time: that time, and longer again."""
-    return limit + 1.25 * limit + 2
-
-
-def talk(
-    child: Sequence[str], question: bytes, seconds: float, memory: int, read: Callable[[bytes], M], heard: Callable[[M, Child], A | None]
-) -> A:
-    """What `heard` makes of the message that is the answer; it is None for every other one.
-
-    `child` is the command line, `read` reads a line of it. Raises Stopped where the child ends, or has to be ended, without an answer,
-    and OurFault where it does what no input can excuse. After a Ctrl-C in the blocks around, no child is started. One that has answered
-    other questions before (keeping.py) and ends at this one is no answer: a new one is asked, which `heard` tells from it, in the time that is left.
-    """
-    try:
-        with stoppable() as interrupts:
-            interrupts.look()
-            began = monotonic()
-            if has_waiting(child):
-                try:
-                    return _answer(child, question, seconds, memory, read, heard, interrupts.look)
-                except Stopped:
-                    interrupts.look()
-            return _answer(child, question, max(0.0, seconds - (monotonic() - began)), memory, read, heard, interrupts.look)
-    except TooLate:
-        raise too_late(seconds) from None
-    except (NotOurs, TooMuch) as problem:
-        raise Lie(f"it does not speak as it should: {problem}") from None
-    except OSError as problem:
-        raise not_started(problem) from None
-
-
-def _answer(
-    child: Sequence[str], question: bytes, seconds: float, memory: int, read: Callable[[bytes], M], heard: Callable[[M, Child], A | None],
-    look: Callable[[], None],
-) -> A:  # fmt: skip
-    with asked(child, question, seconds, look) as process:
-        for line in process.lines():
-            message = read(line)
-            if isinstance(message, Failed):
-                raise out_of_memory(memory) if message.memory else OurFault(f"the search itself failed: {message.what}")
-            answer = heard(message, process)
-            if answer is not None:
-                return answer
-        raise died(*process.ended(), memory)

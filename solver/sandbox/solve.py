@@ -11,7 +11,6 @@ from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
 from ...models.problem import AMOUNT, Problem
 from ..model.permission import SearchNeeded, may_search, no_search
-from ..refuting.certificate import counting_row
 from ..searching.progress import OnProgress, Progress, silent
 from ..searching.search import LIMIT, SEED
 from ..searching.search import solve as search
@@ -30,6 +29,8 @@ MEMORY = 4096
 
 def unexplained(problem: Problem) -> Finding:
     """The Finding for a problem that sums show to be impossible, without a change that would help."""
+    from ..refuting.certificate import counting_row
+
     row = next(filter(None, map(counting_row, problem.alternatives())), None)
     help_text = "loosen a demand, or add nodes; which change helps was not found out"
     if row is None:
@@ -48,7 +49,7 @@ def unexplained(problem: Problem) -> Finding:
 
 def command(memory: int = MEMORY) -> tuple[str, ...]:
     """The command line of the process that searches, with its limit of memory in MiB."""
-    from .process import begun
+    from .talk import begun
 
     return begun("placewright.solver.sandbox.child", memory)
 
@@ -115,7 +116,7 @@ def _asked(problem: Problem, limit: float, seed: int, told: OnProgress, child: S
     """What the child answers. Raises Stopped, and OurFault."""
     from ..refuting.oracle import EXPLAINING
     from .messages import Done, Messages, Question, Standing, write_question
-    from .process import patience, talk
+    from .talk import patience, talk
 
     messages = Messages(problem.cluster)
     explains: list[Child] = []

@@ -11,7 +11,6 @@ from ...models.placements.sound import must_be_sound
 from ...models.problem import Problem
 from ..check import check
 from ..objectives.tiers import plan_terms, tiers
-from ..refuting.certificate import counting_row
 from ..searching.progress import Progress
 from ..unchecked import unchecked
 
@@ -119,6 +118,7 @@ class Trust:
     def _must_be_impossible(self, answer: Answer) -> None:
         if self.best:
             raise Lie(f"it says impossible, and an answer of {self.best.objective} is known")
+        from ..refuting.certificate import counting_row
 
         if answer.how == "counting" and not any(counting_row(each) for each in self.problem.alternatives()):
             raise Lie("it says that a sum shows it to be impossible, and there is none")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import Iterator
 
-VOCABULARY = ("variables", "held", "domains", "saying", "slots", "ranges", "range_literals", "edges")
+VOCABULARY = ("variables", "held", "amount", "ranges")
 ALLOWED = (
     "solver/rules/",
     "solver/objectives/",

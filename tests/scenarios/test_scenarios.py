@@ -11,7 +11,7 @@ from typing import Iterator
 import pytest
 from placewright.cli.main import run
 from placewright.models.findings.codes import CODES
-from placewright.solver.sandbox.process import kept
+from placewright.solver.sandbox.keeping import kept
 from scenario import Outcome, Scenario
 
 HERE = Path(__file__).parent

@@ -12,7 +12,7 @@ from placewright.models.problem import Problem
 from placewright.solver.sandbox import process
 from placewright.solver.sandbox import process as talking
 from placewright.solver.sandbox import solve as sandbox
-from placewright.solver.sandbox.process import kept
+from placewright.solver.sandbox.keeping import kept
 from placewright.solver.sandbox.stopped import died
 from placewright.solver.searching.search import solve as search
 
