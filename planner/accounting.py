@@ -143,8 +143,8 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1, solve: Solve | N
         for each in searched.found
     )
     by_time = question.aim == SECONDS
-    value = priced.nanoseconds + priced.traffic if by_time else price(question, model, priced.design)[0] + question.held
-    least = value if searched.bound is None else searched.bound + (0 if by_time else question.held)
+    value = priced.nanoseconds + priced.traffic if by_time else price(question, model, priced.design)[0] + question.given.held
+    least = value if searched.bound is None else searched.bound + (0 if by_time else question.given.held)
     bound = min(value, least) if mine.on_several_kinds else least
     # What is near enough to the bound of what was not placed stays as it is: then no placement is looked for.
     far = (value - bound) * 100 > bound * KEEP
@@ -203,7 +203,7 @@ def compared(opened: Problem, question: Question, solve: Solve) -> Compared | No
 
 def _alike(one: Question, other: Question) -> bool:
     """Do designs of one question say the same as designs of the other?"""
-    return one.kinds == other.kinds and not one.over_kinds and not other.over_kinds
+    return one.kinds == other.kinds and not one.scope.over_kinds and not other.scope.over_kinds
 
 
 def _translated(opened: Problem, question: Question, planned: Planned, placed: Assignment) -> Priced | None:
@@ -233,10 +233,10 @@ def rounded(question: Question, bases: Sequence[Basis]) -> Iterator[str]:
     """One sentence for each step, ns, that is over a thousandth of some times: each batch takes whole nanoseconds, what was not measured whole microseconds."""
     found: dict[int, list[str]] = {}
     for basis in bases:
-        step = max(question.batches, 1 if basis.kind in (MEASURED, FORMULA) else GRAIN)
+        step = max(question.flow.batches, 1 if basis.kind in (MEASURED, FORMULA) else GRAIN)
         if basis.nanoseconds < step * MATTERS:
             found.setdefault(step, []).append(str(basis.task))
     for step, names in found.items():
-        batches = f", one for each of {question.batches} batches" if step == question.batches > 1 else ""
+        batches = f", one for each of {question.flow.batches} batches" if step == question.flow.batches > 1 else ""
         what = {1: "a nanosecond", GRAIN: "a microsecond"}.get(step, f"{step:,} nanoseconds")
         yield f"{listed(names)}: such short times are rounded to {what}{batches}"

@@ -55,7 +55,7 @@ def _left_alone(problem: Problem, question: Question) -> Iterator[str]:
 
 def _beside(question: Question) -> Iterator[str]:
     """Who works at any time, since no chain names it."""
-    named = {task for edge in question.edges for task in (edge.earlier, edge.later)}
+    named = {task for edge in question.flow.edges for task in (edge.earlier, edge.later)}
     unnamed = [task for task in range(len(question.tasks)) if task not in named]
     if not unnamed or len(question.tasks) < 2:
         return
@@ -78,7 +78,7 @@ def bases(problem: Problem, question: Question, design: Design) -> tuple[Basis, 
 def _basis(problem: Problem, question: Question, design: Design, timed: Timed, number: int) -> Basis:
     task, option = question.tasks[number], design.options[question.tasks[number].component]
     on = question.kinds[option.kind] if option.kind != NO_KIND else None
-    open_on = question.on_models.get(task.component, ())
+    open_on = question.scope.on_models.get(task.component, ())
     at_once = open_on if len(open_on) > 1 else evenly_on(problem, problem[task.component])
     times = times_on(timed, at_once)
     model, alike = slowest(times, task.phase, option.amount, option.parallel)
@@ -97,7 +97,7 @@ def _basis(problem: Problem, question: Question, design: Design, timed: Timed, n
         return rests_on(timed, task.phase, option.amount, other, model) == its
 
     degrees = _unsaid(problem.job.choices.get(task.component, ()), option.parallel, is_as_long)
-    bound = len(question.confined.get(task.component, ())) == 1
+    bound = len(question.scope.confined.get(task.component, ())) == 1
     chosen = task.component in question.of_one_kind or (on is not None and bool(on.models) and not bound)
     models = chosen and not at_once and any(not each.model for each in its)
     time = design.nanoseconds(question, number)
@@ -169,7 +169,7 @@ def _emptied(bill: BlockBill, capacity: int) -> Iterator[str]:
 
 def never_shared(problem: Problem, question: Question) -> Iterator[str]:
     """One sentence on what is declared to need its memory all the time, for want of a `phase`, and has no room beside others for that alone."""
-    parted = {frozenset(pair) for pair in question.apart}
+    parted = {frozenset(pair) for pair in question.sharing.apart}
     open_ = [its for name in question.options if (its := problem[name]).runs is None and its.timed is not None and its.memory]
     pairs = [
         pair for pair in combinations(open_, 2) if frozenset(each.name for each in pair) not in parted and _only_in_turns(question, *pair)
@@ -177,7 +177,7 @@ def never_shared(problem: Problem, question: Question) -> Iterator[str]:
     if not pairs:
         return
     names = [its.name for its in open_ if any(its in pair for pair in pairs)]
-    phases = [each for each in names if each in question.resident]
+    phases = [each for each in names if each in question.memory.resident]
     if len(pairs) == 1:
         (one, other) = pairs[0]
         both = f"{write_memory(one.memory)} and {write_memory(other.memory)}"
@@ -189,7 +189,7 @@ def never_shared(problem: Problem, question: Question) -> Iterator[str]:
 
 def _only_in_turns(question: Question, one: Component, other: Component) -> bool:
     """Have two that need all of their memory all the time no room together on any accelerators, and would they if they took turns?"""
-    if question.resident.isdisjoint((one.name, other.name)) or question.idle.among((one.name, other.name)):
+    if question.memory.resident.isdisjoint((one.name, other.name)) or question.idle.among((one.name, other.name)):
         return False
     in_turns = max(one.memory + other.offloaded, other.memory + one.offloaded)
     return in_turns <= _room(question, one, other) < one.memory + other.memory

@@ -46,7 +46,7 @@ def own(problem: Problem, planned: Planned) -> Own | None:
         its = as_written_degrees(turned)
         found = own_of(its, asked(its, its.job.planning.workload or Workload()), cost_model(planned.model))
         return replace(found, priced=found.priced and ranks.priced(found.priced), problem=problem, question=ranks.question(found.question))
-    if planned.question.over_kinds:  # its ranks may be on other models, or on one
+    if planned.question.scope.over_kinds:  # its ranks may be on other models, or on one
         its = as_written_degrees(problem)
         return own_of(its, asked(its, its.job.planning.workload or Workload()), cost_model(planned.model))
     its, question = (problem, planned.question) if not planned.in_part else _as_written(problem, planned)
@@ -78,7 +78,7 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     question = lies.question
     times = tuple(segment_times(model, question, design))
     placed = Assignment({name: runs_of(problem, question, name) for name in seats})
-    held = all_held(problem, Assignment({**problem.given().runs, **placed.runs})) if question.shared else None
+    held = all_held(problem, Assignment({**problem.given().runs, **placed.runs})) if question.given.shared else None
     priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question), held)
     reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
     known = replace(_demanded(problem, known), barred=())
@@ -123,8 +123,8 @@ def _with_offered(problem: Problem, question: Question, design: Design) -> Quest
 def _too_many(question: Question, priced: Priced) -> Iterator[str]:
     """That more accelerators are held than may be, where what is shared lies so that the design does not say it."""
     most = question.budget.accelerators
-    if most is not None and priced.accelerators(question) > most + question.held >= priced.design.held(question):
-        yield f"{priced.accelerators(question)} accelerators are used, {most + question.held} may be"
+    if most is not None and priced.accelerators(question) > most + question.given.held >= priced.design.held(question):
+        yield f"{priced.accelerators(question)} accelerators are used, {most + question.given.held} may be"
 
 
 def _demanded(problem: Problem, question: Question) -> Question:
@@ -138,10 +138,17 @@ def _demanded(problem: Problem, question: Question) -> Question:
     bare = replace(problem, job=replace(problem.job, relations=relations))
     said = related(bare, [bare[name] for name in question.components])
     same = {frozenset(pair) for pair in said.together}
-    together = frozenset(pair for pair in question.together if frozenset(pair) in same)
+    together = frozenset(pair for pair in question.sharing.together if frozenset(pair) in same)
     led = {name for each in problem.job.relations if each.proposed for name in each.components if problem[name].timed is None}
     return replace(
-        question, together=together, within=question.within & said.within, inside=question.within - said.within, alone=question.alone - led
+        question,
+        sharing=replace(
+            question.sharing,
+            together=together,
+            within=question.sharing.within & said.within,
+            inside=question.sharing.within - said.within,
+            alone=question.sharing.alone - led,
+        ),
     )
 
 

@@ -181,7 +181,7 @@ class Rounds:
 
     def _tell(self, now: Counting) -> None:
         """What an earlier search proved holds for this one too."""
-        held = 0 if now.by_time else self.question.held
+        held = 0 if now.by_time else self.question.given.held
         self.counting(replace(now, bound=max(now.bound, self.least + held)))
 
     def _place(self, found: Found) -> bool:
@@ -244,12 +244,12 @@ class Rounds:
 
     def price(self, priced: Priced) -> Price:
         """What is as small as possible, and what comes second, traffic with the time."""
-        takes, used = priced.nanoseconds + priced.traffic, priced.accelerators(self.question) - self.question.held
+        takes, used = priced.nanoseconds + priced.traffic, priced.accelerators(self.question) - self.question.given.held
         return (takes, used) if self.workload.aim == SECONDS else (used, takes)
 
     def held(self, plan: Plan) -> int | None:
         """How many accelerators all hold in a placement, where its design does not say it."""
-        return all_held(self.problem, plan.assignment) if self.question.shared else None
+        return all_held(self.problem, plan.assignment) if self.question.given.shared else None
 
     def as_placed(self, priced: Priced, answer: Answer, plan: Plan) -> Placed:
         """A design with the placement that was found for it."""

@@ -78,7 +78,7 @@ def _turns(question: Question, design: Design, block: Block, part: int, open_: l
 
 def _phases(question: Question, task: int) -> tuple[str, ...]:
     """The phases in which a task runs: all those of its component where nobody says more; none where that has none."""
-    its, phases = question.tasks[task], question.turns.get(question.tasks[task].component, ())
+    its, phases = question.tasks[task], question.memory.turns.get(question.tasks[task].component, ())
     return (its.phase,) if its.phase in phases else phases
 
 

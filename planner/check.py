@@ -34,7 +34,7 @@ def forbidden(question: Question, model: CostModel, design: Design) -> Iterator[
     yield from limited(question, design)
     limit = question.budget.accelerators
     if limit is not None and design.used(question) > limit:
-        yield f"{design.held(question)} accelerators are used, {limit + question.held} may be"
+        yield f"{design.held(question)} accelerators are used, {limit + question.given.held} may be"
     most, takes = question.budget.nanoseconds, iteration(model, question, design)
     if most is not None and takes > most:
         yield f"an iteration takes {with_unit(in_seconds(takes))}, {exactly_in_seconds(most)} may be taken"
@@ -55,8 +55,8 @@ def memory(question: Question, design: Design, block: Block) -> int:
     """
     idle = question.idle.among(block.components)
     its = [(name, design.options[name]) for name in block.components if name not in idle]
-    always = sum(option.memory for name, option in its if name in question.resident)
-    turns = [(name, option) for name, option in its if name not in question.resident]
+    always = sum(option.memory for name, option in its if name in question.memory.resident)
+    turns = [(name, option) for name, option in its if name not in question.memory.resident]
     rises: dict[tuple[str, str], int] = {}
     for name, option in turns:
         for turn in question.turns_beside(name, idle):
@@ -76,7 +76,7 @@ def _options(question: Question, design: Design) -> Iterator[str]:
             yield f"the blocks of `{name}` have not {option.accelerators} accelerators"
         if any(block.kind != option.kind for block in blocks):
             yield f"a block of `{name}` is of another kind than its option"
-        if len(blocks) > 1 and not question.nested:
+        if len(blocks) > 1 and not question.sharing.nested:
             yield f"`{name}` shares only some of its accelerators, which `nested: true` in `plan` would allow"
 
 
@@ -107,16 +107,16 @@ def _needs(design: Design, names: list[str], mebibytes: int) -> str:
 
 def _relations(question: Question, design: Design) -> Iterator[str]:
     uses = {name: set(design.blocks_of(name)) for name in question.components}
-    for one, other in sorted(question.together):
+    for one, other in sorted(question.sharing.together):
         if uses[one] != uses[other]:
             yield f"`{one}` and `{other}` are not on the same accelerators"
-    for one, other in sorted(question.apart):
+    for one, other in sorted(question.sharing.apart):
         if uses[one] & uses[other]:
             yield f"`{one}` and `{other}` share accelerators"
-    for one, other in sorted(question.within):
+    for one, other in sorted(question.sharing.within):
         if not uses[one] <= uses[other]:
             yield f"`{one}` is not within `{other}`"
-    if question.only_within:
+    if question.sharing.only_within:
         yield from _not_demanded(question, uses)
     if question.ways and not any(_is_arranged(way, uses) for way in question.ways):
         names = [f"`{way.name}`" for way in question.ways]
@@ -125,9 +125,9 @@ def _relations(question: Question, design: Design) -> Iterator[str]:
             if len(names) == 1
             else f"it is none of the arrangements {', '.join(names)}"
         )
-    related = {frozenset(pair) for pair in (*question.together, *question.within, *question.inside)}
+    related = {frozenset(pair) for pair in (*question.sharing.together, *question.sharing.within, *question.sharing.inside)}
     for one, other in combinations(question.components, 2):
-        if uses[one] & uses[other] and not question.alone.isdisjoint((one, other)) and frozenset((one, other)) not in related:
+        if uses[one] & uses[other] and not question.sharing.alone.isdisjoint((one, other)) and frozenset((one, other)) not in related:
             yield f"`{one}` and `{other}` share accelerators, and nothing says that they may"
 
 
@@ -136,8 +136,8 @@ def _not_demanded(question: Question, uses: Mapping[str, set[int]]) -> Iterator[
 
     Where the file does not forbid it, what lies inside others is only what goes along with them, unless the file says otherwise.
     """
-    why = "which `nested: false` in `plan` forbids" if question.forbids_nesting else "which `nested: true` in `plan` would allow"
-    may = sorted(question.within | question.inside)
+    why = "which `nested: false` in `plan` forbids" if question.sharing.forbids_nesting else "which `nested: true` in `plan` would allow"
+    may = sorted(question.sharing.within | question.sharing.inside)
     for inner, outer in permutations(question.components, 2):
         if not uses[inner] < uses[outer] or not uses[inner]:
             continue
@@ -159,7 +159,7 @@ def _segments(question: Question, model: CostModel, design: Design) -> Iterator[
     if len(segments) != len(question.tasks) or (used != set(range(len(used))) and not model.by_phase):
         yield "the segments are not numbered 0, 1, ... of every task"
         return
-    for edge in question.edges:
+    for edge in question.flow.edges:
         if model.by_phase:
             break
         early, late = segments[edge.earlier], segments[edge.later]
@@ -183,14 +183,14 @@ def limited(question: Question, design: Design) -> Iterator[str]:
     uses = {name: frozenset(design.blocks_of(name)) for name in question.components}
     for area in question.areas:
         yield from _in_area(design, uses, area)
-    for one, other in sorted(question.whole):
+    for one, other in sorted(question.sharing.whole):
         if uses[one] & uses[other] and uses[one] != uses[other]:
             yield f"`{one}` and `{other}` share some accelerators and not all"
-    for one, other in sorted(question.not_fewer):
+    for one, other in sorted(question.sharing.not_fewer):
         few, many = design.options[one].processes, design.options[other].processes
         if few < many:
             yield f"`{one}` has {few} {plural('process', few)} and `{other}` {many}"
-    for one, other in sorted(question.in_step):
+    for one, other in sorted(question.sharing.in_step):
         has, met = design.options[one].amount, design.options[other]
         if uses[one] & uses[other] and has * met.processes % met.amount:
             size = met.amount // met.processes
@@ -202,7 +202,7 @@ def limited(question: Question, design: Design) -> Iterator[str]:
         if not multiple.holds(mine, its):
             step = f"a multiple of {multiple.step}, and " if multiple.step > 1 else ""
             yield f"`{multiple.one}` has {mine} accelerators beside {its} of `{multiple.other}`: it may have {step}no more than these or a multiple of them"
-    for names in question.filling:
+    for names in question.sharing.filling:
         used = sum(block.accelerators for block in design.blocks if not names.isdisjoint(block.components))
         if used != sum(kind.accelerators for kind in question.kinds):
             yield f"{', '.join(sorted(names))} leave accelerators over"
@@ -244,8 +244,8 @@ def _in_area(design: Design, uses: dict[str, frozenset[int]], area: Area) -> Ite
 
 def in_rounds(question: Question, design: Design) -> Iterator[str]:
     """What is wrong with it, of a cost model in which tasks that share accelerators do not run at the same time."""
-    wholes = {(edge.earlier, edge.later) for edge in question.edges if edge.whole}
-    for its in question.rounds:
+    wholes = {(edge.earlier, edge.later) for edge in question.flow.edges if edge.whole}
+    for its in question.flow.rounds:
         names, in_turn = ", ".join(str(question.tasks[task]) for task in sorted(its)), False
         for one, other in combinations(sorted(its), 2):
             first, second = question.tasks[one].component, question.tasks[other].component
@@ -260,4 +260,4 @@ def in_rounds(question: Question, design: Design) -> Iterator[str]:
 def takes_turns(question: Question, design: Design, one: str, other: str) -> bool:
     """Does all that these components do run one after the other, in a cost model in which that holds for those that share accelerators?"""
     shared = set(design.blocks_of(one)) & set(design.blocks_of(other))
-    return one == other or bool(shared) or not question.one_at_a_time.isdisjoint(((one, other), (other, one)))
+    return one == other or bool(shared) or not question.sharing.one_at_a_time.isdisjoint(((one, other), (other, one)))

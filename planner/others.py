@@ -268,7 +268,7 @@ class _Looking:
         if run.best is None or run.question.kinds != self.planned.question.kinds:  # designs of other kinds are told beside no plan
             return
         best, price, job = run.best.priced, run.best.price, self.problem.job
-        best = replace(best, models=best.models or run.question.on_models)
+        best = replace(best, models=best.models or run.question.scope.on_models)
         if self._is_another(best):
             proved = run.closed and not any(each < price for each in run.unsure)
             open_ = job.planning.not_read or job.planning.sizes_not_read or self.planned.in_part or self.planned.others_open

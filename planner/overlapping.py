@@ -358,9 +358,13 @@ class RanksPutBack:
         options = {name: tuple(self._option(name, each) for each in its) for name, its in question.options.items()}
         together, apart, within = (
             frozenset(pair for pair in pairs if not any(seats.keys() >= set(pair) for seats in self.groups))
-            for pairs in (question.together, question.apart, question.within)
+            for pairs in (question.sharing.together, question.sharing.apart, question.sharing.within)
         )
-        return replace(question, options=options, together=together, apart=apart, within=within, one_at_a_time=frozenset())
+        return replace(
+            question,
+            options=options,
+            sharing=replace(question.sharing, together=together, apart=apart, within=within, one_at_a_time=frozenset()),
+        )
 
     def design(self, design: Design) -> Design:
         """The design with the blocks that these ranks are."""

@@ -135,7 +135,7 @@ def _beside(problem: Problem, question: Question, component: Component, kind: in
         if time is None:
             raise NoPrice(untimed(problem, component, question.tasks[task].phase, amount, parallel, model))
         times.append(time)
-    rounded = tuple(-(-time.nanoseconds // question.batches) * question.batches for time in times)
+    rounded = tuple(-(-time.nanoseconds // question.flow.batches) * question.flow.batches for time in times)
     outside = any(time.extrapolated for time in times)
     undivided = problem.divided(component.name, parallel) != parallel
     return Option(kind, amount, parallel, rounded, component.memory, component.offloaded, outside, undivided=undivided)
@@ -245,7 +245,7 @@ def _options(problem: Problem, placed: Problem, question: Question, name: str, o
     if problem[name].runs is None and not problem[name].may_have(amount):
         return ()
     timed = in_order(component.timed, name, question.tasks)
-    return options(placed, component, timed, Room((own.kind,), (own.nodes,), {}, owned=(own,)), question.batches)
+    return options(placed, component, timed, Room((own.kind,), (own.nodes,), {}, owned=(own,)), question.flow.batches)
 
 
 def refused(problem: Problem, component: Component, amount: int, parallel: Parallel) -> str:

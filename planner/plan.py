@@ -73,7 +73,7 @@ def _answer(rounds: Rounds) -> Answer:
         none = nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)
         slow = slowly_placed(unplaceable)
         least = slow.priced.nanoseconds + slow.priced.traffic if slow is not None else None
-        changes = helps_to_place(rounds.problem, rounds.workload, _planner(rounds), question.left_out, least)
+        changes = helps_to_place(rounds.problem, rounds.workload, _planner(rounds), question.scope.left_out, least)
         return _in_scope(with_help(none, changes), question)
     known = [] if rounds.closed or rounds.searched.bound is None else [rounds.least]
     # Nothing is better than the file's own ranks that are no plan only since nobody knows how to write them, or whether they are legal.
@@ -85,7 +85,7 @@ def _answer(rounds: Rounds) -> Answer:
     full, filled = _filled(rounds, best, question)
     if filled:  # one that became as large as what it lies within makes this plan one of another structure
         beside = tuple(each for each in beside if each.design.structure() != full.priced.design.structure())
-    held = 0 if question.aim == SECONDS else question.held
+    held = 0 if question.aim == SECONDS else question.given.held
     proved = bound == best.price[0] and best is not rounds.unwritable and not best.priced.design.overlapping
     planned = Planned(
         question, rounds.model.name, full.priced, bound + held, proved, beside, tuple(unplaceable), rounds.structures,
@@ -99,10 +99,10 @@ def _answer(rounds: Rounds) -> Answer:
 
 def _in_scope(answer: Answer, question: Question) -> Answer:
     """An impossible answer, with the scope of what was searched."""
-    if answer.verdict != IMPOSSIBLE or not question.left_out:
+    if answer.verdict != IMPOSSIBLE or not question.scope.left_out:
         return answer
     first, *others = answer.findings
-    note = f"searched: plans {with_limits(question.left_out)}"
+    note = f"searched: plans {with_limits(question.scope.left_out)}"
     return replace(answer, findings=(replace(first, notes=(*first.notes, note)), *others))
 
 

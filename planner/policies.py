@@ -69,7 +69,7 @@ def _better(open_: Problem, planned: Planned, plan: Solve, limit: float, seed: i
     workload = open_.job.planning.workload
     if workload is None:
         return None
-    if workload.bandwidth or planned.in_part or planned.question.over_kinds:
+    if workload.bandwidth or planned.in_part or planned.question.scope.over_kinds:
         answer = plan(open_)
         other = answer.planned
         if other is None or answer.plan is None or other.price >= planned.price:
@@ -112,7 +112,7 @@ def nesting(plan: Solve, refused: Refused) -> Solve:
         if flat.planned is None or not is_worse(found, flat.planned, workload):
             return found
         bound = found.planned.bound if found.planned is not None else 0
-        question = replace(flat.planned.question, nested=True, only_within=False)
+        question = replace(flat.planned.question, sharing=replace(flat.planned.question.sharing, nested=True, only_within=False))
         planned = replace(flat.planned, question=question, bound=min(bound, flat.planned.bound), proved=False)
         return replace(flat, planned=planned)
 

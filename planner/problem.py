@@ -12,14 +12,14 @@ from ..models.machines.topology import domain
 from ..models.parallel import Parallel
 from ..models.planning.limits import Barred, Crossed, Crossing, Flow, Shared, Use
 from ..models.planning.option import NO_KIND, Kind, Option
-from ..models.planning.question import Question, Task
+from ..models.planning.question import Given, MemoryTurns, Question, ScopeUsed, Sharing, Task, Workflow
 from ..models.planning.way import Way
 from ..models.planning.workload import RLINF, RLINF_EMBODIED, Budget, Timed, Workload
 from ..models.problem import Problem
 from ..models.task_order import ordered
 from .profile import Ample, options, undominated
 from .recent import But, recent
-from .related import Pairs, hold, related
+from .related import Pairs, Related, hold, related
 from .room import Room, areas, held_back, room
 from .scope import forbids_nesting, led_inside, left_out
 from .times import models_there, on_the_slowest
@@ -55,49 +55,42 @@ def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_
     told = (*barred, *Question(space.kinds, tasks, every, ways=arranged).misshapen)
     ways = {name: undominated(name, its, space, ample, told, name in met, _bound(arranged, name)) for name, its in every.items()}
     return Question(
-        space.kinds,
-        tasks,
-        ways,
-        edges,
-        rounds if workload.flows else (),
-        resident=resident,
-        turns=turns,
-        together=said.together,
-        apart=said.apart,
-        within=said.within,
-        whole=said.whole,
-        not_fewer=said.not_fewer,
-        in_step=said.in_step,
-        one_at_a_time=frozenset(pair for pair in problem.job.planning.one_at_a_time if every.keys() >= set(pair)),
-        filling=said.filling,
-        alone=frozenset(
-            each.name
-            for each in parts
-            if (each.runs is not None and not _lets_all(problem, each, parts))
-            or (each.runs is None and each.timed is None and not _goes_along(problem, each, said.together | led))
-        ),
-        ways=arranged,
-        nested=nested,
-        only_within=nested and (forbids_nesting(workload) or (bool(led) and not workload.nested)),
-        forbids_nesting=forbids_nesting(workload),
-        phases=workload.phases,
-        batches=workload.handed_on,
-        aim=workload.aim,
-        budget=_left(workload.budget, held),
-        areas=areas(problem, parts, ways, space),
-        barred=barred,
-        held=held,
-        shared=shared(problem, parts, ways, space),
-        crossing=crossing(problem, workload, parts, said.apart, space),
-        over_kinds=workload.over_kinds,
-        on_models=workload.on_models,
-        confined={
-            each.name: its
-            for each in parts
-            if each.name not in workload.on_models and (its := _confined(problem, each, ways[each.name], space.kinds))
-        },
-        left_out=left_out(problem, space.kinds),
+        space.kinds, tasks, ways, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
+        MemoryTurns(resident, turns), _sharing(problem, workload, parts, said, nested, led), Given(held, shared(problem, parts, ways, space)),
+        _scope(problem, workload, parts, ways, space.kinds), arranged, workload.aim, _left(workload.budget, held), areas(problem, parts, ways, space),
+        barred, crossing(problem, workload, parts, said.apart, space),
+    )  # fmt: skip
+
+
+def _sharing(
+    problem: Problem, workload: Workload, parts: Sequence[Component], said: Related, nested: bool, led: frozenset[tuple[str, str]]
+) -> Sharing:
+    """Who may share accelerators with whom; `led` are the pairs that the dialect lets lie inside each other."""
+    names = {each.name for each in parts}
+    alone = frozenset(
+        each.name
+        for each in parts
+        if (each.runs is not None and not _lets_all(problem, each, parts))
+        or (each.runs is None and each.timed is None and not _goes_along(problem, each, said.together | led))
     )
+    in_turn = frozenset(pair for pair in problem.job.planning.one_at_a_time if names >= set(pair))
+    forbids = forbids_nesting(workload)
+    return Sharing(
+        said.together, said.apart, said.within, said.whole, said.not_fewer, said.in_step, in_turn, said.filling, alone, nested,
+        only_within=nested and (forbids or (bool(led) and not workload.nested)), forbids_nesting=forbids,
+    )  # fmt: skip
+
+
+def _scope(
+    problem: Problem, workload: Workload, parts: Sequence[Component], ways: Mapping[str, Sequence[Option]], kinds: Sequence[Kind]
+) -> ScopeUsed:
+    """Models that components may be on, and what the scope leaves out."""
+    confined = {
+        each.name: its
+        for each in parts
+        if each.name not in workload.on_models and (its := _confined(problem, each, ways[each.name], kinds))
+    }
+    return ScopeUsed(workload.over_kinds, workload.on_models, confined, left_out(problem, kinds))
 
 
 def _confined(problem: Problem, component: Component, its: Sequence[Option], kinds: Sequence[Kind]) -> tuple[str, ...]:

@@ -166,7 +166,7 @@ def as_spanning(problem: Problem, models: Models) -> Problem:
 
 def as_it_spans(problem: Problem, question: Question) -> Problem:
     """The problem of which a question was asked: with components on several kinds at once where that has them so."""
-    return as_spanning(problem, question.on_models) if question.over_kinds else problem
+    return as_spanning(problem, question.scope.on_models) if question.scope.over_kinds else problem
 
 
 def _own_spans(problem: Problem) -> bool:

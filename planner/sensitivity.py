@@ -150,7 +150,7 @@ class _Run:
     def _there(self, component: str, percent: int) -> _There:
         planned, question = self.planned, self.planned.question
         options, budget = planned.compared.options, question.budget
-        option = scaled(options[component], percent, question.batches)
+        option = scaled(options[component], percent, question.flow.batches)
         plan = replace(planned.compared, options={**options, component: option})
         takes = iteration(self.model, question, plan) + planned.best.traffic
         is_broken = budget.nanoseconds is not None and takes > budget.nanoseconds
@@ -158,7 +158,7 @@ class _Run:
             most = (takes * HUNDRED - 1) // (HUNDRED + WORTH)
             budget = replace(budget, nanoseconds=most)
         elif not is_broken:
-            budget = replace(budget, accelerators=planned.held - question.held - 1)
+            budget = replace(budget, accelerators=planned.held - question.given.held - 1)
         return _There(component, percent, plan, takes, is_broken, budget)
 
     def _is_proved(self, way: _Way, there: _There) -> bool:
@@ -191,7 +191,7 @@ class _Run:
         excluded = (there.plan,) if self.planned.best.traffic else ()  # priced without its traffic
         while self.searches < self.most and self.spent < until:
             plain = self.questions[number]
-            options = [scaled(each, there.percent, plain.batches) for each in plain.options[name]]
+            options = [scaled(each, there.percent, plain.flow.batches) for each in plain.options[name]]
             every = {**plain.options, name: tuple(options)}
             asked = replace(plain, options=every, budget=there.budget)
             searched = search(asked, self.model, until - self.spent, self.seed, excluded=excluded)

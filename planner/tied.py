@@ -129,7 +129,7 @@ def _beside(planned: Planned, question: Question) -> tuple[Sequence[Priced], Seq
         return (), ()
     unsure = {id(each) for each in planned.not_placed}
     every = [planned.best, *planned.others]
-    found = [replace(each, models=each.models or planned.question.on_models) for each in every]
+    found = [replace(each, models=each.models or planned.question.scope.on_models) for each in every]
     return found, [its for its, each in zip(found, every) if id(each) in unsure]
 
 
@@ -194,7 +194,7 @@ class Bounds:
         self.spent += found.spent
         if found.bound is None or (found.best is None and not found.proved):
             return ENDLESS if found.proved else 0
-        return found.bound + (0 if question.aim == SECONDS else question.held)
+        return found.bound + (0 if question.aim == SECONDS else question.given.held)
 
 
 def _nothing(asked: Unsettled) -> Iterator[Settled]:

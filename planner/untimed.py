@@ -170,7 +170,7 @@ class Filling:
 
     def _on_other_kinds(self, design: Design) -> list[Design]:
         """The design with what nothing relates to others on other kinds of accelerators, as few as may be, in every way; a few too many."""
-        bound = {name for pairs in (self.question.together, self.question.within) for pair in pairs for name in pair}
+        bound = {name for pairs in (self.question.sharing.together, self.question.sharing.within) for pair in pairs for name in pair}
         names = [name for name in self._names() if name not in bound and self._takes(design, name)]
         ways = [[design.options[name], *self._elsewhere(design, name)] for name in names]
         found = []
@@ -212,12 +212,12 @@ class Filling:
         """The components with a range and no times that nothing binds to the count of others; none where the dialect lays out all."""
         if self.problem.job.planning.laying is not None:
             return []
-        parts = ((name, self.problem[name]) for name in self.question.components if name in self.question.alone)
+        parts = ((name, self.problem[name]) for name in self.question.components if name in self.question.sharing.alone)
         return [name for name, its in parts if its.runs is None and its.timed is None and its.least < its.most < UNBOUNDED]
 
     def _takes(self, design: Design, name: str) -> bool:
         """Does it take accelerators of its own, and not those of one that it lies within?"""
-        return design.options[name].kind != NO_KIND and all(one != name for one, _ in self.question.within)
+        return design.options[name].kind != NO_KIND and all(one != name for one, _ in self.question.sharing.within)
 
     def _together(self, names: Sequence[str]) -> Iterator[list[str]]:
         """Those that must be on the same accelerators, in the order of the first of each."""
@@ -226,7 +226,7 @@ class Filling:
             reached, before = {left[0]}, set[str]()
             while reached != before:
                 before = set(reached)
-                reached |= {name for pair in self.question.together if not reached.isdisjoint(pair) for name in pair}
+                reached |= {name for pair in self.question.sharing.together if not reached.isdisjoint(pair) for name in pair}
             yield [name for name in left if name in reached]
             left = [name for name in left if name not in reached]
 

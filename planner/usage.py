@@ -41,8 +41,8 @@ def _batch_by_batch(question: Question, design: Design, tasks: list[int]) -> lis
     turns: dict[int, Turn] = {}
     for task in tasks:  # none comes before one that it works on
         works = design.nanoseconds(question, task)
-        each = works // question.batches
-        before = [turns[edge.earlier] for edge in question.edges if edge.later == task and edge.earlier in turns]
+        each = works // question.flow.batches
+        before = [turns[edge.earlier] for edge in question.flow.edges if edge.later == task and edge.earlier in turns]
         begins = max((_first(question, design, turn) for turn in before), default=0)
         ends = max([begins + works, *((turn.ends or 0) + each for turn in before)])
         turns[task] = Turn(task, works, begins, ends)
@@ -51,7 +51,7 @@ def _batch_by_batch(question: Question, design: Design, tasks: list[int]) -> lis
 
 def _first(question: Question, design: Design, turn: Turn) -> int:
     """When the first batch of a task is done."""
-    return (turn.begins or 0) + design.nanoseconds(question, turn.task) // question.batches
+    return (turn.begins or 0) + design.nanoseconds(question, turn.task) // question.flow.batches
 
 
 def shares(question: Question, model: CostModel, design: Design) -> Mapping[int, int]:

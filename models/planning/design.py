@@ -54,7 +54,7 @@ class Design:
 
     def held(self, question: Question) -> int:
         """How many accelerators all components hold with it, those too that are not planned; at least that, where some of theirs are shared."""
-        return self.used(question) + question.held
+        return self.used(question) + question.given.held
 
     def blocks_of(self, component: str) -> tuple[int, ...]:
         """Indices of the blocks that a component uses."""

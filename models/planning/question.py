@@ -36,19 +36,44 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is to be chosen: an option for each component, which of them share accelerators, and what runs at the same time.
+class Workflow:
+    """Order of the work in an iteration.
 
     Attributes
     ----------
-    kinds : the accelerators that there are.
-    tasks : no task comes before one that it works on; those of one component are in the order of its options' times.
-    options : component -> the ways to run it. A component without tasks has options too: it takes accelerators and no time.
     edges : what works on what.
     rounds : tasks that wait for each other in a circle, so that a batch goes round: they run at the same time, or, where some of them
         share accelerators, one after the other.
+    phases : the order of the phases, for a cost model that runs one after the other.
+    batches : an iteration is handed on in so many.
+    """
+
+    edges: tuple[Edge, ...] = ()
+    rounds: tuple[frozenset[int], ...] = ()
+    phases: tuple[str, ...] = ()
+    batches: int = 1
+
+
+@dataclass(frozen=True)
+class MemoryTurns:
+    """When components need all their memory.
+
+    Attributes
+    ----------
     resident : components that hold their memory all the time, whatever else runs.
     turns : of the other components, the phases in which each needs all its memory; one that is not named has a turn of its own.
+    """
+
+    resident: frozenset[str] = frozenset()
+    turns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Which components may use the same accelerators, and how they lie there.
+
+    Attributes
+    ----------
     together, apart, within : pairs of components on exactly the same accelerators, on none in common, the first inside the second.
     whole : pairs on exactly the same accelerators, or on none in common.
     not_fewer : pairs of which the first has at least as many processes as the second.
@@ -56,32 +81,12 @@ class Question:
     one_at_a_time : pairs that never work at the same time, wherever they are, in a cost model that has those on the same accelerators do so.
     filling : sets of components, all `apart`, that use all accelerators between them.
     alone : components that share accelerators with those alone that they are `together` with or `within`.
-    ways : a design keeps to what one of them says; none: nothing more is asked of it.
     nested : may a component use the accelerators of several others, or only those of one set?
     only_within : where some are `within` others, does nobody else use only some of another's accelerators, but those together with them?
     forbids_nesting : where so, is that because the file says `nested: false`? For words alone.
     inside : where so, pairs of which the first may lie inside the second though nothing demands it.
-    phases : the order of the phases, for a cost model that runs one after the other.
-    batches : an iteration is handed on in so many.
-    areas : nodes on which components must share the room.
-    barred : designs that are not to be answered.
-    held : accelerators of components whose ranks are given and that are not planned, and let nobody use theirs. They are in no kind, and `budget` is what they leave.
-    shared : those of them that planned components may use too. They are in the kinds, and count in `budget` whether these are on them or not.
-    crossing : what crosses the topology, where that counts as time; the price of a design has the least of it.
-    over_kinds : is each component on any of the accelerators of a vendor, although something tells these apart?
-    on_models : components with times that name models -> those that each is on, where it may be on several at once: the slowest decides.
-    confined : other components that may be on only some of the models of a kind, whatever is chosen -> these.
-    left_out : by which widenings of the scope there would be other designs. For words alone.
-    leading : components whose degrees others follow -> the degrees with which this is asked; the options say these, where there are any.
     """
 
-    kinds: tuple[Kind, ...]
-    tasks: tuple[Task, ...]
-    options: Mapping[str, tuple[Option, ...]]
-    edges: tuple[Edge, ...] = ()
-    rounds: tuple[frozenset[int], ...] = ()
-    resident: frozenset[str] = frozenset()
-    turns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     together: frozenset[tuple[str, str]] = frozenset()
     apart: frozenset[tuple[str, str]] = frozenset()
     within: frozenset[tuple[str, str]] = frozenset()
@@ -91,24 +96,75 @@ class Question:
     one_at_a_time: frozenset[tuple[str, str]] = frozenset()
     filling: tuple[frozenset[str], ...] = ()
     alone: frozenset[str] = frozenset()
-    ways: tuple[Way, ...] = ()
     nested: bool = False
     only_within: bool = False
     forbids_nesting: bool = field(default=False, compare=False)
     inside: frozenset[tuple[str, str]] = frozenset()
-    phases: tuple[str, ...] = ()
-    batches: int = 1
-    aim: str = SECONDS
-    budget: Budget = field(default_factory=Budget)
-    areas: tuple[Area, ...] = ()
-    barred: tuple[Barred, ...] = ()
+
+
+@dataclass(frozen=True)
+class Given:
+    """Accelerators of given ranks that are not planned.
+
+    Attributes
+    ----------
+    held : accelerators of components whose ranks are given and that are not planned, and let nobody use theirs. They are in no kind, and `budget` is what they leave.
+    shared : those of them that planned components may use too. They are in the kinds, and count in `budget` whether these are on them or not.
+    """
+
     held: int = 0
     shared: tuple[Shared, ...] = ()
-    crossing: Crossing | None = None
+
+
+@dataclass(frozen=True)
+class ScopeUsed:
+    """Scope of the designs: models of accelerators, and what is left out.
+
+    Attributes
+    ----------
+    over_kinds : is each component on any of the accelerators of a vendor, although something tells these apart?
+    on_models : components with times that name models -> those that each is on, where it may be on several at once: the slowest decides.
+    confined : other components that may be on only some of the models of a kind, whatever is chosen -> these.
+    left_out : by which widenings of the scope there would be other designs. For words alone.
+    """
+
     over_kinds: bool = False
     on_models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     confined: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     left_out: tuple[str, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be chosen: an option for each component, which of them share accelerators, and what runs at the same time.
+
+    Attributes
+    ----------
+    kinds : the accelerators that there are.
+    tasks : no task comes before one that it works on; those of one component are in the order of its options' times.
+    options : component -> the ways to run it. A component without tasks has options too: it takes accelerators and no time.
+    ways : a design keeps to what one of them says; none: nothing more is asked of it.
+    areas : nodes on which components must share the room.
+    barred : designs that are not to be answered.
+    crossing : what crosses the topology, where that counts as time; the price of a design has the least of it.
+    leading : components whose degrees others follow -> the degrees with which this is asked; the options say these, where there are any.
+    flow, memory, sharing, given, scope : see these classes.
+    """
+
+    kinds: tuple[Kind, ...]
+    tasks: tuple[Task, ...]
+    options: Mapping[str, tuple[Option, ...]]
+    flow: Workflow = Workflow()
+    memory: MemoryTurns = MemoryTurns()
+    sharing: Sharing = Sharing()
+    given: Given = Given()
+    scope: ScopeUsed = ScopeUsed()
+    ways: tuple[Way, ...] = ()
+    aim: str = SECONDS
+    budget: Budget = field(default_factory=Budget)
+    areas: tuple[Area, ...] = ()
+    barred: tuple[Barred, ...] = ()
+    crossing: Crossing | None = None
     leading: Mapping[str, Parallel] = field(default_factory=dict, compare=False)
 
     @cached_property
@@ -129,7 +185,7 @@ class Question:
     @cached_property
     def together_shared(self) -> tuple[tuple[Shared, ...], ...]:
         """Every choice of what is shared, the empty one first: where none of it is left to be used, all else that is used comes beside it."""
-        return tuple(its for count in range(len(self.shared) + 1) for its in combinations(self.shared, count))
+        return tuple(its for count in range(len(self.given.shared) + 1) for its in combinations(self.given.shared, count))
 
     @cached_property
     def tasks_of(self) -> Mapping[str, tuple[int, ...]]:
@@ -151,7 +207,7 @@ class Question:
 
     def turns_of(self, component: str) -> tuple[tuple[str, str], ...]:
         """When a component that is not resident needs all its memory: (phase, ""), or ("", its name) where no phase is said."""
-        phases = self.turns.get(component, ())
+        phases = self.memory.turns.get(component, ())
         return tuple((phase, "") for phase in phases) if phases else (("", component),)
 
     @cached_property
@@ -167,7 +223,7 @@ class Question:
     @cached_property
     def all_turns(self) -> tuple[tuple[str, str], ...]:
         """Every turn of a component that is not resident, in the order of the components."""
-        return tuple(dict.fromkeys(turn for name in self.options if name not in self.resident for turn in self.turns_of(name)))
+        return tuple(dict.fromkeys(turn for name in self.options if name not in self.memory.resident for turn in self.turns_of(name)))
 
     @cached_property
     def misshapen(self) -> tuple[Barred, ...]:
@@ -206,4 +262,4 @@ class Question:
 
     def phase(self, task: int) -> int:
         """The place of a task's phase in the order of phases."""
-        return self.phases.index(self.tasks[task].phase)
+        return self.flow.phases.index(self.tasks[task].phase)

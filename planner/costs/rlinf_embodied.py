@@ -25,14 +25,14 @@ class RlinfEmbodied(Stream):
     def maxima(self, question: Question, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
         """See CostModel: the first batch alone, or all of them."""
         first = super().maxima(question, blocks, tasks)[0]
-        return (Maximum(1 if len(tasks) > 1 else question.batches, first.sums),)
+        return (Maximum(1 if len(tasks) > 1 else question.flow.batches, first.sums),)
 
     def nanoseconds(self, question: Question, design: Design, tasks: Sequence[int]) -> int:
         """See CostModel."""
         if len(tasks) == 1:
             return design.nanoseconds(question, tasks[0])
-        slowest = max(design.nanoseconds(question, task) // question.batches for task in tasks)
-        return super().nanoseconds(question, design, tasks) - (question.batches - 1) * slowest
+        slowest = max(design.nanoseconds(question, task) // question.flow.batches for task in tasks)
+        return super().nanoseconds(question, design, tasks) - (question.flow.batches - 1) * slowest
 
     def refuses(self, question: Question, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel."""

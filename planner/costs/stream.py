@@ -27,7 +27,7 @@ class Stream:
         """See CostModel."""
         its = set(tasks)
         after: dict[int, list[int]] = {task: [] for task in tasks}
-        for edge in question.edges:
+        for edge in question.flow.edges:
             if edge.earlier in its and edge.later in its:
                 after[edge.earlier].append(edge.later)
         first = its - {later for laters in after.values() for later in laters}
@@ -38,21 +38,21 @@ class Stream:
             open_ += [(*chain, later) for later in after[chain[-1]]]
             if not after[chain[-1]]:
                 chains.append(chain)
-        slowest = Maximum(question.batches - 1, tuple((task,) for task in tasks))
+        slowest = Maximum(question.flow.batches - 1, tuple((task,) for task in tasks))
         return (Maximum(1, tuple(dict.fromkeys(chains))), *((slowest,) if slowest.weight else ()))
 
     def divisor(self, question: Question) -> int:
         """See CostModel: a batch."""
-        return question.batches
+        return question.flow.batches
 
     def nanoseconds(self, question: Question, design: Design, tasks: Sequence[int]) -> int:
         """See CostModel."""
-        each = {task: design.nanoseconds(question, task) // question.batches for task in tasks}
+        each = {task: design.nanoseconds(question, task) // question.flow.batches for task in tasks}
         until: dict[int, int] = {}
         for task in sorted(tasks):  # none comes before one that it works on
-            before = [until[edge.earlier] for edge in question.edges if edge.later == task and edge.earlier in until]
+            before = [until[edge.earlier] for edge in question.flow.edges if edge.later == task and edge.earlier in until]
             until[task] = each[task] + max(before, default=0)
-        return max(until.values()) + (question.batches - 1) * max(each.values())
+        return max(until.values()) + (question.flow.batches - 1) * max(each.values())
 
     def segment(self, question: Question, task: int) -> int:
         """See CostModel: it is chosen, so that no phase says it."""

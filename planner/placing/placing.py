@@ -78,7 +78,7 @@ def _decided(component: Component, question: Question, design: Design, shape: Sh
     option = design.options[component.name]
     if component.name in idle:
         component = replace(component, memory=0, offloaded=0, estimate=None, cpus=0, host_memory=0)
-    own = component.phases or (() if component.name in question.resident else (f"turn of {component.name}",))
+    own = component.phases or (() if component.name in question.memory.resident else (f"turn of {component.name}",))
     if own:
         own = tuple(dict.fromkeys((*own, *(phase for phase, _ in question.turns_beside(component.name, idle) if phase))))
     if shape is not None:

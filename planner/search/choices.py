@@ -83,7 +83,7 @@ class Choices:
         key = members, pattern, _ = self.key(structure, number, spare)
         if key not in self._found:
             found = self.at(structure, number, self._joining.amounts(members), spare)
-            if set(pattern) == {0} and not self._question.nested and not is_limited(self._question) and self.crossing is None:
+            if set(pattern) == {0} and not self._question.sharing.nested and not is_limited(self._question) and self.crossing is None:
                 found = cheapest(found, lambda choice: choice.kind, lambda choice: choice.loads[0], spare)
             self._found[key] = tuple(found)
         return self._found[key]
@@ -131,7 +131,7 @@ class Joining:
     def __init__(self, question: Question, divisor: int, crossing: LeastCrossing | None = None) -> None:
         self._question, self._divisor, self._limited = question, divisor, is_limited(question)
         self._crossing, self._more = crossing, int(crossing is not None)
-        self.packed = question.nested and any(kind.memory is not None for kind in question.kinds)
+        self.packed = question.sharing.nested and any(kind.memory is not None for kind in question.kinds)
         self._options: dict[tuple[str, int], dict[Amount, list[Option]]] = {}
         self._joined: dict[Key, dict[Amount, list[Choice]]] = {}
         self._beside_others: dict[tuple[Key, frozenset[str]], dict[Amount, list[Choice]]] = {}
@@ -279,7 +279,7 @@ class Joining:
     def _works(self, name: str, idle: frozenset[str]) -> tuple[bool, ...]:
         """For each turn, and last for none of them: does a component need all of its memory then?"""
         if (name, idle) not in self._worked:
-            always, its = name in self._question.resident, self._question.turns_beside(name, idle)
+            always, its = name in self._question.memory.resident, self._question.turns_beside(name, idle)
             self._worked[name, idle] = (*(always or turn in its for turn in self._question.all_turns), always)
         return self._worked[name, idle]
 

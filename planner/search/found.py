@@ -91,5 +91,5 @@ class Progress:
         if now - self._told >= NOW_AND_THEN:
             self._told = now
             by_time = self._question.aim == SECONDS
-            held = 0 if by_time else self._question.held
+            held = 0 if by_time else self._question.given.held
             self._counting(Counting(by_time, best[0] + held if best else None, bound()[0] + held, now - self._began))

@@ -32,16 +32,16 @@ def rows(question: Question, structure: Structure) -> tuple[Row, ...]:
     found = [row for area in question.areas for row in _in_area(structure, area)]
     most = question.budget.accelerators
     found += [Row(each.sets, most - each.base, each.weigh) for each in tallies(question, structure)] if most is not None else []
-    for one, other in sorted(question.not_fewer):
+    for one, other in sorted(question.sharing.not_fewer):
         found.append(Row(tuple(sorted({of[one], of[other]})), 0, _fewer(structure, one, other)))
-    for names in question.filling:
+    for names in question.sharing.filling:
         sets = tuple(sorted({of[name] for name in names}))
         found.append(Row(sets, -sum(kind.accelerators for kind in question.kinds), _taken_off))
     for multiple in multiples(question):
         sets = tuple(sorted({of[multiple.one], of[multiple.other]}))
         amounts = (each for each in _amounts(question, multiple.other) if len(sets) > 1 or not multiple.holds(each, each))
         found += [Row(sets, 1, _beside(structure, multiple, amount)) for amount in amounts]
-    for one, other in sorted(question.in_step):
+    for one, other in sorted(question.sharing.in_step):
         if pattern(structure, frozenset((one, other))):
             sets = tuple(sorted({of[one], of[other]}))
             found += [Row(sets, 1, _in_step(structure, one, other, size)) for size in _sizes(question, other)]
@@ -51,19 +51,26 @@ def rows(question: Question, structure: Structure) -> tuple[Row, ...]:
 
 def is_limited(question: Question) -> bool:
     """Are there any rows? Then fewer accelerators are not always as good."""
-    return bool(question.areas or question.not_fewer or question.in_step or question.filling or _barred(question) or multiples(question))
+    return bool(
+        question.areas
+        or question.sharing.not_fewer
+        or question.sharing.in_step
+        or question.sharing.filling
+        or _barred(question)
+        or multiples(question)
+    )
 
 
 def figures(question: Question, name: str, option: Option) -> tuple[int, ...]:
     """What an option weighs in the rows. One that weighs no more than another in any figure can take its place in every row."""
     sizes = sorted({power for area in question.areas if area.kind == option.kind for size in area.rooms for power in _powers(size)})
     found = [int(option.group % size == 0) for size in sizes]
-    for one, other in sorted(question.not_fewer):
+    for one, other in sorted(question.sharing.not_fewer):
         found += [-option.processes] if name == one else [option.processes] if name == other else []
     for multiple in multiples(question):
         if name in (multiple.one, multiple.other):
             found += [_against(multiple, amount, name, option) for amount in _amounts(question, multiple.other)]
-    for one, other in sorted(question.in_step):
+    for one, other in sorted(question.sharing.in_step):
         if name in (one, other):
             found += [_out_of_step(option, size, name == other) for size in _sizes(question, other)]
     found += [int(meets(each.uses[name], option)) for each in _barred(question) if name in each.uses]

@@ -173,7 +173,7 @@ class _Search:
             floor = None if late else floor_of(sets, inside)
             return floor is not None and not self._is_cut_off(floor)
 
-        nested, idles, least = self.question.nested, bool(self.question.idle.beside), self.unseen or (0, 0)
+        nested, idles, least = self.question.sharing.nested, bool(self.question.idle.beside), self.unseen or (0, 0)
         for each in arrangements(self.question, self.model, can_be, can_lie):
             progress.spent += STRUCTURE
             floor = floor_of(each.sets, each.inside)
@@ -221,7 +221,7 @@ class _Search:
         """Lower bound of every design: some component has to do its work, on as few accelerators as it can."""
         options = [its for its in self.question.options.values() if its]
         used = max((min(option.accelerators for option in its) for its in options), default=0)
-        used = max(used, sum(each.accelerators for each in self.question.shared))
+        used = max(used, sum(each.accelerators for each in self.question.given.shared))
         if self.question.aim != SECONDS:
             return used, 0
         times = (min(option.nanoseconds[place] for option in its) for its in options for place in range(len(its[0].nanoseconds)))

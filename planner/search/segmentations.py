@@ -75,7 +75,7 @@ class _Cutting:
     @staticmethod
     def of(question: Question, model: CostModel, users: Sets) -> _Cutting:
         """Of a question, with these components on the same accelerators."""
-        count, edges = len(question.tasks), question.edges
+        count, edges = len(question.tasks), question.flow.edges
         apart = conflicts(question, model, users)
         either = {(edge.earlier, edge.later) for edge in edges if edge.whole} | {(edge.later, edge.earlier) for edge in edges if edge.whole}
         return _Cutting(
@@ -173,7 +173,7 @@ def _beside(pairs: set[tuple[int, int]], count: int) -> tuple[Tasks, ...]:
 def units(question: Question, apart: set[tuple[int, int]]) -> tuple[Tasks, ...]:
     """Each task by itself; of a round of which no two are `apart`, all together."""
     found = [1 << task for task in range(len(question.tasks))]
-    for its in question.rounds:
+    for its in question.flow.rounds:
         if apart.isdisjoint(combinations(sorted(its), 2)):
             members = sum(1 << task for task in its)
             joined = reduce(or_, (unit for unit in found if unit & members))
@@ -183,14 +183,14 @@ def units(question: Question, apart: set[tuple[int, int]]) -> tuple[Tasks, ...]:
 
 def conflicts(question: Question, model: CostModel, users: Sets) -> set[tuple[int, int]]:
     """(task, other task) that cannot run at the same time. Of a round no two can where some two cannot."""
-    whole = {(edge.earlier, edge.later) for edge in question.edges if edge.whole}
-    shared = {(one, other) for its in (*users, *question.one_at_a_time) for one in its for other in its}
+    whole = {(edge.earlier, edge.later) for edge in question.flow.edges if edge.whole}
+    shared = {(one, other) for its in (*users, *question.sharing.one_at_a_time) for one in its for other in its}
     found = set()
     for a, b in combinations(range(len(question.tasks)), 2):
         one, other = question.tasks[a].component, question.tasks[b].component
         if one == other or (not model.turns and (one, other) in shared):
             found |= {(a, b), (b, a)}
-    for its in question.rounds:
+    for its in question.flow.rounds:
         if any(pair in found or pair in whole for pair in combinations(sorted(its), 2)):
             found |= set(permutations(its, 2))
     return found

@@ -132,7 +132,7 @@ def _partitions(question: Question, names: Sequence[str], can_be: CanBe) -> Iter
     def extend(position: int, sets: list[list[str]]) -> Iterator[Sets]:
         if position == len(names):
             found = tuple(sorted((tuple(sorted(its, key=place.__getitem__)) for its in sets), key=lambda its: place[its[0]]))
-            if all(any({one, other} <= set(its) for its in found) for one, other in question.together):
+            if all(any({one, other} <= set(its) for its in found) for one, other in question.sharing.together):
                 yield found
             return
         name = names[position]
@@ -162,10 +162,10 @@ def nestings(question: Question, sets: Sequence[Sequence[str]], can_lie: CanLie 
     What no relation allows, or `can_lie` refuses, is left as soon as it is seen in the first few sets.
     """
     of = {name: number for number, its in enumerate(sets) for name in its}
-    within = {(of[one], of[other]) for one, other in question.within if of[one] != of[other]}
+    within = {(of[one], of[other]) for one, other in question.sharing.within if of[one] != of[other]}
     count = len(sets)
-    may = [[_may_hold(question, one, other) for other in sets] for one in sets] if question.nested else []
-    if question.only_within:
+    may = [[_may_hold(question, one, other) for other in sets] for one in sets] if question.sharing.nested else []
+    if question.sharing.only_within:
         demanded = _followed(within)
         may = [[its and (number, place) in demanded for place, its in enumerate(row)] for number, row in enumerate(may)]
 
@@ -174,7 +174,7 @@ def nestings(question: Question, sets: Sequence[Sequence[str]], can_lie: CanLie 
         if number == count:
             yield inside
             return
-        for other in (OUTSIDE, *range(count if question.nested else 0)):
+        for other in (OUTSIDE, *range(count if question.sharing.nested else 0)):
             more = (*inside, other)
             may_be = other == OUTSIDE or (other != number and may[number][other] and _is_forest(more))
             if may_be and _obeys(more, may, within) and (can_lie is None or can_lie(sets, more)):
@@ -220,11 +220,11 @@ def _obeys(inside: Inside, may: Sequence[Sequence[bool]], within: set[tuple[int,
 def may_share(question: Question, one: str, other: str) -> bool:
     """May two components use an accelerator both?"""
     pairs = {(one, other), (other, one)}
-    if pairs & question.apart:
+    if pairs & question.sharing.apart:
         return False
-    return question.alone.isdisjoint((one, other)) or bool(pairs & (question.together | question.within))
+    return question.sharing.alone.isdisjoint((one, other)) or bool(pairs & (question.sharing.together | question.sharing.within))
 
 
 def may_nest(question: Question, one: str, other: str) -> bool:
     """May one use some of the accelerators of the other, and not all?"""
-    return not {(one, other), (other, one)} & question.whole
+    return not {(one, other), (other, one)} & question.sharing.whole

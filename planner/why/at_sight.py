@@ -86,7 +86,7 @@ def _fits(its: Sequence[Option], kinds: Sequence[Kind], idle: bool) -> bool:
 
 
 def _over_budget(workload: Workload, question: Question) -> Iterator[Finding]:
-    most, allowed, held = question.budget.accelerators, question.budget.nanoseconds, question.held
+    most, allowed, held = question.budget.accelerators, question.budget.nanoseconds, question.given.held
     need, takes = fewest(question), quickest(question, cost_model(workload.model))
     field, figures, least = BUDGET_SECONDS, (takes, allowed or 0), f"seconds: {in_seconds(takes)}"
     if most is not None and need > most:
@@ -118,8 +118,8 @@ def by_given_ranks(problem: Problem, question: Question) -> Answer | None:
 
 def _around_of_one_model(problem: Problem, question: Question, given: Component, nodes: Sequence[Node]) -> Finding | None:
     """Why given ranks have no place within a component, or with it, that may use one model alone; None where they have."""
-    around = {other: "within" for one, other in question.within if one == given.name}
-    around.update((name, "colocated with") for pair in question.together if given.name in pair for name in pair)
+    around = {other: "within" for one, other in question.sharing.within if one == given.name}
+    around.update((name, "colocated with") for pair in question.sharing.together if given.name in pair for name in pair)
     for name, how in around.items():
         model = problem[name].accelerator_model
         strange = [node for node in nodes if model not in ("", node.accelerator_model)]
@@ -134,7 +134,7 @@ def _around_of_one_model(problem: Problem, question: Question, given: Component,
 def fewest(question: Question) -> int:
     """No design uses fewer accelerators: of components that share none with each other, all are counted."""
     least = {name: min((option.accelerators for option in its), default=0) for name, its in question.options.items()}
-    sets = [{name} for name in least] + [set(pair) for pair in question.apart] + [set(its) for its in question.filling]
+    sets = [{name} for name in least] + [set(pair) for pair in question.sharing.apart] + [set(its) for its in question.sharing.filling]
     return max((sum(least[name] for name in its) for its in sets), default=0)
 
 
@@ -163,7 +163,7 @@ def _one_after_the_other(question: Question, least: list[int]) -> int:
     """ns of the parts before that in which a task runs."""
     until = list(least)
     for task in range(len(least)):
-        for edge in question.edges:
+        for edge in question.flow.edges:
             if edge.later == task and edge.earlier < task:
                 before[task] = max(before[task], until[edge.earlier] if edge.whole else before[edge.earlier])
                 until[task] = max(until[task], until[edge.earlier])

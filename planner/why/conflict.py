@@ -40,7 +40,7 @@ def why_none(problem: Problem, workload: Workload, question: Question, planner: 
     problem = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
     every, reasons = demands(problem), list[Finding]()
     for finding, blamed in unfit(problem, question):
-        helps = changes(planner, problem, blamed, every, question.left_out) if not reasons else []
+        helps = changes(planner, problem, blamed, every, question.scope.left_out) if not reasons else []
         reasons.append(replace(finding, help="; or ".join(helps) or NO_CHANGE))
     if not reasons:
         reasons = [contradicted(problem) or _conflict(problem, question, planner, every)]
@@ -70,7 +70,7 @@ def _conflict(problem: Problem, question: Question, planner: Planner, every: Seq
     message, need, have, by = _reason(problem, only(blamed) if blamed else problem, blamed or budgets, planner.seed)
     span = next((each.span for each in ([by] if by else blamed) if each.span), (problem.job.planning.workload or Workload()).span)
     notes = [with_line(each, span) for each in merged(in_words(only(blamed), blamed)) if by not in each.demands]
-    helps = changes(planner, problem, blamed or every, every, question.left_out, missing=1 if by else max(need - have, 1))
+    helps = changes(planner, problem, blamed or every, every, question.scope.left_out, missing=1 if by else max(need - have, 1))
     return error(
         "PW601", "", f"impossible: {message}", span, notes=(*notes, *beside), help="; or ".join(helps) or NO_CHANGE,
         witnesses=(need, have) if need else (), amount=abs(need - have),
@@ -116,7 +116,7 @@ def _of_memory(kept: Problem) -> Sum | None:
 def _at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand], seed: int) -> Sum | None:
     """How many accelerators are needed at the same time, if there were as many as anybody wants."""
     question = asked(problem, problem.job.planning.workload or Workload())
-    have = question.accelerators + question.held
+    have = question.accelerators + question.given.held
     for part, names in ((problem, set(question.options)), (kept, {name for each in blamed for name in each.component.split("+")})):
         found, held = _least(part, ACCELERATORS, seed, ENOUGH)
         if found.best is not None:
@@ -136,4 +136,4 @@ def _least(problem: Problem, aim: str, seed: int, times: int = 1) -> tuple[Searc
     if times > 1:
         kinds = tuple(replace(kind, accelerators=kind.accelerators * times) for kind in question.kinds)
         question = replace(question, kinds=kinds, areas=())
-    return search(replace(question, aim=aim), cost_model(workload.model), EACH, seed), question.held
+    return search(replace(question, aim=aim), cost_model(workload.model), EACH, seed), question.given.held

@@ -49,7 +49,9 @@ def _title(account: Account) -> str:
     """What the designs are beside; of given ranks it is said here where none of them was placed."""
     planned = account.planned
     if not account.given:  # choices of models or degrees that no better plan can have are not searched for these
-        in_part = planned.others_open or planned.question.over_kinds or any(each.kinds != planned.question.kinds for each in planned.parts)
+        in_part = (
+            planned.others_open or planned.question.scope.over_kinds or any(each.kinds != planned.question.kinds for each in planned.parts)
+        )
         return f"other arrangements, the best {'that was found ' if in_part else ''}of each"
     unknown = "; what they take for traffic is not known" if account.planned.best.traffic else ""
     return f"without these ranks, the best of each arrangement{f' (not placed{unknown})' if _none_is_placed(account) else ''}"

@@ -41,7 +41,7 @@ def assumptions(account: Account) -> str:
         lines += [f"yours: {_time(question, each)}" for each in account.own.bases if each.kind != MEASURED and each not in account.bases]
     lines += _filled(account)
     lines.append(f"an iteration: {account.source}")
-    lines += [_round(question, its) for its in question.rounds]
+    lines += [_round(question, its) for its in question.flow.rounds]
     lines += account.assumed
     way = account.planned.best.design.way(question)
     if way is not None and way.without:  # RLinf's actor computes probabilities by itself there

@@ -20,12 +20,12 @@ def to_data(account: Account) -> Data:
         "given": account.given,
         "cost_model": planned.model,
         "source": account.source,
-        "batches": question.batches,
+        "batches": question.flow.batches,
         "minimise": question.aim,
         "proved": planned.proved,
         **({"extrapolated": names} if (names := sorted({each.task.component for each in account.bases if each.kind == BEYOND})) else {}),
         **({"ties_open": True} if planned.ties_open else {}),
-        **({"left_out_of_scope": list(question.left_out)} if question.left_out else {}),
+        **({"left_out_of_scope": list(question.scope.left_out)} if question.scope.left_out else {}),
         "bound": planned.bound / SECOND if question.aim == SECONDS else planned.bound,
         "arrangements": {"all": planned.structures[0], "searched": planned.structures[1]},
         **priced_data(question, planned.best),
@@ -62,8 +62,8 @@ def to_data(account: Account) -> Data:
     }
     if account.resources:
         found["resources"] = dict(account.resources)
-    if question.rounds:
-        found["rounds"] = [[str(question.tasks[task]) for task in sorted(its)] for its in question.rounds]
+    if question.flow.rounds:
+        found["rounds"] = [[str(question.tasks[task]) for task in sorted(its)] for its in question.flow.rounds]
     way = planned.best.design.way(question)
     if way is not None and way.without:
         found["not_started"] = {"components": sorted(way.without), "where": way.name}

@@ -19,7 +19,7 @@ def priced_data(question: Question, priced: Priced) -> Data:
     """A design with its price, in seconds."""
     design = priced.design
     models = {
-        **question.confined,
+        **question.scope.confined,
         **models_of((question,), design),
         **priced.models,
     }

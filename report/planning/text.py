@@ -54,7 +54,7 @@ def headline(account: Account) -> str:
         proof += ": keep it" if account.keeps else ""
     elif planned.proved:
         proof = proved(planned, by_times)
-    batches = f" in {question.batches} batches" if question.batches > 1 else ""
+    batches = f" in {question.flow.batches} batches" if question.flow.batches > 1 else ""
     every, searched = planned.structures
     how = f"{searched} searched" if searched else "decided by bounds" if planned.proved or account.given else "none searched"
     tried = f"{every} {plural('arrangement', every)}, {how}" if every else how
@@ -75,9 +75,9 @@ def _as_good(account: Account) -> str:
     value = total(best) if planned.question.aim == SECONDS else best.accelerators(planned.question)
     one = "of two components that share accelerators one lies inside the other"
     all_or_none = "components share all of their accelerators or none"
-    if planned.question.only_within:
+    if planned.question.sharing.only_within:
         all_or_none += ", but for those that are to lie inside others"
-    nested = planned.question.nested and not planned.question.only_within
+    nested = planned.question.sharing.nested and not planned.question.sharing.only_within
     searched = f"plans in which {one if nested else all_or_none}{in_scope(planned, but=NESTED)}"
     if planned.bound >= value:
         return f"proved no worse than all {searched}"
@@ -96,7 +96,7 @@ def components(account: Account) -> str:
         option = design.options[name]
         blocks = set(design.blocks_of(name))
         others = [other for other in question.components if other != name and blocks & set(design.blocks_of(other))]
-        models = question.on_models.get(name, ())
+        models = question.scope.on_models.get(name, ())
         if models:
             held = amount_on(models, option.amount)
         elif option.accelerators:

@@ -40,7 +40,7 @@ def total(priced: Priced) -> int:
 
 def in_scope(planned: Planned, but: str = "") -> str:
     """The scope of a proof: ` with each tp group on one node`; "" where no other plans are left out, but for one widening."""
-    told = with_limits([name for name in planned.question.left_out if name != but])
+    told = with_limits([name for name in planned.question.scope.left_out if name != but])
     return f" {told}" if told else ""
 
 
@@ -82,7 +82,7 @@ def parts(question: Question, planned: Planned, design: Design) -> list[str]:
     """What each part of the iteration is called: its phase where phases are the parts, else its number; "" for one alone."""
     count = max(design.segments, default=0) + 1
     if planned.model == "stages":
-        return list(question.phases[:count])
+        return list(question.flow.phases[:count])
     return [f"part {number + 1}" for number in range(count)] if count > 1 else ["iteration"]
 
 
@@ -140,7 +140,7 @@ def design_in_words(
             continue
         sets.setdefault(design.blocks_of(name) or (-1 - question.components.index(name),), []).append(name)
     held = {name: _of_models(its) for name, its in (counts or {}).items()}
-    if (question is planned.question or question.on_models) and not held:
+    if (question is planned.question or question.scope.on_models) and not held:
         its = models or models_of((question, *(planned.parts if question is planned.question else ())), design)
         held = {name: amount_on(on, design.options[name].amount) for name, on in {**_confined(question, design), **its}.items()}
     said = [_set(question, design, uses, names, list(sets), any(name in more for name in names), held) for uses, names in sets.items()]
@@ -151,7 +151,7 @@ def design_in_words(
 def _confined(question: Question, design: Design) -> Mapping[str, tuple[str, ...]]:
     """The models of components that may be on only some of those of a kind whose models something tells apart."""
     mixed = {name for name, option in design.options.items() if option.kind != NO_KIND and question.kinds[option.kind].mixed}
-    return {name: its for name, its in question.confined.items() if name in mixed}
+    return {name: its for name, its in question.scope.confined.items() if name in mixed}
 
 
 def amount_on(models: Sequence[str], count: int) -> str:

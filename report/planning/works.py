@@ -106,7 +106,7 @@ def _whole(account: Account) -> list[str]:
         beside += _over(account, design.blocks[usage.block])
     for block in (bill.block for bill in _beside(account)):
         left, others = left + block.accelerators, [*others, *block.components]
-    there, said = sum(kind.accelerators for kind in question.kinds) + question.held, []
+    there, said = sum(kind.accelerators for kind in question.kinds) + question.given.held, []
     if counted:
         subject = f"the {counted} accelerators work" if counted != 1 else "the accelerator works"
         said.append(f"{subject} {percent(done, total)} of the time" + (f", not counting {_without_seconds(beside)}" if beside else ""))
