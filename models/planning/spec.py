@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import field, fields
-from typing import TYPE_CHECKING, Mapping, Sequence
+from typing import Mapping, Sequence
 
 from ..counts import Counts
 from ..parallel import Parallel
+from ..placements.run import Run
+from ..pools.laying import Laying
 from ..record import dataclass
 from .way import Shape, Way
 from .workload import Timed, Workload
-
-if TYPE_CHECKING:
-    from ..placements.run import Run
-    from ..pools.laying import Laying
 
 
 @dataclass(frozen=True, slots=True)
