@@ -10,7 +10,7 @@ from .level import DEFAULT_LEVEL
 from .placements.plan import Plan
 from .record import dataclass
 from .releases.choice import Choice
-from .text.document import Program
+from .text.program import Program
 
 OK, INCOMPLETE, FAULTY, UNUSABLE = VERDICTS = ("ok", "incomplete", "faulty", "unusable")
 EXIT_CODES = {OK: 0, INCOMPLETE: 5, FAULTY: 1, UNUSABLE: 2}

@@ -18,7 +18,8 @@ from .derivation import Derivation, Figure
 from .findings.finding import Finding, Severity, error
 from .job import Job
 from .link import Link
-from .model_cards.card import ModelCard, model_of_block
+from .model_cards.card import ModelCard
+from .model_cards.of_block import model_of_block
 from .model_cards.use import DEGREES, ESTIMATE, ModelUse
 from .problem import Problem
 from .reading import Reading

@@ -10,7 +10,7 @@ from ..models.placements.placement import Placement
 from ..models.placements.plan import Plan
 from ..models.releases.choice import Choice
 from ..models.report import Report
-from ..models.text.document import Program
+from ..models.text.program import Program
 
 SCHEMA = 1
 

@@ -9,7 +9,8 @@ from ..component import Component, Relation
 from ..findings.finding import Finding, error, warning
 from ..findings.span import Edit
 from ..machines.cluster import Cluster
-from ..model_cards.card import MODEL, NUMBERS
+from ..model_cards.card import NUMBERS
+from ..model_cards.of_block import MODEL
 from ..roles import role_of
 from ..said import Said
 from ..text.form import Form, Kind, form_of, key, list_of, map_of

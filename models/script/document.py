@@ -15,8 +15,9 @@ from ..composition import Composer
 from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, error, warning
 from ..findings.span import Edit
 from ..record import dataclass
-from ..text.document import Document, Machine, Program
+from ..text.document import Document
 from ..text.environment import Environment
+from ..text.program import Machine, Program
 from ..text.source import Source
 from ..text.tree import MapNode, Scalar, find
 from .arguments import Arguments, Mapped, shown

@@ -9,7 +9,7 @@ import re
 from typing import Mapping, Sequence
 
 from ..record import dataclass
-from ..text.document import Machine
+from ..text.program import Machine
 from .pieces import Lines, Piece, Place, Text
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|python[23](?:\.[0-9]+)?|pypy3?)")

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Sequence
 
 from ..composition import Composer
-from ..text.document import Document, Program
+from ..text.document import Document
 from ..text.environment import Environment
+from ..text.program import Program
 from ..text.source import Source
 from .arguments import Arguments
 from .pieces import Lines, Piece, Text

@@ -19,7 +19,8 @@ from placewright.models.dialects import verl
 from placewright.models.dialects.load import load
 from placewright.models.machines.shorthand import AsDeclared, read_shorthand
 from placewright.models.reading import Reading
-from placewright.models.text.document import Document, Program
+from placewright.models.text.document import Document
+from placewright.models.text.program import Program
 from placewright.models.text.source import Source
 from placewright.solver.convert import convert
 

@@ -30,7 +30,7 @@ from ...estimate import DISTRIBUTED, FSDP, FULL, NONE, SELECTIVE, ZERO2, Estimat
 from ...estimate import MEGATRON as MEGATRON_SHARDING
 from ...findings.wording import with_noun
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, vocabulary_split, with_sizes
-from ...model_cards.use import places_of
+from ...model_cards.stages import places_of
 from ...placements.assignment import Assignment
 from ...record import dataclass
 from ...share import Share

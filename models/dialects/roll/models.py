@@ -6,7 +6,7 @@ from ...configuration.plainly import Plain, percent, plainly, whole_number
 from ...estimate import DISTRIBUTED, FSDP, FULL, NONE, SELECTIVE, Estimate
 from ...estimate import MEGATRON as MEGATRON_SHARDS
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits, vocabulary_split, with_sizes
-from ...model_cards.use import places_of
+from ...model_cards.stages import places_of
 from .job import Role, Setup
 from .names import ACTOR_INFER, ACTOR_TRAIN, CRITICS, DPO, IN_ENGINE, REFERENCES, SFT_TRAIN, STUDENTS, TEACHERS, WITH_MODEL
 from .strategies import BY_ULYSSES, FSDP2, MEGATRON, SGLANG, VLLM, Degrees, degrees

@@ -25,7 +25,7 @@ from ...placements.sound import in_turn
 from ...ranks import write_ranks
 from ...record import dataclass
 from ...releases.release import Range
-from ...text.document import Machine
+from ...text.program import Machine
 from .device_mapping import other_ids, stands_alone
 from .ids import Ids
 from .job import Role

@@ -18,7 +18,7 @@ from ...pools.pool import Reserve
 from ...record import dataclass
 from ...releases.configurations import Configurations
 from ...releases.release import ALWAYS, Releases, ReleaseTable, read_releases, spans_of
-from ...text.document import Program
+from ...text.program import Program
 from ...text.tree import ListNode, MapNode, find
 
 FOLDER = Path(__file__).parent / "facts"

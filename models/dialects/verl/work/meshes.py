@@ -14,7 +14,7 @@ from ....component import Parallel
 from ....configuration.settings import Amount
 from ....findings.finding import Severity
 from ....findings.wording import with_noun
-from ....model_cards.use import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, Stages, layout_of
+from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, Stages, layout_of
 from ...checks import Equals, Excludes, Number, divisors, near
 from ..degrees import OWNERS, TUNERS, TUNES, is_counted, tuner_of
 from ..programs import PROCESSES, Kind

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ....configuration.plainly import percent, plainly, whole_number
 from ....estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, Estimate
 from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
-from ....model_cards.use import places_of
+from ....model_cards.stages import places_of
 from ..degrees import OWNERS, TUNES, engine_key, engine_of, is_teacher
 from ..programs import Kind
 from ..releases import SEQUENCE, reward_key, sequence_key
