@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from placewright.models.parallel import UNDIVIDED
 from placewright.models.planning.option import Kind, Option
-from placewright.models.planning.question import Edge, Question, Task
+from placewright.models.planning.question import Edge, Question, Sharing, Task, Workflow
 
 from auto.cases import Case
 
@@ -18,4 +18,6 @@ def question(case: Case) -> Question:
     }
     edges = tuple(Edge(place, place + 1) for place in range(len(case.chain) - 1))
     tasks = tuple(Task(name) for name in case.chain)
-    return Question((Kind("", case.accelerators),), tasks, options, edges, batches=batches, nested=case.task == "embodied")
+    return Question(
+        (Kind("", case.accelerators),), tasks, options, Workflow(edges, batches=batches), sharing=Sharing(nested=case.task == "embodied")
+    )

@@ -60,7 +60,7 @@ class Enumeration:
 
     def _price(self, sets: Sequence[tuple[str, ...]], least: Sequence[int], units: int) -> None:
         """Prices every allocation of one partition."""
-        stages = range(len(self.question.phases))
+        stages = range(len(self.question.flow.phases))
         for counts in allocations(least, units):
             self.plans += 1
             for loads in product(*(self._on(its, count) for its, count in zip(sets, counts))):
@@ -93,7 +93,7 @@ class Enumeration:
         found = []
         for chosen in product(*options):
             if self._fits(chosen):
-                loads = [0] * len(self.question.phases)
+                loads = [0] * len(self.question.flow.phases)
                 for name, option in zip(members, chosen):
                     for task, nanoseconds in zip(self.question.tasks_of[name], option.nanoseconds):
                         loads[self.question.phase(task)] += nanoseconds

@@ -12,7 +12,7 @@ from typing import Iterator, Sequence
 
 from placewright.models.parallel import Parallel
 from placewright.models.planning.option import Kind, Option
-from placewright.models.planning.question import Question, Task
+from placewright.models.planning.question import Question, Task, Workflow
 from placewright.models.planning.workload import PHASES
 
 GENERATE, INFER, TRAIN = PHASES
@@ -35,7 +35,7 @@ def question(models: int, accelerators: int, unit: int, seed: int) -> Question:
     tasks = tuple(Task(name, phase) for name in names for phase in _phases(name))
     powers = {phase: draw.uniform(*POWERS[phase]) for phase in PHASES}
     options = {name: _options(name, draw.choice(SIZES), powers, accelerators, unit) for name in names}
-    return Question((Kind("H100", accelerators, MEMORY),), tasks, options, phases=PHASES)
+    return Question((Kind("H100", accelerators, MEMORY),), tasks, options, flow=Workflow(phases=PHASES))
 
 
 def _phases(name: str) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from placewright.models.dialects.rlinf.planning.tables import (
 from placewright.models.parallel import UNDIVIDED
 from placewright.models.planning.measured import SECOND
 from placewright.models.planning.option import Kind, Option
-from placewright.models.planning.question import Edge, Question, Task
+from placewright.models.planning.question import Edge, Question, Sharing, Task, Workflow
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
 from placewright.planner.search.search import search
@@ -94,7 +94,7 @@ def question(record: Record) -> Question:
     }
     edges = tuple(Edge(order.index(one), order.index(other)) for one in order for other in graph[one] if other in order)
     tasks = tuple(Task(name) for name in order)
-    return Question((Kind("", total),), tasks, options, edges, batches=batches, nested=is_embodied(record))
+    return Question((Kind("", total),), tasks, options, Workflow(edges, batches=batches), sharing=Sharing(nested=is_embodied(record)))
 
 
 def seconds(record: Record) -> float:

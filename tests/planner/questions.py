@@ -7,7 +7,7 @@ from typing import Sequence
 
 from placewright.models.parallel import Parallel
 from placewright.models.planning.option import NO_KIND, Kind, Option
-from placewright.models.planning.question import Edge, Question, Task
+from placewright.models.planning.question import Edge, MemoryTurns, Question, Sharing, Task, Workflow
 from placewright.models.planning.workload import ACCELERATORS, PHASES, SECONDS, Budget
 
 
@@ -26,14 +26,11 @@ def question(seed: int, stages: bool) -> Question:
     within = frozenset(
         pair if kind == "within" else pair[::-1] for pair, kind in relations.items() if kind in ("within", "without")
     )  # fmt: skip
-    return Question(
-        kinds,
-        tasks,
-        options,
-        edges,
-        () if stages else _rounds(seed, len(tasks)),
+    memory = MemoryTurns(
         resident=frozenset(name for name in names if random.random() < 0.2 or not any(task.component == name for task in tasks)),
         turns={name: random.choice((("p",), ("q",), ("p", "q"))) for name in names if random.random() < 0.6},
+    )
+    sharing = Sharing(
         together=frozenset(pair for pair, kind in relations.items() if kind == "together"),
         apart=frozenset(pair for pair, kind in relations.items() if kind == "apart"),
         within=within,
@@ -41,8 +38,14 @@ def question(seed: int, stages: bool) -> Question:
         alone=frozenset(name for name in names if random.random() < 0.1),
         nested=bool(within) or random.random() < 0.4,
         only_within=bool(within) and seed % 3 == 1,
-        phases=PHASES,
-        batches=batches,
+    )
+    return Question(
+        kinds,
+        tasks,
+        options,
+        Workflow(edges, () if stages else _rounds(seed, len(tasks)), PHASES, batches),
+        memory,
+        sharing,
         aim=ACCELERATORS if random.random() < 0.25 else SECONDS,
         budget=Budget(
             random.randint(2, 6) if random.random() < 0.3 else None,

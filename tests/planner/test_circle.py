@@ -26,20 +26,22 @@ def planned(folder: Path, components: str, workflow: str) -> Planned:
 
 def edges(found: Planned) -> set[tuple[str, str, bool]]:
     name = [task.component for task in found.question.tasks]
-    return {(name[edge.earlier], name[edge.later], edge.whole) for edge in found.question.edges}
+    return {(name[edge.earlier], name[edge.later], edge.whole) for edge in found.question.flow.edges}
 
 
 def test_a_circle_is_a_chain_in_the_written_order_that_is_entered_first_and_left_last(tmp_path: Path) -> None:
     more = APART + "  data: {accelerators: 1, seconds: 1}\n  actor: {accelerators: 1, seconds: 1}\n"
     found = planned(tmp_path, more, "[env -> value -> rollout -> env, data -> value, env => actor]")
     assert edges(found) == {("data", "env", False), ("env", "rollout", False), ("rollout", "value", False), ("value", "actor", True)}
-    (its,) = found.question.rounds
+    (its,) = found.question.flow.rounds
     assert {found.question.tasks[task].component for task in its} == {"env", "rollout", "value"}
 
 
 def test_without_a_circle_everything_is_as_it_is_written(tmp_path: Path) -> None:
     found = planned(tmp_path, APART, "[env -> value, env => rollout -> value]")
-    assert edges(found) == {("env", "value", False), ("env", "rollout", True), ("rollout", "value", False)} and not found.question.rounds
+    assert (
+        edges(found) == {("env", "value", False), ("env", "rollout", True), ("rollout", "value", False)} and not found.question.flow.rounds
+    )
 
 
 def test_on_accelerators_of_their_own_they_run_at_the_same_time(tmp_path: Path) -> None:
@@ -70,4 +72,4 @@ def test_a_cost_model_that_looks_at_no_order_has_no_circles(tmp_path: Path) -> N
         f"cluster: 2x8xH100\ncomponents:{APART}plan: {{cost_model: steady, workflow: env -> rollout -> env}}\n", encoding="utf-8"
     )
     found = pw.solve(file).planned
-    assert found is not None and not found.question.rounds
+    assert found is not None and not found.question.flow.rounds

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.option import Kind, Option
-from placewright.models.planning.question import Question, Task
+from placewright.models.planning.question import Question, Task, Workflow
 from placewright.models.planning.workload import SECONDS
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
@@ -95,7 +95,7 @@ def test_what_is_told_of_all_designs_holds_and_never_falls(monkeypatch: pytest.M
             for limit in (10.0, 0.005):
                 told.clear()
                 cut = search(asked, model, limit, count=COUNT, counting=told.append)
-                bounds, held = [now.bound for now in told], 0 if asked.aim == SECONDS else asked.held
+                bounds, held = [now.bound for now in told], 0 if asked.aim == SECONDS else asked.given.held
                 assert bounds == sorted(bounds), (seed, name)
                 assert cut.bound is None or cut.bound >= max(bounds, default=held) - held, (seed, name)
                 must_be_true(asked, name, cut, whole)
@@ -122,7 +122,7 @@ def test_what_fits_nowhere_is_known_at_once() -> None:
         )
         for name, memory in (("a", 10), ("b", 20), ("c", 90), ("d", 5), ("e", 1))
     }  # fmt: skip
-    asked = Question((Kind("H100", 1024, 80),), tuple(map(Task, options)), options, phases=("",))
+    asked = Question((Kind("H100", 1024, 80),), tuple(map(Task, options)), options, flow=Workflow(phases=("",)))
     searched = search(asked, cost_model("stream"))
     assert searched.proved and searched.best is None and searched.bound is None
     assert searched.structures == (0, 0) and searched.spent < 0.2

@@ -116,7 +116,7 @@ def test_random_questions_are_of_every_kind(name: str) -> None:
     asked = [question(seed, stages) for seed in range(SEEDS)]
     for word in ("resident", "together", "apart", "within", "alone", "nested", "only_within", "edges" if not stages else "phases"):
         assert sum(bool(getattr(each, word)) for each in asked) >= SEEDS // 20, word
-    assert stages or sum(bool(each.rounds) for each in asked) >= SEEDS // 20
+    assert stages or sum(bool(each.flow.rounds) for each in asked) >= SEEDS // 20
     assert sum(len(each.kinds) == 2 for each in asked) >= SEEDS // 10
     assert sum(any(options[0].kind < 0 for options in each.options.values()) for each in asked) >= SEEDS // 20
     assert {each.aim for each in asked} == {"seconds", "accelerators"}

@@ -81,5 +81,5 @@ plan: {workflow: a -> b -> c -> d -> e}
     problem = pw.load(tmp_path / "job.yaml").problem
     assert problem is not None
     question = asked(problem, problem.job.planning.workload or Workload())
-    assert question.together == {("a", "b")}
-    assert question.within == {(one, other) for one, other in ("bc", "cd", "ac", "ad", "bd")}
+    assert question.sharing.together == {("a", "b")}
+    assert question.sharing.within == {(one, other) for one, other in ("bc", "cd", "ac", "ad", "bd")}

@@ -62,12 +62,20 @@ def limited(seed: int, stages: bool) -> Question:
     together = [of_counts(random, pair, options) for pair in random.sample(pairs, min(2, len(pairs)))] if random.random() < 0.4 else []
     ways = tuple(replace(way, multiples=tuple(together)) for way in asked.ways or (Way("any"),))
     return replace(
-        asked, ways=ways, apart=asked.apart | frozenset(pair for pair in pairs if filling.issuperset(pair)), options=options, areas=tuple(areas), barred=tuple(barred),
-        not_fewer=frozenset(random.sample(pairs, 1)) if pairs and random.random() < 0.3 else frozenset(),
-        whole=frozenset(random.sample(pairs, 1)) if pairs and random.random() < 0.3 else frozenset(),
-        filling=(filling,) if filling else (),
-        in_step=frozenset(random.sample(pairs, 1)) if pairs and random.random() < 0.5 else frozenset(),
-    )  # fmt: skip
+        asked,
+        ways=ways,
+        options=options,
+        areas=tuple(areas),
+        barred=tuple(barred),
+        sharing=replace(
+            asked.sharing,
+            apart=asked.sharing.apart | frozenset(pair for pair in pairs if filling.issuperset(pair)),
+            not_fewer=frozenset(random.sample(pairs, 1)) if pairs and random.random() < 0.3 else frozenset(),
+            whole=frozenset(random.sample(pairs, 1)) if pairs and random.random() < 0.3 else frozenset(),
+            filling=(filling,) if filling else (),
+            in_step=frozenset(random.sample(pairs, 1)) if pairs and random.random() < 0.5 else frozenset(),
+        ),
+    )
 
 
 def of_counts(random: Random, pair: tuple[str, str], options: Mapping[str, Sequence[Option]]) -> Multiple:
@@ -89,12 +97,12 @@ def keeps(asked: Question, design: Design) -> bool:
                     used += block.accelerators * (lcm(*(design.options[name].group for name in around)) % size == 0)
             if used > most:
                 return False
-    for one, other in asked.whole:
+    for one, other in asked.sharing.whole:
         if uses[one] != uses[other] and uses[one] & uses[other]:
             return False
-    if any(design.options[one].processes < design.options[other].processes for one, other in asked.not_fewer):
+    if any(design.options[one].processes < design.options[other].processes for one, other in asked.sharing.not_fewer):
         return False
-    for one, other in asked.in_step:
+    for one, other in asked.sharing.in_step:
         large = design.options[other].amount // design.options[other].processes
         if uses[one] & uses[other] and design.options[one].amount % large:
             return False
@@ -107,7 +115,7 @@ def keeps(asked: Question, design: Design) -> bool:
             continue
         if mine % pair.step or (mine > its and (mine % its or its % pair.step)):
             return False
-    for names in asked.filling:
+    for names in asked.sharing.filling:
         if sum(block.accelerators for block in design.blocks if names & set(block.components)) < sum(
             its.accelerators for its in asked.kinds
         ):

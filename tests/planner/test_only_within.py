@@ -45,7 +45,7 @@ def test_it_is_the_best_of_all_that_may_be(tmp_path: Path, nested: str, parts: s
     answer = solved(tmp_path, parts, nested)
     assert answer.planned is not None and answer.planned.proved
     question, best = answer.planned.question, answer.planned.best
-    assert question.nested and question.only_within == (nested == "false")
+    assert question.sharing.nested and question.sharing.only_within == (nested == "false")
     assert (best.nanoseconds, best.design.accelerators) == min(price for price, _ in priced(question, False))
 
 

@@ -29,8 +29,9 @@ def tight(seed: int, stages: bool) -> Question:
     random = Random(seed)
     asked = question(seed, stages)
     options = {name: tuple(_options(random, asked, name)) for name in asked.components}
-    relations = {"together": frozenset(), "apart": frozenset(), "within": frozenset(), "alone": frozenset()}
-    return replace(asked, kinds=(Kind("large", 4, 16),), options=options, nested=random.random() < 0.3, **relations)
+    none: frozenset[Any] = frozenset()
+    sharing = replace(asked.sharing, together=none, apart=none, within=none, alone=none, nested=random.random() < 0.3)
+    return replace(asked, kinds=(Kind("large", 4, 16),), options=options, sharing=sharing)
 
 
 def _options(random: Random, asked: Question, name: str) -> list[Option]:
@@ -40,7 +41,7 @@ def _options(random: Random, asked: Question, name: str) -> list[Option]:
             0,
             count,
             Parallel(degree),
-            tuple(-(-work * random.randint(8, 12) * degree // count) * asked.batches for _ in range(tasks)),
+            tuple(-(-work * random.randint(8, 12) * degree // count) * asked.flow.batches for _ in range(tasks)),
             random.randint(8, 14) // degree + 1,
             1,
         )

@@ -46,8 +46,8 @@ def embodied_cost(asked: Question, design: Design) -> int:
             continue
         until: dict[int, Fraction] = {}
         for task in its:
-            before = [until[edge.earlier] for edge in asked.edges if edge.later == task and edge.earlier in until]
-            until[task] = times[task] / asked.batches + max(before, default=Fraction())
+            before = [until[edge.earlier] for edge in asked.flow.edges if edge.later == task and edge.earlier in until]
+            until[task] = times[task] / asked.flow.batches + max(before, default=Fraction())
         found += max(until.values())
     assert found == int(found)
     return int(found)

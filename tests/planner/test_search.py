@@ -14,7 +14,7 @@ from placewright.models.dialects.load import read
 from placewright.models.parallel import Parallel
 from placewright.models.planning.measured import SECOND
 from placewright.models.planning.option import Kind, Option
-from placewright.models.planning.question import Edge, Question, Task
+from placewright.models.planning.question import Edge, Question, Task, Workflow
 from placewright.models.planning.workload import PHASES
 from placewright.models.text.source import Source
 from placewright.planner.check import faults, price
@@ -52,7 +52,7 @@ def hybrid(models: int, accelerators: int, seed: int, loss: float = 0.01) -> Que
                     its.append(Option(0, count, Parallel(tp, pp), times, memory, memory // 4))
         options[name] = tuple(its)
     tasks = tuple(sorted((Task(name, phase) for name in names for phase in ROLES[name]), key=lambda task: PHASES.index(task.phase)))
-    return Question((Kind("H100", accelerators, 80 * GIB),), tasks, options, phases=PHASES)
+    return Question((Kind("H100", accelerators, 80 * GIB),), tasks, options, flow=Workflow(phases=PHASES))
 
 
 def branched(models: int, accelerators: int, seed: int, batches: int = 32) -> Question:
@@ -68,7 +68,7 @@ def branched(models: int, accelerators: int, seed: int, batches: int = 32) -> Qu
         )
     middle = range(1, models - 1)
     edges = (*(Edge(0, place) for place in middle), *(Edge(place, models - 1) for place in middle)) or (Edge(0, 1),)
-    return Question((Kind("H100", accelerators),), tuple(map(Task, names)), options, tuple(edges), batches=batches)
+    return Question((Kind("H100", accelerators),), tuple(map(Task, names)), options, Workflow(tuple(edges), batches=batches))
 
 
 def must_hold(asked: Question, name: str, searched: Searched) -> None:
@@ -102,7 +102,7 @@ def test_five_models_on_1024_accelerators_are_proved_soon(seed: int) -> None:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_components_that_nothing_relates_are_proved_soon(models: int, seed: int) -> None:
     """Every count is open, and who waits for whom: with thousands of arrangements, of which few are ever cut."""
-    assert spent(replace(branched(models, 8, seed), edges=()), "stream") < 1.0
+    assert spent(replace(branched(models, 8, seed), flow=replace(branched(models, 8, seed).flow, edges=())), "stream") < 1.0
 
 
 def test_small_questions_are_divided_for_as_long_as_there_is_time() -> None:

@@ -186,7 +186,7 @@ def _times(
     rows, scaling = keys["seconds"], keys.get("scaling", "power")
     phases = [task.phase for task in question.tasks if task.component == name]
     times = [by_the_page(rows, phase, degrees, model, count, scaling) for phase in phases]
-    known = [nanoseconds(t, t.counts == (count,), question.batches) for t in times if t]
+    known = [nanoseconds(t, t.counts == (count,), question.flow.batches) for t in times if t]
     return known if len(known) == len(times) else None
 
 

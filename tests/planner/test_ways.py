@@ -92,7 +92,9 @@ def with_shapes(seed: int, stages: bool) -> Question:
         Way("shared", pair, shapes={one: Shape(parallel=first)}),
         Way("apart", apart=pair | further, shapes={one: Shape(parallel=second)}),
     )
-    return replace(asked, options={**asked.options, one: options}, ways=ways, together=frozenset(), within=frozenset())
+    return replace(
+        asked, options={**asked.options, one: options}, ways=ways, sharing=replace(asked.sharing, together=frozenset(), within=frozenset())
+    )
 
 
 @pytest.mark.parametrize("stages", [False, True])
@@ -136,7 +138,12 @@ def with_paired(seed: int, stages: bool) -> Question:
 
     pair = frozenset({random.choice(((one, other), (other, one)))})
     ways = (Way("shared", pair, paired=paired()), Way("apart", apart=pair, paired=paired()))
-    return replace(asked, options={**asked.options, **chosen}, ways=ways[random.randint(0, 1) :], together=frozenset(), within=frozenset())
+    return replace(
+        asked,
+        options={**asked.options, **chosen},
+        ways=ways[random.randint(0, 1) :],
+        sharing=replace(asked.sharing, together=frozenset(), within=frozenset()),
+    )
 
 
 @pytest.mark.parametrize("stages", [False, True])
@@ -171,7 +178,7 @@ def with_least(seed: int, stages: bool) -> Question:
     one, other = random.sample(names, 2)
     pair, count = frozenset({random.choice(((one, other), (other, one)))}), random.choice([each.amount for each in asked.options[one]])
     ways = (Way("shared", pair), Way("apart", apart=pair, least={one: count + random.randint(0, 1)}))
-    return replace(asked, ways=ways[random.randint(0, 1) :], together=frozenset(), within=frozenset())
+    return replace(asked, ways=ways[random.randint(0, 1) :], sharing=replace(asked.sharing, together=frozenset(), within=frozenset()))
 
 
 @pytest.mark.parametrize("stages", [False, True])
@@ -204,13 +211,16 @@ def with_idle(seed: int, stages: bool) -> Question:
     ways = (Way("shared", pair, without=frozenset({one})), Way("apart", apart=pair))
     memory = random.choice((8, 10, 12))
     kinds = tuple(replace(kind, memory=memory) for kind in asked.kinds)
-    turns, resident = asked.turns, asked.resident
+    turns, resident = asked.memory.turns, asked.memory.resident
     if random.random() < 0.5:  # what does its work has a phase of its own, so that it is beside others of its phase for that work alone
         turns, resident = {**dict.fromkeys(names, ("q",)), other: ("p",)}, frozenset[str]()
     return replace(
-        asked, kinds=kinds, ways=random.choice((ways, ways[::-1], ways[:1])), together=frozenset(), within=frozenset(), turns=turns,
-        resident=resident,
-    )  # fmt: skip
+        asked,
+        kinds=kinds,
+        ways=random.choice((ways, ways[::-1], ways[:1])),
+        sharing=replace(asked.sharing, together=frozenset(), within=frozenset()),
+        memory=replace(asked.memory, turns=turns, resident=resident),
+    )
 
 
 @pytest.mark.parametrize("stages", [False, True])

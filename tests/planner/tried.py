@@ -51,8 +51,8 @@ def cost(question: Question, design: Design, stages: bool, known: dict[object, i
             uses = {name: frozenset(design.blocks_of(name)) for name in question.options}
             known[sets, part] = (_stage if stages else _pipeline)(question, uses, times, part)
         of_batches += known[sets, part]
-    assert of_batches % question.batches == 0
-    return of_batches // question.batches
+    assert of_batches % question.flow.batches == 0
+    return of_batches // question.flow.batches
 
 
 @cache
@@ -98,7 +98,7 @@ def could_be_fewer(question: Question, uses: Uses, segments: Sequence[int]) -> b
 
 def in_order(question: Question, parts: Sequence[int]) -> tuple[int, ...] | None:
     """The same parts, numbered so that none waits for a later one; None where some wait for each other."""
-    return _in_order(tuple((edge.earlier, edge.later) for edge in question.edges), tuple(parts))
+    return _in_order(tuple((edge.earlier, edge.later) for edge in question.flow.edges), tuple(parts))
 
 
 @lru_cache(maxsize=100_000)
@@ -150,24 +150,29 @@ def _related(question: Question, uses: Uses) -> bool:
         mine, theirs = uses[one], uses[other]
         if mine & theirs and not (mine <= theirs or theirs <= mine):
             return False  # some accelerators in common, and each has others
-        if mine & theirs and mine != theirs and not question.nested:
+        if mine & theirs and mine != theirs and not question.sharing.nested:
             return False
-        if question.only_within and mine & theirs and mine != theirs and not _is_demanded(question, uses, *sorted((mine, theirs), key=len)):
+        if (
+            question.sharing.only_within
+            and mine & theirs
+            and mine != theirs
+            and not _is_demanded(question, uses, *sorted((mine, theirs), key=len))
+        ):
             return False
         pair = {(one, other), (other, one)}
-        stranger = one in question.alone or other in question.alone
-        if mine & theirs and stranger and not pair & (question.together | question.within):
+        stranger = one in question.sharing.alone or other in question.sharing.alone
+        if mine & theirs and stranger and not pair & (question.sharing.together | question.sharing.within):
             return False
     return (
-        all(uses[one] == uses[other] for one, other in question.together)
-        and all(not uses[one] & uses[other] for one, other in question.apart)
-        and all(uses[one] <= uses[other] for one, other in question.within)
+        all(uses[one] == uses[other] for one, other in question.sharing.together)
+        and all(not uses[one] & uses[other] for one, other in question.sharing.apart)
+        and all(uses[one] <= uses[other] for one, other in question.sharing.within)
     )
 
 
 def _is_demanded(question: Question, uses: Uses, inner: frozenset[int], outer: frozenset[int]) -> bool:
     """Is something on the inner accelerators to lie within what is on the outer ones, or within what is to lie there?"""
-    steps = [uses[other] for one, other in question.within if uses[one] == inner and uses[other] != inner]
+    steps = [uses[other] for one, other in question.sharing.within if uses[one] == inner and uses[other] != inner]
     return any(step == outer or _is_demanded(question, uses, step, outer) for step in steps if inner < step)
 
 
@@ -175,7 +180,7 @@ def _segments(question: Question, uses: Uses, stages: bool) -> Iterator[tuple[in
     """Every division of the tasks into parts, one after the other."""
     count = len(question.tasks)
     if stages:
-        yield tuple(question.phases.index(task.phase) for task in question.tasks)
+        yield tuple(question.flow.phases.index(task.phase) for task in question.tasks)
         return
     for segments in product(range(count), repeat=count):
         if set(segments) == set(range(max(segments, default=-1) + 1)) and may_run(question, uses, segments):
@@ -184,25 +189,25 @@ def _segments(question: Question, uses: Uses, stages: bool) -> Iterator[tuple[in
 
 def may_run(question: Question, uses: Uses, segments: Sequence[int]) -> bool:
     """Does nothing run before what it works on, beside what is on the same accelerators, or apart from its round?"""
-    for edge in question.edges:
+    for edge in question.flow.edges:
         if segments[edge.earlier] > segments[edge.later] or (edge.whole and segments[edge.earlier] == segments[edge.later]):
             return False
     for (one, first), (other, second) in combinations(enumerate(question.tasks), 2):
         if segments[one] == segments[other] and _take_turns(question, uses, first.component, second.component):
             return False
-    return all(_goes_round(question, uses, segments, its) for its in question.rounds)
+    return all(_goes_round(question, uses, segments, its) for its in question.flow.rounds)
 
 
 def _take_turns(question: Question, uses: Uses, one: str, other: str) -> bool:
     """Can these components not work at the same time?"""
-    return one == other or bool(uses[one] & uses[other]) or bool({(one, other), (other, one)} & question.one_at_a_time)
+    return one == other or bool(uses[one] & uses[other]) or bool({(one, other), (other, one)} & question.sharing.one_at_a_time)
 
 
 def _goes_round(question: Question, uses: Uses, segments: Sequence[int], its: frozenset[int]) -> bool:
     """All at once; each by itself where two of them share accelerators, or one waits for all of another."""
     pairs = [(question.tasks[one].component, question.tasks[other].component) for one, other in combinations(its, 2)]
     alone = any(_take_turns(question, uses, one, other) for one, other in pairs)
-    alone = alone or any(edge.whole and {edge.earlier, edge.later} <= its for edge in question.edges)
+    alone = alone or any(edge.whole and {edge.earlier, edge.later} <= its for edge in question.flow.edges)
     return len({segments[task] for task in its}) == (len(its) if alone else 1)
 
 
@@ -214,13 +219,13 @@ def _held(question: Question, options: Options, block: Block) -> bool:
     limit, done = question.kinds[block.kind].memory, _done_by_others(question, block)
 
     def has(name: str, turn: str | None) -> bool:
-        return turn in question.turns[name] if question.turns.get(name) else turn == name
+        return turn in question.memory.turns[name] if question.memory.turns.get(name) else turn == name
 
-    for turn in (None, *block.components, *{phase for phases in question.turns.values() for phase in phases}):
+    for turn in (None, *block.components, *{phase for phases in question.memory.turns.values() for phase in phases}):
         needed = 0
         for name in (name for name in block.components if name not in done):
             works = has(name, turn) or any(has(other, turn) for other, worker in done.items() if worker == name)
-            needed += options[name].memory if works or name in question.resident else options[name].kept
+            needed += options[name].memory if works or name in question.memory.resident else options[name].kept
         if limit is not None and needed > limit:
             return False
     return True
@@ -241,14 +246,14 @@ def _stage(question: Question, uses: Uses, times: Sequence[int], part: Sequence[
     """The busiest accelerator is busy for so long, of all batches; a task without accelerators is busy by itself."""
     accelerators = {block for its in uses.values() for block in its}
     busy = [sum(times[task] for task in part if block in uses[question.tasks[task].component]) for block in accelerators]
-    return max([*busy, *(times[task] for task in part)]) * question.batches
+    return max([*busy, *(times[task] for task in part)]) * question.flow.batches
 
 
 def _pipeline(question: Question, uses: Uses, times: Sequence[int], part: Sequence[int]) -> int:
     """The first batch goes through the longest chain, then each of the others takes as long as the slowest task: so long, of all batches."""
 
     def until(task: int) -> int:
-        before = [edge.earlier for edge in question.edges if edge.later == task and edge.earlier in part]
+        before = [edge.earlier for edge in question.flow.edges if edge.later == task and edge.earlier in part]
         return times[task] + max(map(until, before), default=0)
 
-    return max(map(until, part)) + (question.batches - 1) * max(times[task] for task in part)
+    return max(map(until, part)) + (question.flow.batches - 1) * max(times[task] for task in part)

@@ -174,10 +174,10 @@ def _outside(plan: Plan, planned: Planned, text: str) -> list[str]:
         if any(len(set(group)) > 1 for group in groups) and "required: false" not in text:
             found.add(SPANS)
         models = {plan.cluster.nodes[node].accelerator_model for node in nodes} if option.kind >= 0 else set()
-        if len(models) > 1 and (question.kinds[option.kind].mixed or name in question.on_models):
+        if len(models) > 1 and (question.kinds[option.kind].mixed or name in question.scope.on_models):
             found.add(MODELS)
     strictly = any(every[one] < every[other] for one, other in permutations(every, 2) if every[one])
-    if strictly and not question.nested and "nested: true" not in text and "within" not in text:
+    if strictly and not question.sharing.nested and "nested: true" not in text and "within" not in text:
         found.add(NESTED)
     return sorted(found)
 

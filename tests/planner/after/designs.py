@@ -27,7 +27,7 @@ def in_microseconds(asked: Question) -> Question:
 
 def scaled(asked: Question, component: str, percent: int) -> Question:
     """The question in which a component takes so many percent of its times."""
-    batches = asked.batches
+    batches = asked.flow.batches
     options = tuple(
         replace(each, nanoseconds=tuple(-(-time * percent // (100 * batches)) * batches for time in each.nanoseconds))
         for each in asked.options[component]

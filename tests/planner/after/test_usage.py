@@ -17,14 +17,14 @@ def played(planned: Planned, segment: int) -> dict[int, tuple[int, int]]:
     tasks = [task for task, its in enumerate(design.segments) if its == segment]
     done: dict[int, list[int]] = {}
     for task in tasks:
-        each = design.nanoseconds(question, task) // question.batches
-        before = [edge.earlier for edge in question.edges if edge.later == task and edge.earlier in tasks]
+        each = design.nanoseconds(question, task) // question.flow.batches
+        before = [edge.earlier for edge in question.flow.edges if edge.later == task and edge.earlier in tasks]
         ends: list[int] = []
-        for batch in range(question.batches):
+        for batch in range(question.flow.batches):
             there = max((done[other][batch] for other in before), default=0)
             ends.append(max(there, ends[-1] if ends else 0) + each)
         done[task] = ends
-    return {task: (done[task][0] - design.nanoseconds(question, task) // question.batches, done[task][-1]) for task in tasks}
+    return {task: (done[task][0] - design.nanoseconds(question, task) // question.flow.batches, done[task][-1]) for task in tasks}
 
 
 def test_batches_are_handed_on_as_soon_as_they_are_there() -> None:

@@ -39,5 +39,5 @@ def job() -> Problem:
 def test_each_choice_of_degrees_is_planned_with_each_choice_of_models() -> None:
     planned = Solver(solve, 10.0, 1, settle)(job()).planned
     assert planned is not None and planned.proved and planned.best.nanoseconds == 40 * SECOND
-    assert planned.question.on_models == dict.fromkeys(NAMES, ("A100", "H100"))
+    assert planned.question.scope.on_models == dict.fromkeys(NAMES, ("A100", "H100"))
     assert len(planned.parts) == len(DEGREES) * 9

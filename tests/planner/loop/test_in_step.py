@@ -74,7 +74,7 @@ def test_the_plan_is_proved_and_is_the_best_that_can_be_placed(seed: int, monkey
     question, nodes, each = drawn(seed)
     with monkeypatch.context() as patched:
         patched.setattr(every_option, "_undominated", lambda found, *_: iter(found))
-        every = replace(asked(question, CHAIN), areas=(), in_step=frozenset())
+        every = replace(asked(question, CHAIN), areas=(), sharing=replace(asked(question, CHAIN).sharing, in_step=frozenset()))
     its = sorted(priced(every, False), key=lambda found: found[0])
     best = next((price for price, design in its if is_placeable(design, nodes, each)), None)
     answer = plan(replace(question, job=replace(question.job, planning=replace(question.job.planning, workload=CHAIN))), CHAIN, solve)

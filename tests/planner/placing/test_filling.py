@@ -147,7 +147,7 @@ def wider(asked_for: Problem, found: Planned) -> Iterator[dict[str, int]]:
         its = dict(zip(names, options))
         if any(its[name].parallel != lean.options[name].parallel for name in names):
             continue
-        if any(its[name].kind != lean.options[name].kind for pair in question.within for name in pair if name in its):
+        if any(its[name].kind != lean.options[name].kind for pair in question.sharing.within for name in pair if name in its):
             continue
         fixed = placing(asked_for, question, replace(lean, options={**lean.options, **its}), {name: its[name].amount for name in names})
         parts = tuple(replace(each, least=its[each.name].amount) if each.name in its else each for each in fixed.components)

@@ -77,7 +77,7 @@ def test_what_is_estimated_is_on_several_kinds_with_as_much_memory(tmp_path: Pat
     parts = f"named: {{accelerators: 1-8, seconds: {NAMED}}}\nany: {{accelerators: 1-8, seconds: {{1: 100}}, phase: generate, {estimate}}}"
     account = pw.account(written(tmp_path, BOTH, parts, "{workflow: named => any}"))
     assert account is not None and account.planned.proved
-    assert account.planned.price == (12_750_000_000, 8) and account.planned.question.on_models["named"] == ("H100", "A100")
+    assert account.planned.price == (12_750_000_000, 8) and account.planned.question.scope.on_models["named"] == ("H100", "A100")
     assert "any" in [entry.component for bill in account.bills for entry in bill.peak.entries if entry.mebibytes]
 
 

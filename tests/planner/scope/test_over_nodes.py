@@ -69,11 +69,11 @@ def test_the_best_with_groups_over_nodes_is_the_plan(seed: int) -> None:
     if planned is None:
         return
     assert other is not None and other.proved and other.price[0] <= planned.price[0]
-    assert SPANNING not in other.question.left_out
+    assert SPANNING not in other.question.scope.left_out
     assert its.job.planning.workload is not None
     question = asked(its, its.job.planning.workload, over_nodes=True)
     assert other.price[0] >= min(price for price, _ in priced(question, False))[0]
-    if not planned.question.left_out:
+    if not planned.question.scope.left_out:
         assert other.price[0] == planned.price[0]
 
 

@@ -39,7 +39,7 @@ def planned(folder: Path, key: str) -> Planned:
     ],
 )
 def test_a_proof_leaves_out_what_the_file_does_not_widen(key: str, left_out: tuple[str, ...], tmp_path: Path) -> None:
-    assert planned(tmp_path, key).question.left_out == left_out
+    assert planned(tmp_path, key).question.scope.left_out == left_out
 
 
 def test_nested_is_another_spelling_of_the_scope(tmp_path: Path) -> None:

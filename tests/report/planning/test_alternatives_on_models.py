@@ -39,7 +39,7 @@ def test_they_are_told_with_their_own_models(tmp_path: Path) -> None:
     file = tmp_path / "job.yaml"
     file.write_text(SEVERAL)
     found = pw.account(file, searches=0, sandbox=False)
-    assert found is not None and found.planned.question.on_models
+    assert found is not None and found.planned.question.scope.on_models
     data: Any = to_data(found)
     told = [{name: its.get("model") for name, its in each["components"].items()} for each in data["others"]]
     assert len(told) == 3 and all(its["rollout"] == "H100" and {*its.values()} == {"A100", "H100"} for its in told)
@@ -64,7 +64,7 @@ def test_what_may_use_one_of_the_models_is_told_on_that(tmp_path: Path) -> None:
     file = tmp_path / "job.yaml"
     file.write_text(IN_A_GROUP)
     found = pw.account(file, sandbox=False)
-    assert found is not None and found.planned.question.on_models["rollout"] == ("A800", "RTX4090")
+    assert found is not None and found.planned.question.scope.on_models["rollout"] == ("A800", "RTX4090")
     data: Any = to_data(found)
     flips = data["sensitivity"]["flips"]
     designs = [data, *data["others"], *(each["to"] for each in flips if each["to"])]

@@ -122,7 +122,7 @@ def test_what_the_file_does_not_say_forbids_nothing_and_what_goes_along_is_no_de
     file = tmp_path / "run.yaml"
     file.write_text(ALONG.replace("NESTED", nested).replace("REWARD", "1-2"))
     account = pw.account(file, "1x2+1x2", "rlinf", sandbox=False, searches=0)
-    assert account is not None and account.own is not None and account.planned.question.nested
+    assert account is not None and account.own is not None and account.planned.question.sharing.nested
     inside = [f"`{name}` uses only some of the accelerators of `reward`, {why}" for name in ("actor", "rollout")]
     assert list(account.own.forbidden) == (inside if why else [])
 
@@ -134,5 +134,5 @@ def test_what_goes_along_lies_inside_as_the_plan_has_it(tmp_path: Path, nested: 
     placed = ALONG.replace('actor: "1", rollout: "2", inference: "3"', "actor: all, rollout: all").replace("REWARD", "0")
     file.write_text(placed.replace("NESTED", nested))
     account = pw.account(file, "1x2+1x2", "rlinf", sandbox=False, searches=0)
-    assert account is not None and account.own is not None and account.planned.question.only_within
+    assert account is not None and account.own is not None and account.planned.question.sharing.only_within
     assert account.own.forbidden == ()

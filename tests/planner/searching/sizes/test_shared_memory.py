@@ -7,7 +7,7 @@ from random import Random
 
 from placewright.models.parallel import Parallel
 from placewright.models.planning.option import Kind, Option
-from placewright.models.planning.question import Edge, Question, Task
+from placewright.models.planning.question import Edge, MemoryTurns, Question, Sharing, Task, Workflow
 from placewright.planner.costs import cost_model
 from placewright.planner.search.branching import Branching
 from placewright.planner.search.choices import Choices
@@ -28,8 +28,14 @@ def counted(name: str, seconds: int, memory: int, kept: int) -> dict[str, tuple[
 def test_what_is_kept_beside_others_is_seen_before_any_count() -> None:
     """The server keeps its memory while the others work: it lies inside none of them, and none inside it."""
     options = counted("rollout", 480, 60, 60) | counted("actor", 560, 50, 2) | counted("critic", 160, 40, 2)
-    asked = Question((Kind("H100", 16, 80),), tuple(map(Task, options)), options, (Edge(0, 1), Edge(1, 2, True)), batches=8, nested=True,
-                     turns={"rollout": ("generate",), "actor": ("train",), "critic": ("infer",)})  # fmt: skip
+    asked = Question(
+        (Kind("H100", 16, 80),),
+        tuple(map(Task, options)),
+        options,
+        Workflow((Edge(0, 1), Edge(1, 2, True)), batches=8),
+        sharing=Sharing(nested=True),
+        memory=MemoryTurns(turns={"rollout": ("generate",), "actor": ("train",), "critic": ("infer",)}),
+    )
     sizing = Sizing(asked, MODEL, Structure((("rollout",), ("actor",), ("critic",)), (1, OUTSIDE, 1), (0, 1, 2)), Choices(asked, 8))
     branching = Branching(sizing)
     assert branching.floor is None and branching.parts == 1
@@ -41,7 +47,7 @@ def test_nothing_is_left_out_that_fits_beside_what_is_left() -> None:
     left_out = 0
     for seed in range(400):
         asked = question(seed, False)
-        if not asked.nested or all(kind.memory is None for kind in asked.kinds):
+        if not asked.sharing.nested or all(kind.memory is None for kind in asked.kinds):
             continue
         random, ways = Random(seed), Choices(asked, MODEL.divisor(asked))
         for structure in structures(asked, MODEL):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, product
 from random import Random
 
-from placewright.models.planning.question import Question
+from placewright.models.planning.question import Question, Sharing
 from placewright.planner.search.structures import OUTSIDE, Structure, may_nest, may_share, nestings
 
 from ...questions import question
@@ -21,7 +21,9 @@ def related(seed: int) -> Question:
     options = {name: question(0, False).options["a"] for name in NAMES}
     alone = frozenset(name for name in NAMES if random.random() < 0.1)
     only = seed % 3 == 0
-    return Question((), (), options, within=some[0], apart=some[1], whole=some[2], alone=alone, nested=True, only_within=only)
+    return Question(
+        (), (), options, sharing=Sharing(within=some[0], apart=some[1], whole=some[2], alone=alone, nested=True, only_within=only)
+    )
 
 
 def allowed(asked: Question, sets: list[tuple[str, ...]], inside: tuple[int, ...]) -> bool:
@@ -34,9 +36,9 @@ def allowed(asked: Question, sets: list[tuple[str, ...]], inside: tuple[int, ...
             seen.add(number)
     users = Structure(tuple(sets), inside, ()).users
     of = {name: number for number, its in enumerate(sets) for name in its}
-    if any(other not in users[of[one]] for one, other in asked.within):
+    if any(other not in users[of[one]] for one, other in asked.sharing.within):
         return False
-    if asked.only_within and any(not demanded(asked, of, number, inside[number]) for number in range(len(inside))):
+    if asked.sharing.only_within and any(not demanded(asked, of, number, inside[number]) for number in range(len(inside))):
         return False
     pairs = {(one, other) for its in users for one, other in combinations(its, 2) if of[one] != of[other]}
     return all(may_share(asked, *pair) and may_nest(asked, *pair) for pair in pairs)
@@ -46,7 +48,7 @@ def demanded(asked: Question, of: dict[str, int], inner: int, outer: int, steps:
     """Is it asked that the inner set lies in the outer one, or in one of which the same is asked?"""
     if outer == OUTSIDE:
         return True
-    others = {of[other] for one, other in asked.within if of[one] == inner}
+    others = {of[other] for one, other in asked.sharing.within if of[one] == inner}
     return outer in others or (steps > 0 and any(demanded(asked, of, other, outer, steps - 1) for other in others))
 
 

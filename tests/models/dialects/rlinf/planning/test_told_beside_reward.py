@@ -47,9 +47,9 @@ def test_reward_has_only_some_accelerators_of_groups_over_nodes() -> None:
     """Own ranks over nodes, which verify accepts, are as good as the plan of a spanning scope."""
     times = "2: 172, 4: 178", "2: 261, 4: 115"
     _, found, _ = planned("1x3+1x1", ("0-1", "0-1", "0-1"), 2, *times)
-    assert found.best.nanoseconds == 347 * SECOND and found.question.left_out == ("spanning",)
+    assert found.best.nanoseconds == 347 * SECOND and found.question.scope.left_out == ("spanning",)
     _, wide, _ = planned("1x3+1x1", ("0-1", "0-1", "0-1"), 2, *times, "  plan: {scope: spanning}\n")
-    assert wide.best.nanoseconds == 293 * SECOND and not wide.question.left_out
+    assert wide.best.nanoseconds == 293 * SECOND and not wide.question.scope.left_out
     _, own, _ = planned("1x3+1x1", ("0-3", "0-3", "0-1"), 2, *times)
     assert own.is_own and own.best.nanoseconds == 293 * SECOND
 
@@ -64,7 +64,7 @@ def test_reward_with_times_is_on_some_of_their_accelerators_where_the_scope_is_n
 def test_without_other_components_no_nested_plans_are_left_out() -> None:
     """Actor and rollout share all of their accelerators or none, as RLinf has it."""
     _, found, _ = planned("1x2", ("0-1", "0-1", "0-1"), 1, "1: 233, 2: 54", "1: 203, 2: 45")
-    assert not found.question.left_out
+    assert not found.question.scope.left_out
 
 
 def test_that_nobody_is_put_onto_reward_is_said_where_it_shares_nothing() -> None:
