@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Mapping, Sequence
 from .memory.bill import BlockBill
 from .planning.design import Design
 from .planning.planned import Planned, Priced
-from .planning.question import Question, Task
+from .planning.problem import PlanningProblem, Task
 from .planning.workload import SECONDS
 from .record import dataclass
 
@@ -65,7 +65,7 @@ class Basis:
         return min(max(count, self.amount) / min(count, self.amount) for count in self.counts)
 
 
-def models_of(questions: Sequence[Question], design: Design) -> Mapping[str, tuple[str, ...]]:
+def models_of(questions: Sequence[PlanningProblem], design: Design) -> Mapping[str, tuple[str, ...]]:
     """Component -> its models, by the questions that a design is of, where these agree."""
     its = [each for each in questions if all(option in each.options[name] for name, option in design.options.items())]
     names = dict.fromkeys(name for each in its for name in each.scope.on_models)
@@ -160,7 +160,7 @@ class Own:
 
     priced: Priced | None
     problem: Problem
-    question: Question
+    question: PlanningProblem
     why_not: str = ""
     forbidden: tuple[str, ...] = ()
     unclear: bool = False
@@ -173,7 +173,7 @@ class Own:
         """Are ranks on kinds of accelerators that no plan of the question has at once?"""
         return bool(self.counts)
 
-    def may_stay(self, question: Question) -> bool:
+    def may_stay(self, question: PlanningProblem) -> bool:
         """May it stay beside the plan of a question? Nothing forbids it, and it fits by the estimates if that plan does."""
         return not self.forbidden and not (self.over_estimates and question.heeds_estimates)
 
@@ -214,7 +214,7 @@ class Flip:
     takes: int
     to: Priced | None = None
     placed: bool = True
-    question: Question | None = field(default=None, compare=False, repr=False)
+    question: PlanningProblem | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

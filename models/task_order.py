@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from typing import Callable, Iterator, NamedTuple, Sequence
 
 from .component import Component
-from .planning.question import Edge, Task
+from .planning.problem import Edge, Task
 from .planning.workload import Workload, circles
 
 Circle = tuple[Task, ...]

@@ -8,7 +8,7 @@ from typing import Iterator, Mapping
 
 from .parallel import Parallel
 from .planning.planned import Planned
-from .planning.question import Question
+from .planning.problem import PlanningProblem
 from .planning.spec import Followed
 from .problem import Problem
 
@@ -24,7 +24,7 @@ def as_chosen(problem: Problem, planned: Planned) -> Problem:
     return with_degrees(problem, {leader: options[leader].parallel for leader in problem.job.leaders if leader in options})
 
 
-def as_asked(problem: Problem, question: Question) -> Problem:
+def as_asked(problem: Problem, question: PlanningProblem) -> Problem:
     """The problem with the degrees with which one of the questions is asked that come of it."""
     return with_degrees(problem, question.leading)
 

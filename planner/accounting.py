@@ -9,7 +9,7 @@ from ..models.account import FORMULA, KEEP, MEASURED, Account, Basis, Other
 from ..models.answer import Solve
 from ..models.placements.assignment import Assignment
 from ..models.planning.planned import Planned, Priced
-from ..models.planning.question import Question, Task
+from ..models.planning.problem import PlanningProblem, Task
 from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.record import dataclass
@@ -106,7 +106,7 @@ def account_of(problem: Problem, planned: Planned, placed: Assignment | None = N
     )
 
 
-def _adds(question: Question, model: CostModel, best: Priced, other: Priced) -> tuple[tuple[Task, int], ...]:
+def _adds(question: PlanningProblem, model: CostModel, best: Priced, other: Priced) -> tuple[tuple[Task, int], ...]:
     here, there = shares(question, model, best.design), shares(question, model, other.design)
     found = ((question.tasks[task], there[task] - here[task]) for task in here if there[task] != here[task])
     return tuple(sorted(found, key=lambda its: -its[1]))
@@ -164,7 +164,7 @@ class Compared:
     planned: Planned
     known: tuple[Priced, ...]
 
-    def beside(self, others: tuple[Priced, ...], question: Question, most: int) -> tuple[tuple[Priced, ...], tuple[Priced, ...]]:
+    def beside(self, others: tuple[Priced, ...], question: PlanningProblem, most: int) -> tuple[tuple[Priced, ...], tuple[Priced, ...]]:
         """The best designs of each structure to show beside the ranks, and those of them of which nobody knows whether they can be placed.
 
         Of `others`, which were not placed, none is left that is better than is proved of all that have a placement, nor where the plan is
@@ -188,7 +188,7 @@ class Compared:
         return any(priced is each for each in self.planned.not_placed)
 
 
-def compared(opened: Problem, question: Question, solve: Solve) -> Compared | None:
+def compared(opened: Problem, question: PlanningProblem, solve: Solve) -> Compared | None:
     """The plan of a problem in which the given counts are open; None where none is found."""
     answer = solve(opened)
     planned, plan = answer.planned, answer.plan
@@ -201,12 +201,12 @@ def compared(opened: Problem, question: Question, solve: Solve) -> Compared | No
     return Compared(planned, () if best is None else (best,))
 
 
-def _alike(one: Question, other: Question) -> bool:
+def _alike(one: PlanningProblem, other: PlanningProblem) -> bool:
     """Do designs of one question say the same as designs of the other?"""
     return one.kinds == other.kinds and not one.scope.over_kinds and not other.scope.over_kinds
 
 
-def _translated(opened: Problem, question: Question, planned: Planned, placed: Assignment) -> Priced | None:
+def _translated(opened: Problem, question: PlanningProblem, planned: Planned, placed: Assignment) -> Priced | None:
     """The best design of a plan by a question with other kinds; None where that has none for it, such as on several kinds at once."""
     degrees = {name: option.parallel for name, option in planned.best.design.options.items()}
     parts = tuple(replace(each, parallel=degrees.get(each.name, each.parallel)) for each in opened.components)
@@ -225,11 +225,11 @@ def _takes(priced: Priced) -> int:
     return priced.nanoseconds + priced.traffic
 
 
-def _costs(question: Question, priced: Priced) -> int:
+def _costs(question: PlanningProblem, priced: Priced) -> int:
     return _takes(priced) if question.aim == SECONDS else priced.accelerators(question)
 
 
-def rounded(question: Question, bases: Sequence[Basis]) -> Iterator[str]:
+def rounded(question: PlanningProblem, bases: Sequence[Basis]) -> Iterator[str]:
     """One sentence for each step, ns, that is over a thousandth of some times: each batch takes whole nanoseconds, what was not measured whole microseconds."""
     found: dict[int, list[str]] = {}
     for basis in bases:

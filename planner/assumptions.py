@@ -14,7 +14,7 @@ from ..models.parallel import DEGREES, Parallel
 from ..models.planning.design import Design
 from ..models.planning.measured import LINEAR, Measured
 from ..models.planning.option import NO_KIND, Kind
-from ..models.planning.question import Question
+from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Timed
 from ..models.problem import Problem
 from ..models.quantity import write_memory
@@ -25,7 +25,7 @@ from .room import model_on
 from .times import evenly_on, model_of, rests_on, slowest, time_of, times_on
 
 
-def assumed(problem: Problem, question: Question) -> Iterator[str]:
+def assumed(problem: Problem, question: PlanningProblem) -> Iterator[str]:
     """One sentence each: what its dialect takes for granted, which degrees a model refuses, who never shares, who waits for nobody, and that time does not matter."""
     workload = problem.job.planning.workload
     if workload is None:
@@ -42,7 +42,7 @@ def assumed(problem: Problem, question: Question) -> Iterator[str]:
         yield "the fewest accelerators however long an iteration takes: no `budget` of seconds is said"
 
 
-def _left_alone(problem: Problem, question: Question) -> Iterator[str]:
+def _left_alone(problem: Problem, question: PlanningProblem) -> Iterator[str]:
     """Who keeps its ranks to itself, though its framework lets others use them: of a plan with others on them nobody knows what it takes."""
     if not problem.job.capabilities.shares_accelerators:
         return
@@ -53,7 +53,7 @@ def _left_alone(problem: Problem, question: Question) -> Iterator[str]:
         yield f"{listed(names)}: {them}, and nobody else is put onto them, since {'it' if len(names) == 1 else 'they'} {have} no `seconds`"
 
 
-def _beside(question: Question) -> Iterator[str]:
+def _beside(question: PlanningProblem) -> Iterator[str]:
     """Who works at any time, since no chain names it."""
     named = {task for edge in question.flow.edges for task in (edge.earlier, edge.later)}
     unnamed = [task for task in range(len(question.tasks)) if task not in named]
@@ -65,7 +65,7 @@ def _beside(question: Question) -> Iterator[str]:
     yield f"{listed(list(names))}: {'waits' if len(names) == 1 else 'wait'} for nobody, since {why}"
 
 
-def bases(problem: Problem, question: Question, design: Design) -> tuple[Basis, ...]:
+def bases(problem: Problem, question: PlanningProblem, design: Design) -> tuple[Basis, ...]:
     """What the time of each task rests on, in the order of the tasks."""
     found = []
     for number, task in enumerate(question.tasks):
@@ -75,7 +75,7 @@ def bases(problem: Problem, question: Question, design: Design) -> tuple[Basis, 
     return tuple(found)
 
 
-def _basis(problem: Problem, question: Question, design: Design, timed: Timed, number: int) -> Basis:
+def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: Timed, number: int) -> Basis:
     task, option = question.tasks[number], design.options[question.tasks[number].component]
     on = question.kinds[option.kind] if option.kind != NO_KIND else None
     open_on = question.scope.on_models.get(task.component, ())
@@ -167,7 +167,7 @@ def _emptied(bill: BlockBill, capacity: int) -> Iterator[str]:
     return (name for name in bill.block.components if name in gone)
 
 
-def never_shared(problem: Problem, question: Question) -> Iterator[str]:
+def never_shared(problem: Problem, question: PlanningProblem) -> Iterator[str]:
     """One sentence on what is declared to need its memory all the time, for want of a `phase`, and has no room beside others for that alone."""
     parted = {frozenset(pair) for pair in question.sharing.apart}
     open_ = [its for name in question.options if (its := problem[name]).runs is None and its.timed is not None and its.memory]
@@ -187,7 +187,7 @@ def never_shared(problem: Problem, question: Question) -> Iterator[str]:
     yield f"{listed(names)}: {said}; a `phase` of {'each' if phases == names else listed(phases)} would say that they take turns"
 
 
-def _only_in_turns(question: Question, one: Component, other: Component) -> bool:
+def _only_in_turns(question: PlanningProblem, one: Component, other: Component) -> bool:
     """Have two that need all of their memory all the time no room together on any accelerators, and would they if they took turns?"""
     if question.memory.resident.isdisjoint((one.name, other.name)) or question.idle.among((one.name, other.name)):
         return False
@@ -195,7 +195,7 @@ def _only_in_turns(question: Question, one: Component, other: Component) -> bool
     return in_turns <= _room(question, one, other) < one.memory + other.memory
 
 
-def _room(question: Question, one: Component, other: Component) -> int:
+def _room(question: PlanningProblem, one: Component, other: Component) -> int:
     """MiB of the largest accelerators that both may be on; 0 where that is not known of some, or there are none."""
     kinds = {option.kind for option in question.options[one.name]} & {option.kind for option in question.options[other.name]} - {NO_KIND}
     sizes = [question.kinds[kind].memory for kind in kinds]

@@ -14,7 +14,7 @@ from ..models.placements.assignment import Assignment
 from ..models.planning.design import Design
 from ..models.planning.option import Option
 from ..models.planning.planned import Planned, Priced
-from ..models.planning.question import Question
+from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import Workload
 from ..models.problem import AMOUNT, Problem
 from ..models.quantity import write_estimate, write_memory
@@ -53,7 +53,7 @@ def own(problem: Problem, planned: Planned) -> Own | None:
     return own_of(its, question, cost_model(planned.model))
 
 
-def _as_written(problem: Problem, planned: Planned) -> tuple[Problem, Question]:
+def _as_written(problem: Problem, planned: Planned) -> tuple[Problem, PlanningProblem]:
     """The problem with the degrees of the file, and its question, which heeds the estimates of memory if that of the plan does."""
     for its in (problem, without_estimates(problem)):
         workload = its.job.planning.workload if its is not None else None
@@ -66,7 +66,7 @@ def _as_written(problem: Problem, planned: Planned) -> tuple[Problem, Question]:
     return problem, planned.question
 
 
-def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
+def own_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Own:
     """What the ranks come to that the file gives to the components of a question."""
     question = given_over_nodes(problem, question)
     try:
@@ -94,13 +94,13 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     )
 
 
-def _forbidden(question: Question, model: CostModel, design: Design) -> Iterator[str]:
+def _forbidden(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
     """What is forbidden of ranks; estimates of memory are no demand."""
     asked_for, its = as_declared(question, design)
     return forbidden(asked_for, model, its)
 
 
-def _refusals(problem: Problem, question: Question, design: Design) -> tuple[list[str], Question]:
+def _refusals(problem: Problem, question: PlanningProblem, design: Design) -> tuple[list[str], PlanningProblem]:
     """Why counts of a design are not among the options, as far as that is known; the question that has them."""
     options, reasons = dict(question.options), []
     for name, mine in design.options.items():
@@ -114,20 +114,20 @@ def _refusals(problem: Problem, question: Question, design: Design) -> tuple[lis
     return reasons, replace(question, options=options, ways=ways)
 
 
-def _with_offered(problem: Problem, question: Question, design: Design) -> Question:
+def _with_offered(problem: Problem, question: PlanningProblem, design: Design) -> PlanningProblem:
     """The question with the options of a design whose degrees its hints offer, whatever speaks against these counts."""
     mine = {name: its for name, its in design.options.items() if its.parallel in problem.job.choices.get(name, (problem[name].parallel,))}
     return replace(question, options={name: (*its, *([mine[name]] if name in mine else [])) for name, its in question.options.items()})
 
 
-def _too_many(question: Question, priced: Priced) -> Iterator[str]:
+def _too_many(question: PlanningProblem, priced: Priced) -> Iterator[str]:
     """That more accelerators are held than may be, where what is shared lies so that the design does not say it."""
     most = question.budget.accelerators
     if most is not None and priced.accelerators(question) > most + question.given.held >= priced.design.held(question):
         yield f"{priced.accelerators(question)} accelerators are used, {most + question.given.held} may be"
 
 
-def _demanded(problem: Problem, question: Question) -> Question:
+def _demanded(problem: Problem, question: PlanningProblem) -> PlanningProblem:
     """The question without what only tells a plan where to leave those that have no times, and what follows from that, unless it is demanded too.
 
     What was to lie inside something else for that alone may lie there, or anywhere; so may what a plan has apart.
@@ -152,7 +152,7 @@ def _demanded(problem: Problem, question: Question) -> Question:
     )
 
 
-def _broken(problem: Problem, question: Question, design: Design) -> Iterator[str]:
+def _broken(problem: Problem, question: PlanningProblem, design: Design) -> Iterator[str]:
     """The rules that the ranks break, where the design itself may be proposed."""
     from ..solver.given import check_given
 
@@ -161,7 +161,7 @@ def _broken(problem: Problem, question: Question, design: Design) -> Iterator[st
             yield f"{finding.code}: {finding.message}"
 
 
-def _with_beaten(problem: Problem, question: Question, design: Design) -> Question:
+def _with_beaten(problem: Problem, question: PlanningProblem, design: Design) -> PlanningProblem:
     """The question with the options of a design that its hints offer, and that it has not because others beat them."""
     options = dict(question.options)
     for name, mine in design.options.items():
@@ -173,7 +173,7 @@ def _with_beaten(problem: Problem, question: Question, design: Design) -> Questi
     return replace(question, options=options)
 
 
-def _traffic(problem: Problem, question: Question) -> int:
+def _traffic(problem: Problem, question: PlanningProblem) -> int:
     """Nanoseconds that what crosses the topology takes, where that counts."""
     workload = problem.job.planning.workload
     if workload is None or not workload.bandwidth:
@@ -199,7 +199,7 @@ def left_open(component: Component) -> Component:
     return replace(component, runs=None, least=1, most=UNBOUNDED, counts=())
 
 
-def as_declared(question: Question, design: Design) -> tuple[Question, Design]:
+def as_declared(question: PlanningProblem, design: Design) -> tuple[PlanningProblem, Design]:
     """Both with the memory that is declared alone."""
     options = {name: tuple(map(_declared, its)) for name, its in question.options.items()}
     return replace(question, options=options), replace(design, options={name: _declared(its) for name, its in design.options.items()})
@@ -209,7 +209,7 @@ def _declared(option: Option) -> Option:
     return replace(option, memory=0, kept=0, estimated=False) if option.estimated else option
 
 
-def over_estimates(problem: Problem, question: Question, design: Design) -> Iterator[str]:
+def over_estimates(problem: Problem, question: PlanningProblem, design: Design) -> Iterator[str]:
     """Of which accelerators the ranks need more than there is by estimates, with their slack; not of those that what is declared overfills."""
     runs = {each.name: its for each in problem.components if (its := problem.job.planning.own.get(each.name) or each.runs)}
     for each in bills(problem, question, design, Assignment(runs)):
@@ -224,7 +224,7 @@ def _is_overfilled(bill: BlockBill, capacity: int) -> bool:
     return any(sum(entry.mebibytes for entry in moment.entries if entry.origin == DECLARED) > capacity for moment in bill.moments)
 
 
-def given_over_nodes(problem: Problem, question: Question) -> Question:
+def given_over_nodes(problem: Problem, question: PlanningProblem) -> PlanningProblem:
     """The question with the counts that only groups over nodes allow; as it is where the framework refuses these."""
     workload = problem.job.planning.workload
     if workload is None or not problem.job.capabilities.groups_may_cross:

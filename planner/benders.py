@@ -22,7 +22,7 @@ from ..models.planning.design import Design
 from ..models.planning.limits import Barred
 from ..models.planning.option import Option
 from ..models.planning.planned import Priced, Unplaceable
-from ..models.planning.question import Question
+from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
@@ -108,7 +108,7 @@ class Rounds:
         """The first placement that was refused."""
         self.closed = False
         """Is all that is better ruled out?"""
-        self.first: Question | None = None
+        self.first: PlanningProblem | None = None
         """The question without what is ruled out."""
         self.listing = 0.0
         """Deterministic seconds that it takes to list what is asked."""
@@ -156,7 +156,7 @@ class Rounds:
 
     def search(self) -> None:
         """The question without what is ruled out, and the best designs of it."""
-        self.question: Question = asked(self.problem, self.workload, (*self.out, *self.done))
+        self.question: PlanningProblem = asked(self.problem, self.workload, (*self.out, *self.done))
         least = 0.0 if self.first else FIRST * self.limit
         self.listing = ASKED * sum(map(len, self.question.options.values()))
         self.spent += self.listing
@@ -290,7 +290,7 @@ def trial(
     return run
 
 
-def fitting(problem: Problem, question: Question, design: Design) -> Problem:
+def fitting(problem: Problem, question: PlanningProblem, design: Design) -> Problem:
     """The problem of placing a design in any way that holds: nothing is weighed, unless the file limits what it comes to."""
     return unweighed(placing(problem, question, design))
 
@@ -303,7 +303,7 @@ def unweighed(placed: Problem) -> Problem:
     return replace(placed, job=replace(placed.job, components=components, links=()), previous=None)
 
 
-def as_written(problem: Problem, question: Question, design: Design) -> Problem:
+def as_written(problem: Problem, question: PlanningProblem, design: Design) -> Problem:
     """The problem of a design whose components lie where the file itself has them.
 
     With whom a component goes along that has no times is how a plan would have it, and no demand.
@@ -326,7 +326,7 @@ def as_written(problem: Problem, question: Question, design: Design) -> Problem:
     )
 
 
-def as_listed(design: Design, question: Question, model: CostModel, first: Question) -> Design:
+def as_listed(design: Design, question: PlanningProblem, model: CostModel, first: PlanningProblem) -> Design:
     """The design with those degrees of the question in which nothing is ruled out (`first`), wherever it is an answer with them too.
 
     There the file's own come before the others, and these in the order in which they are listed. A search takes others as well where
@@ -353,7 +353,7 @@ def _before(mine: Option, options: tuple[Option, ...]) -> Iterator[Option]:
             yield each
 
 
-def at_stake(problem: Problem, question: Question, design: Design) -> bool:
+def at_stake(problem: Problem, question: PlanningProblem, design: Design) -> bool:
     """Could a design have no placement, although it answers the question? False where a sum shows that it has one.
 
     On nodes that are all alike, groups whose sizes form a chain of divisors of a node go in the largest first, as long as there is

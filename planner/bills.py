@@ -15,7 +15,7 @@ from ..models.planning.design import Block, Design
 from ..models.planning.measured import SECOND
 from ..models.planning.option import NO_KIND
 from ..models.planning.planned import Priced
-from ..models.planning.question import Question
+from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.quantity import write_estimate, write_memory
@@ -26,12 +26,12 @@ from ..solver.wording import figure, listed
 from .memory import estimate
 
 Turn = tuple[str, str]
-"""A turn in which some components need all their memory, as `Question.turns_of` names them: (phase, "") or ("", component)."""
+"""A turn in which some components need all their memory, as `PlanningProblem.turns_of` names them: (phase, "") or ("", component)."""
 Set = tuple[tuple[str, ...], int | None]
 """Components that hold accelerators together, and the MiB of each of these."""
 
 
-def bill(problem: Problem, question: Question, design: Design) -> tuple[BlockBill, ...]:
+def bill(problem: Problem, question: PlanningProblem, design: Design) -> tuple[BlockBill, ...]:
     """For each block what its components need in each part of the iteration, term by term where it is estimated.
 
     A phase in which nothing runs whose time is known comes after the parts: it is somewhere beside them, in a turn of its own.
@@ -41,7 +41,7 @@ def bill(problem: Problem, question: Question, design: Design) -> tuple[BlockBil
 
 
 def bill_of(
-    problem: Problem, question: Question, design: Design, block: Block, capacity: int | None, models: tuple[str, ...] = ()
+    problem: Problem, question: PlanningProblem, design: Design, block: Block, capacity: int | None, models: tuple[str, ...] = ()
 ) -> BlockBill:
     """The bill of one block, whose components may be others than those that are planned; each accelerator has `capacity` MiB.
 
@@ -64,7 +64,7 @@ def bill_of(
     return BlockBill(block, capacity, tuple(moments), models)
 
 
-def _turns(question: Question, design: Design, block: Block, part: int, open_: list[str]) -> list[Turn]:
+def _turns(question: PlanningProblem, design: Design, block: Block, part: int, open_: list[str]) -> list[Turn]:
     """The turns that the components of a block take in a part; one of nobody where all of them wait."""
     running = [task for task, segment in enumerate(design.segments) if segment == part]
     found: dict[Turn, None] = {}
@@ -76,13 +76,13 @@ def _turns(question: Question, design: Design, block: Block, part: int, open_: l
     return list(found) or [("", "")]
 
 
-def _phases(question: Question, task: int) -> tuple[str, ...]:
+def _phases(question: PlanningProblem, task: int) -> tuple[str, ...]:
     """The phases in which a task runs: all those of its component where nobody says more; none where that has none."""
     its, phases = question.tasks[task], question.memory.turns.get(question.tasks[task].component, ())
     return (its.phase,) if its.phase in phases else phases
 
 
-def _open(problem: Problem, question: Question, block: Block) -> list[str]:
+def _open(problem: Problem, question: PlanningProblem, block: Block) -> list[str]:
     """The phases of its components in which these work for a time that nobody says."""
     found: dict[str, None] = {}
     for name in block.components:
@@ -92,7 +92,7 @@ def _open(problem: Problem, question: Question, block: Block) -> list[str]:
 
 
 def _entry(
-    problem: Problem, question: Question, design: Design, name: str, turn: Turn, capacity: int | None, idle: Iterable[str]
+    problem: Problem, question: PlanningProblem, design: Design, name: str, turn: Turn, capacity: int | None, idle: Iterable[str]
 ) -> Entry:  # fmt: skip
     component = problem[name]
     does_work = any(question.idle.workers.get(other) == name and _is_in(problem[other], turn) for other in idle)
@@ -132,7 +132,7 @@ class Held:
     models: dict[str, None] = field(default_factory=dict)
 
 
-def bills(problem: Problem, question: Question, design: Design, placed: Assignment | None = None) -> tuple[BlockBill, ...]:
+def bills(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment | None = None) -> tuple[BlockBill, ...]:
     """For each set of components that hold accelerators together, planned or not, what they need.
 
     Where components that are not planned lie over planned ones, which accelerators these are is known of what was `placed` alone; so is
@@ -144,7 +144,7 @@ def bills(problem: Problem, question: Question, design: Design, placed: Assignme
     return over or (*bill(problem, question, design), *beside(problem, question, design))
 
 
-def _mixed(problem: Problem, question: Question, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
+def _mixed(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
     """The same of accelerators that have not all as much memory: as they were placed, each size of them by itself."""
     holds = [each for each in problem.components if each.name in question.options or each.runs is not None]
     kinds = {frozenset(block.components): block.kind for block in design.blocks}
@@ -153,7 +153,7 @@ def _mixed(problem: Problem, question: Question, design: Design, placed: Assignm
     return tuple(bill_of(problem, question, design, block, capacity, tuple(held.models)) for block, capacity, held in its)
 
 
-def _over(problem: Problem, question: Question, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
+def _over(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
     """The same as it was placed; nothing where what is not planned lies over nothing that is."""
     holds = [each for each in problem.components if each.name in question.options or each.runs is not None]
     blocks = {frozenset(block.components): block for block in design.blocks}
@@ -168,7 +168,7 @@ def _over(problem: Problem, question: Question, design: Design, placed: Assignme
     return tuple(bill_of(problem, question, design, *its) for its in found)
 
 
-def beside(problem: Problem, question: Question, design: Design) -> tuple[BlockBill, ...]:
+def beside(problem: Problem, question: PlanningProblem, design: Design) -> tuple[BlockBill, ...]:
     """For each set of components that hold accelerators together and are not in the question, and each size of these, what they need."""
     its = [each for each in problem.components if each.name not in question.options and each.runs is not None]
     sets = _sets(problem, problem.given(), its).items()
@@ -198,7 +198,7 @@ def none_fits(problem: Problem, bills: tuple[BlockBill, ...]) -> Finding:
     return warning("PW805", first, message, problem[first].span("estimate"), help=advice, notes=tuple(map(needed, tight)))
 
 
-def decides(problem: Problem, question: Question, best: Priced, without: Priced, bills: tuple[BlockBill, ...]) -> Finding:
+def decides(problem: Problem, question: PlanningProblem, best: Priced, without: Priced, bills: tuple[BlockBill, ...]) -> Finding:
     """Another plan would win without the estimates."""
     more, fewer = best.accelerators(question), without.accelerators(question)
     message = f"without the estimates of memory, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"

@@ -10,7 +10,7 @@ from ..models.findings.wording import plural
 from ..models.planning.barring import bars
 from ..models.planning.design import Block, Design
 from ..models.planning.limits import Area
-from ..models.planning.question import Question
+from ..models.planning.problem import PlanningProblem
 from ..models.planning.way import Way
 from ..models.planning.workload import SECONDS
 from ..models.quantity import write_estimate, write_memory
@@ -18,14 +18,14 @@ from ..solver.wording import exactly_in_seconds, in_seconds, listed, with_unit
 from .costs.cost_model import CostModel, iteration
 
 
-def faults(question: Question, model: CostModel, design: Design) -> Iterator[str]:
+def faults(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
     """What is wrong with it, each in a sentence; nothing if it is an answer."""
     yield from forbidden(question, model, design)
     for one, other in design.overlapping:
         yield f"`{one}` and `{other}` share some accelerators, and neither lies inside the other"
 
 
-def forbidden(question: Question, model: CostModel, design: Design) -> Iterator[str]:
+def forbidden(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
     """The same of designs of which some components overlap otherwise than one inside the other, which no search proposes, too."""
     yield from _options(question, design)
     yield from _kinds(question, design)
@@ -40,14 +40,14 @@ def forbidden(question: Question, model: CostModel, design: Design) -> Iterator[
         yield f"an iteration takes {with_unit(in_seconds(takes))}, {exactly_in_seconds(most)} may be taken"
 
 
-def price(question: Question, model: CostModel, design: Design) -> tuple[int, int]:
+def price(question: PlanningProblem, model: CostModel, design: Design) -> tuple[int, int]:
     """What is as small as possible, and what comes second: nanoseconds and accelerators, in the order of the question's aim."""
     takes = iteration(model, question, design)
     used = design.used(question)
     return (takes, used) if question.aim == SECONDS else (used, takes)
 
 
-def memory(question: Question, design: Design, block: Block) -> int:
+def memory(question: PlanningProblem, design: Design, block: Block) -> int:
     """MiB that the components of a block need on each of its accelerators at the worst moment.
 
     Those that are resident need theirs all the time; of the others those of one phase at a time, and the rest keep what they keep.
@@ -64,7 +64,7 @@ def memory(question: Question, design: Design, block: Block) -> int:
     return always + sum(option.kept for _, option in turns) + max(rises.values(), default=0)
 
 
-def _options(question: Question, design: Design) -> Iterator[str]:
+def _options(question: PlanningProblem, design: Design) -> Iterator[str]:
     for name, options in question.options.items():
         option = design.options.get(name)
         if option is None or option not in options:
@@ -80,7 +80,7 @@ def _options(question: Question, design: Design) -> Iterator[str]:
             yield f"`{name}` shares only some of its accelerators, which `nested: true` in `plan` would allow"
 
 
-def _kinds(question: Question, design: Design) -> Iterator[str]:
+def _kinds(question: PlanningProblem, design: Design) -> Iterator[str]:
     for index, kind in enumerate(question.kinds):
         used = sum(block.accelerators for block in design.blocks if block.kind == index)
         if used > kind.accelerators:
@@ -105,7 +105,7 @@ def _needs(design: Design, names: list[str], mebibytes: int) -> str:
     return f"by estimates {told} {write_estimate(mebibytes)} of an accelerator, a tenth of which is to stay free"
 
 
-def _relations(question: Question, design: Design) -> Iterator[str]:
+def _relations(question: PlanningProblem, design: Design) -> Iterator[str]:
     uses = {name: set(design.blocks_of(name)) for name in question.components}
     for one, other in sorted(question.sharing.together):
         if uses[one] != uses[other]:
@@ -131,7 +131,7 @@ def _relations(question: Question, design: Design) -> Iterator[str]:
             yield f"`{one}` and `{other}` share accelerators, and nothing says that they may"
 
 
-def _not_demanded(question: Question, uses: Mapping[str, set[int]]) -> Iterator[str]:
+def _not_demanded(question: PlanningProblem, uses: Mapping[str, set[int]]) -> Iterator[str]:
     """Components inside others that nothing demands or lets be there, neither of themselves nor of those on the same accelerators.
 
     Where the file does not forbid it, what lies inside others is only what goes along with them, unless the file says otherwise.
@@ -154,7 +154,7 @@ def _is_arranged(way: Way, uses: Mapping[str, set[int]]) -> bool:
     return apart and all(uses[one] == uses[other] for one, other in way.together)
 
 
-def _segments(question: Question, model: CostModel, design: Design) -> Iterator[str]:
+def _segments(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
     segments, used = design.segments, set(design.segments)
     if len(segments) != len(question.tasks) or (used != set(range(len(used))) and not model.by_phase):
         yield "the segments are not numbered 0, 1, ... of every task"
@@ -178,7 +178,7 @@ def _segments(question: Question, model: CostModel, design: Design) -> Iterator[
         yield fault
 
 
-def limited(question: Question, design: Design) -> Iterator[str]:
+def limited(question: PlanningProblem, design: Design) -> Iterator[str]:
     """What is wrong with it, each in a sentence."""
     uses = {name: frozenset(design.blocks_of(name)) for name in question.components}
     for area in question.areas:
@@ -212,7 +212,7 @@ def limited(question: Question, design: Design) -> Iterator[str]:
         yield from _amiss(question, design, way)
 
 
-def _amiss(question: Question, design: Design, way: Way) -> Iterator[str]:
+def _amiss(question: PlanningProblem, design: Design, way: Way) -> Iterator[str]:
     """What is not as the way has it in which the components lie."""
     for name, least in way.least.items():
         if name in design.options and design.options[name].amount < least:
@@ -242,7 +242,7 @@ def _in_area(design: Design, uses: dict[str, frozenset[int]], area: Area) -> Ite
             yield f"{used} accelerators in groups of {size} are used where {most} are"
 
 
-def in_rounds(question: Question, design: Design) -> Iterator[str]:
+def in_rounds(question: PlanningProblem, design: Design) -> Iterator[str]:
     """What is wrong with it, of a cost model in which tasks that share accelerators do not run at the same time."""
     wholes = {(edge.earlier, edge.later) for edge in question.flow.edges if edge.whole}
     for its in question.flow.rounds:
@@ -257,7 +257,7 @@ def in_rounds(question: Question, design: Design) -> Iterator[str]:
             yield f"{names} wait for each other, so that they run at the same time"
 
 
-def takes_turns(question: Question, design: Design, one: str, other: str) -> bool:
+def takes_turns(question: PlanningProblem, design: Design, one: str, other: str) -> bool:
     """Does all that these components do run one after the other, in a cost model in which that holds for those that share accelerators?"""
     shared = set(design.blocks_of(one)) & set(design.blocks_of(other))
     return one == other or bool(shared) or not question.sharing.one_at_a_time.isdisjoint(((one, other), (other, one)))

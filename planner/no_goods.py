@@ -13,7 +13,7 @@ from ..models.planning.barring import inside_of
 from ..models.planning.design import Design
 from ..models.planning.limits import Barred, Use
 from ..models.planning.option import NO_KIND
-from ..models.planning.question import Question
+from ..models.planning.problem import PlanningProblem
 from ..models.problem import Problem
 from ..models.record import dataclass
 from .memory import need_on
@@ -28,7 +28,7 @@ def this_alone(design: Design) -> Barred:
     return _barred(design, design.options, {})
 
 
-def ruled_out(problem: Problem, question: Question, design: Design, solve: Solve, probes: int = PROBES) -> Barred:
+def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve: Solve, probes: int = PROBES) -> Barred:
     """Designs that no placement has, this one among them; its parts of the iteration count where memory may be the reason.
 
     Fewer components, without their traffic, and without memory where a kind has the same everywhere, are placed by themselves: what is
@@ -73,7 +73,7 @@ class _Probing:
     """Placements of parts of a design."""
 
     problem: Problem
-    question: Question
+    question: PlanningProblem
     design: Design
     solve: Solve
     probes: int

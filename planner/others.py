@@ -10,7 +10,7 @@ from typing import Callable, Iterable, Iterator, Sequence
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.planning.design import Design
 from ..models.planning.planned import Further, Planned, Priced
-from ..models.planning.question import Question
+from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
@@ -277,7 +277,7 @@ class _Looking:
     def _with_other_leading_degrees(self) -> Iterator[Problem]:
         """The problem with each other choice of the degrees that others follow, that first whose best design costs least."""
         planned, chosen = self.planned, as_chosen(self.problem, self.planned)
-        known = dict[Price, Question]()
+        known = dict[Price, PlanningProblem]()
         for question in planned.parts:
             if self.left > 0 and as_asked(self.problem, question).job != chosen.job:
                 found = search(question, cost_model(planned.model), self.left, self.seed, settle=_none_is_settled)

@@ -15,7 +15,7 @@ from ..models.planning.design import Block, Design
 from ..models.planning.measured import TABLE, Measured
 from ..models.planning.option import Option
 from ..models.planning.planned import Planned, Priced
-from ..models.planning.question import Question, Task
+from ..models.planning.problem import PlanningProblem, Task
 from ..models.planning.way import Way
 from ..models.planning.workload import RLINF, RLINF_EMBODIED, SECONDS, STEADY, STREAM, Budget, Timed, Workload
 from ..models.problem import Problem
@@ -353,7 +353,7 @@ class RanksPutBack:
             self._known[id(priced)] = priced, replace(priced, design=self.design(priced.design))
         return self._known[id(priced)][1]
 
-    def question(self, question: Question) -> Question:
+    def question(self, question: PlanningProblem) -> PlanningProblem:
         """The question with how they run, and without what their other ranks have to do with each other."""
         options = {name: tuple(self._option(name, each) for each in its) for name, its in question.options.items()}
         together, apart, within = (

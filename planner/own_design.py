@@ -15,7 +15,7 @@ from ..models.placements.assignment import Assignment
 from ..models.placements.run import Run
 from ..models.planning.design import Block, Design
 from ..models.planning.option import NO_KIND, Option
-from ..models.planning.question import Question
+from ..models.planning.problem import PlanningProblem
 from ..models.problem import Problem
 from ..solver.rules.amounts.all_placed import asked_for
 from ..solver.rules.amounts.even_shares import EvenShares
@@ -37,12 +37,12 @@ class NoPrice(Exception):
     """Why a placement has no price: a sentence."""
 
 
-def seats_of(problem: Problem, question: Question) -> Seats:
+def seats_of(problem: Problem, question: PlanningProblem) -> Seats:
     """The accelerators of each component that has some. Raises NoPrice where the file gives no ranks."""
     return {name: its for name in question.components if (its := _seats(problem, question, name))}
 
 
-def runs_of(problem: Problem, question: Question, name: str) -> Sequence[Run]:
+def runs_of(problem: Problem, question: PlanningProblem, name: str) -> Sequence[Run]:
     """The runs of a component in the file, or of who does its work. Raises NoPrice."""
     runs = problem.job.planning.own.get(name) or problem[name].runs
     if runs is None:
@@ -52,7 +52,7 @@ def runs_of(problem: Problem, question: Question, name: str) -> Sequence[Run]:
     return runs
 
 
-def kind_of_seat(problem: Problem, question: Question, seat: Seat) -> int:
+def kind_of_seat(problem: Problem, question: PlanningProblem, seat: Seat) -> int:
     """The kind of an accelerator, whoever holds it. Raises NoPrice for one that no component may be planned on."""
     node = problem.cluster.nodes[seat[0]]
     kind = question.kind_of(node.accelerator_model, node.accelerator_memory)
@@ -61,7 +61,7 @@ def kind_of_seat(problem: Problem, question: Question, seat: Seat) -> int:
     return kind
 
 
-def _seats(problem: Problem, question: Question, name: str) -> frozenset[Seat]:
+def _seats(problem: Problem, question: PlanningProblem, name: str) -> frozenset[Seat]:
     """The accelerators of one component; none for one on other resources."""
     if problem.kind(problem[name]) != ACCELERATOR:
         return frozenset()
@@ -75,7 +75,7 @@ def _seats(problem: Problem, question: Question, name: str) -> frozenset[Seat]:
     )
 
 
-def _stand_ins(question: Question, name: str) -> list[str]:
+def _stand_ins(question: PlanningProblem, name: str) -> list[str]:
     """Who does the work of a component that the framework does not start, in a way that it allows."""
     pairs = [pair for way in question.ways if name in way.without for pair in sorted(way.together) if name in pair]
     return [other for pair in pairs for other in pair if other != name]
@@ -104,7 +104,7 @@ def design_of_ranks(lies: Lies, seats: Seats, model: CostModel) -> Design:
     return best
 
 
-def _ways(question: Question, seats: Seats) -> dict[str, Parallel]:
+def _ways(question: PlanningProblem, seats: Seats) -> dict[str, Parallel]:
     """The degrees of components that have others than their own in the way in which the seats lie."""
     for way in question.ways:
         together = all(seats.get(one) == seats.get(other) for one, other in way.together)
@@ -124,7 +124,7 @@ def _option(lies: Lies, component: Component, seats: frozenset[Seat], parallel: 
     return found[0] if found else _beside(problem, question, component, kind, amount, parallel)
 
 
-def _beside(problem: Problem, question: Question, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:
+def _beside(problem: Problem, question: PlanningProblem, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:
     """An option that the question has not: of a count or of degrees that the hints do not offer. Raises NoPrice."""
     if component.runs is not None and (missing := untimed_on(problem, component)):
         raise NoPrice(f"nothing says how long {missing}")
@@ -141,7 +141,7 @@ def _beside(problem: Problem, question: Question, component: Component, kind: in
     return Option(kind, amount, parallel, rounded, component.memory, component.offloaded, outside, undivided=undivided)
 
 
-def _model(problem: Problem, question: Question, component: Component, kind: int) -> str:
+def _model(problem: Problem, question: PlanningProblem, component: Component, kind: int) -> str:
     """The model whose times a component has on a kind; "" where that may be several."""
     its = question.kinds[kind] if kind != NO_KIND else None
     if its is None:
@@ -151,7 +151,7 @@ def _model(problem: Problem, question: Question, component: Component, kind: int
     return model_of(problem, component) or its.model if its.mixed and len(its.models) > 1 else its.model
 
 
-def _bare(problem: Problem, question: Question, component: Component) -> Option:
+def _bare(problem: Problem, question: PlanningProblem, component: Component) -> Option:
     """The option of a component on other resources than accelerators, whose processes are given."""
     amount = Assignment({component.name: component.runs or ()}).world_size(component.name)
     its = [each for each in question.options[component.name] if each.amount == amount]
@@ -162,11 +162,11 @@ class Lies(NamedTuple):
     """A problem and its question for the ranks of a file, and the kind of each accelerator that these hold."""
 
     problem: Problem
-    question: Question
+    question: PlanningProblem
     kinds: Mapping[Seat, int]
 
 
-def as_it_lies(problem: Problem, question: Question, seats: Seats) -> Lies:
+def as_it_lies(problem: Problem, question: PlanningProblem, seats: Seats) -> Lies:
     """Where components lie on several kinds: all that shares accelerators with these has a kind of its own, one of the last.
 
     There its ranks are given, and its options are those that its hints allow. Who is on several models takes as long as on the slowest of
@@ -189,7 +189,7 @@ def as_it_lies(problem: Problem, question: Question, seats: Seats) -> Lies:
     return Lies(placed, replace(question, kinds=tuple(left), options=every), kinds)
 
 
-def _kinds(problem: Problem, question: Question, seats: Seats) -> dict[Seat, int]:
+def _kinds(problem: Problem, question: PlanningProblem, seats: Seats) -> dict[Seat, int]:
     """The kind of each accelerator; of those that are a kind of given ranks, this one."""
     found: dict[Seat, int] = {}
     for number, kind in enumerate(question.kinds):
@@ -199,7 +199,7 @@ def _kinds(problem: Problem, question: Question, seats: Seats) -> dict[Seat, int
     return found | {seat: kind_of_seat(problem, question, seat) for seat in others if seat not in found}
 
 
-def _strays(problem: Problem, question: Question, names: Collection[str], kinds: Collection[int]) -> bool:
+def _strays(problem: Problem, question: PlanningProblem, names: Collection[str], kinds: Collection[int]) -> bool:
     """Are these components on several kinds, or ranks that a plan need not keep to on the kind of given ones?"""
     held = any(question.kinds[number].holders for number in kinds)
     return len(kinds) > 1 or (held and any(problem[name].runs is None for name in names))
@@ -222,7 +222,7 @@ def _held(seats: Seats, names: Collection[str]) -> frozenset[Seat]:
     return frozenset[Seat]().union(*(seats[name] for name in names))
 
 
-def _given(problem: Problem, question: Question, names: Collection[str]) -> Problem:
+def _given(problem: Problem, question: PlanningProblem, names: Collection[str]) -> Problem:
     """The problem in which these components have the ranks of the file."""
     parts = tuple(
         replace(each, runs=tuple(runs_of(problem, question, each.name))) if each.name in names else each for each in problem.components
@@ -238,7 +238,7 @@ def _masks(seats: Collection[Seat]) -> dict[int, int]:
     return found
 
 
-def _options(problem: Problem, placed: Problem, question: Question, name: str, own: OwnKind) -> tuple[Option, ...]:
+def _options(problem: Problem, placed: Problem, question: PlanningProblem, name: str, own: OwnKind) -> tuple[Option, ...]:
     """What a component may have on its own kind: with its own count, where its hints allow that, any degrees that they offer."""
     component = counted(placed, placed[name])
     amount = component.least

@@ -13,7 +13,7 @@ from ..models.parallel import Parallel
 from ..models.placements.plan import Plan
 from ..models.planning.design import Design
 from ..models.planning.planned import Filled, Planned, Priced
-from ..models.planning.question import Question
+from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
 from ..solver.rules import RULES
@@ -97,7 +97,7 @@ def _answer(rounds: Rounds) -> Answer:
     return replace(full.answer, planned=planned, findings=tuple(told))
 
 
-def _in_scope(answer: Answer, question: Question) -> Answer:
+def _in_scope(answer: Answer, question: PlanningProblem) -> Answer:
     """An impossible answer, with the scope of what was searched."""
     if answer.verdict != IMPOSSIBLE or not question.scope.left_out:
         return answer
@@ -134,7 +134,7 @@ def _tried(rounds: Rounds, problem: Problem) -> tuple[int, int] | None:
     return priced.nanoseconds + priced.traffic, priced.accelerators(run.question)
 
 
-def _or_own(rounds: Rounds, question: Question, its: Own | None) -> Placed | None:
+def _or_own(rounds: Rounds, question: PlanningProblem, its: Own | None) -> Placed | None:
     """The best, or the file's own placement where that is no better: who has placed it so need not change it."""
     problem, best = rounds.problem, rounds.best
     if (
@@ -164,7 +164,7 @@ def _degrees(priced: Priced) -> Mapping[str, Parallel]:
     return {name: option.parallel for name, option in priced.design.options.items()}
 
 
-def _filled(rounds: Rounds, best: Placed, question: Question) -> tuple[Placed, Mapping[str, Filled]]:
+def _filled(rounds: Rounds, best: Placed, question: PlanningProblem) -> tuple[Placed, Mapping[str, Filled]]:
     """The best, where components without times have what the others leave, and what is known of these; it takes no longer.
 
     After a Ctrl-C it is left as it is.

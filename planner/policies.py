@@ -11,7 +11,7 @@ from ..models.memory.bill import BlockBill
 from ..models.placements.assignment import Assignment
 from ..models.planning.option import NO_KIND
 from ..models.planning.planned import Planned, Priced
-from ..models.planning.question import Question
+from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
 from ..solver.sandbox.interrupts import unless_heard, was_heard
@@ -57,7 +57,7 @@ class _Without(NamedTuple):
     """What wins without estimates, of which question it is a design, and where it was placed, if it was."""
 
     priced: Priced
-    question: Question
+    question: PlanningProblem
     placed: Assignment | None = None
 
 

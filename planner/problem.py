@@ -1,4 +1,4 @@
-"""Question of a problem with times: tasks, sharing, what given ranks leave."""
+"""PlanningProblem of a problem with times: tasks, sharing, what given ranks leave."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..models.machines.topology import domain
 from ..models.parallel import Parallel
 from ..models.planning.limits import Barred, Crossed, Crossing, Flow, Shared, Use
 from ..models.planning.option import NO_KIND, Kind, Option
-from ..models.planning.question import Given, MemoryTurns, Question, ScopeUsed, Sharing, Task, Workflow
+from ..models.planning.problem import Given, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
 from ..models.planning.way import Way
 from ..models.planning.workload import RLINF, RLINF_EMBODIED, Budget, Timed, Workload
 from ..models.problem import Problem
@@ -28,7 +28,7 @@ MOST = 4
 """Sorts that are told apart; of more, some count as if whoever may use one of them might use all."""
 
 
-def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), over_nodes: bool = False) -> Question:
+def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), over_nodes: bool = False) -> PlanningProblem:
     """The question, whose answer is none of the designs that are barred.
 
     Components whose ranks are given and that nothing relates to a planned one only hold their accelerators. `over_nodes`: tensor parallel
@@ -38,7 +38,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
     return recent("questions", key, lambda: _asked(problem, workload, barred, over_nodes))
 
 
-def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_nodes: bool) -> Question:
+def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_nodes: bool) -> PlanningProblem:
     given = [each for each in problem.components if each.runs is not None and not _related(problem, each)]
     parts = [counted(problem, each) for each in problem.components if each not in given]
     space, held = room(problem, given, over_nodes), held_back(problem, given)
@@ -52,9 +52,9 @@ def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_
     ample = Ample(space.kinds, every, resident, turns, nested or workload.model in (RLINF, RLINF_EMBODIED))
     met = {other for _, other in said.in_step}
     arranged = _arranged(problem, frozenset(each.name for each in parts if hold(problem, each.name)))
-    told = (*barred, *Question(space.kinds, tasks, every, ways=arranged).misshapen)
+    told = (*barred, *PlanningProblem(space.kinds, tasks, every, ways=arranged).misshapen)
     ways = {name: undominated(name, its, space, ample, told, name in met, _bound(arranged, name)) for name, its in every.items()}
-    return Question(
+    return PlanningProblem(
         space.kinds, tasks, ways, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
         MemoryTurns(resident, turns), _sharing(problem, workload, parts, said, nested, led), Given(held, shared(problem, parts, ways, space)),
         _scope(problem, workload, parts, ways, space.kinds), arranged, workload.aim, _left(workload.budget, held), areas(problem, parts, ways, space),

@@ -24,7 +24,7 @@ Pairs = frozenset[tuple[str, str]]
 
 
 class Related(NamedTuple):
-    """The relations of a question (see models/planning/question.py)."""
+    """The relations of a question (see models/planning/problem.py)."""
 
     together: Pairs
     apart: Pairs

@@ -11,7 +11,7 @@ from ..models.component import SUBSET, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
 from ..models.planning.option import Kind
-from ..models.planning.question import Question
+from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import RLINF, Workload
 from ..models.problem import Problem
 from ..models.scope import HETEROGENEOUS, LIMITS, NESTED, SPANNING, has_groups, let_over_nodes
@@ -164,7 +164,7 @@ def as_spanning(problem: Problem, models: Models) -> Problem:
     return replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, workload=workload, own=own)))
 
 
-def as_it_spans(problem: Problem, question: Question) -> Problem:
+def as_it_spans(problem: Problem, question: PlanningProblem) -> Problem:
     """The problem of which a question was asked: with components on several kinds at once where that has them so."""
     return as_spanning(problem, question.scope.on_models) if question.scope.over_kinds else problem
 

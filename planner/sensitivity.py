@@ -16,7 +16,7 @@ from ..models.planning.design import Design
 from ..models.planning.limits import Barred
 from ..models.planning.option import Option
 from ..models.planning.planned import Planned, Priced
-from ..models.planning.question import Question
+from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Budget
 from ..models.problem import Problem
 from ..models.record import dataclass
@@ -224,7 +224,7 @@ class Placeable:
     """
 
     problem: Problem
-    question: Question
+    question: PlanningProblem
     solve: Solve
     left: int = PLACED
     out: list[Barred] = field(default_factory=list)
@@ -251,7 +251,7 @@ class Placeable:
             self._verdicts[key] = self._solved(fitting(self.problem, self.question, design)).verdict if at else FEASIBLE
         return self._verdicts[key]
 
-    def without(self, design: Design) -> Question:
+    def without(self, design: Design) -> PlanningProblem:
         """The question without a design that has none, and without all others of which the same proof shows it."""
         self.out.append(ruled_out(self.problem, self.question, design, self._solved, self.left))
         return self._asked()
@@ -260,7 +260,7 @@ class Placeable:
         self.left -= 1
         return self.solve(part)
 
-    def _asked(self) -> Question:
+    def _asked(self) -> PlanningProblem:
         """The question as it was asked, by the estimates or without them, without what is ruled out."""
         for problem in (self.problem, without_estimates(self.problem)):
             workload = problem.job.planning.workload if problem is not None else None

@@ -8,7 +8,7 @@ from typing import Iterator, Sequence
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.findings.finding import Finding, error
 from ..models.planning.planned import Planned, Priced, Unplaceable
-from ..models.planning.question import Question
+from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
@@ -74,7 +74,7 @@ def _named(choice: Problem, leaders: Sequence[str]) -> str:
     return listed([*degrees, *(f"`{name}` on {listed(its)}" for name, its in models.items())])
 
 
-def _questions(problem: Problem, planned: Planned | None) -> tuple[Question, ...]:
+def _questions(problem: Problem, planned: Planned | None) -> tuple[PlanningProblem, ...]:
     """The questions of one choice, as they were answered in the end."""
     if planned is None:
         return (asked(problem, problem.job.planning.workload or Workload()),)
@@ -84,7 +84,7 @@ def _questions(problem: Problem, planned: Planned | None) -> tuple[Question, ...
 def _best(
     answers: list[Answer],
     left: bool,
-    questions: tuple[Question, ...],
+    questions: tuple[PlanningProblem, ...],
     least: int | None,
 ) -> Answer:
     """The best of them, with what all of them prove; `left`: some were not planned. `questions`: of all choices.
@@ -123,7 +123,7 @@ def _of_its_question(out: Unplaceable, its: Planned, planned: Planned) -> Unplac
     return out if its is planned else replace(out, question=out.question or its.question)
 
 
-def _beside(planned: Planned, question: Question) -> tuple[Sequence[Priced], Sequence[Priced]]:
+def _beside(planned: Planned, question: PlanningProblem) -> tuple[Sequence[Priced], Sequence[Priced]]:
     """What one choice found, by the kinds of a question, and what of that is not placed; nothing where they are other kinds."""
     if planned.question.kinds != question.kinds:
         return (), ()
@@ -188,7 +188,7 @@ class Bounds:
             return ENDLESS
         return self._searched(question, cost_model(workload.model))
 
-    def _searched(self, question: Question, model: CostModel) -> int:
+    def _searched(self, question: PlanningProblem, model: CostModel) -> int:
         """By a search for counts, of which nothing is settled."""
         found = search(question, model, self.limit - self.spent, self.seed, settle=_nothing, answer_interrupted=self.answer_interrupted)
         self.spent += found.spent

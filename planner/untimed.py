@@ -14,7 +14,7 @@ from ..models.placements.plan import OPTIMAL
 from ..models.planning.design import Block, Design
 from ..models.planning.option import NO_KIND, Option
 from ..models.planning.planned import Planned
-from ..models.planning.question import Question
+from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
@@ -143,7 +143,7 @@ class Filling:
     """Widens designs of a question; `solve` places a problem in which ranges are open, those that fill the most being the best."""
 
     problem: Problem
-    question: Question
+    question: PlanningProblem
     solve: Solve
 
     def widened(self, design: Design) -> tuple[Design, bool]:

@@ -6,11 +6,11 @@ from typing import Mapping
 
 from ..models.account import Turn, Usage
 from ..models.planning.design import Design
-from ..models.planning.question import Question
+from ..models.planning.problem import PlanningProblem
 from .costs.cost_model import CostModel, segment_times
 
 
-def usages(question: Question, model: CostModel, design: Design) -> tuple[Usage, ...]:
+def usages(question: PlanningProblem, model: CostModel, design: Design) -> tuple[Usage, ...]:
     """For each part of the iteration each block, in order, then each component that needs no accelerators.
 
     None at all where the model's units are not those of a clock.
@@ -28,12 +28,12 @@ def usages(question: Question, model: CostModel, design: Design) -> tuple[Usage,
     return () if any(usage.idle < 0 for usage in found) else tuple(found)
 
 
-def _in_turns(question: Question, design: Design, tasks: list[int]) -> list[Turn]:
+def _in_turns(question: PlanningProblem, design: Design, tasks: list[int]) -> list[Turn]:
     """Tasks that take turns in an order that the model does not say."""
     return [Turn(task, design.nanoseconds(question, task)) for task in tasks]
 
 
-def _batch_by_batch(question: Question, design: Design, tasks: list[int]) -> list[Turn]:
+def _batch_by_batch(question: PlanningProblem, design: Design, tasks: list[int]) -> list[Turn]:
     """Tasks that hand on what they make: each begins with the first batch it is handed.
 
     Its last batch is done when it has worked without a pause since then, or one batch after the last one that it was handed.
@@ -49,12 +49,12 @@ def _batch_by_batch(question: Question, design: Design, tasks: list[int]) -> lis
     return list(turns.values())
 
 
-def _first(question: Question, design: Design, turn: Turn) -> int:
+def _first(question: PlanningProblem, design: Design, turn: Turn) -> int:
     """When the first batch of a task is done."""
     return (turn.begins or 0) + design.nanoseconds(question, turn.task) // question.flow.batches
 
 
-def shares(question: Question, model: CostModel, design: Design) -> Mapping[int, int]:
+def shares(question: PlanningProblem, model: CostModel, design: Design) -> Mapping[int, int]:
     """Task -> the ns that it adds to the iteration; 0 for one that others hide. Their sum is the time of the iteration.
 
     Each maximum of the cost model is the sum of the times of some tasks: these add what they take, the others are hidden behind them.

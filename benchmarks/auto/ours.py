@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from placewright.models.parallel import UNDIVIDED
 from placewright.models.planning.option import Kind, Option
-from placewright.models.planning.question import Edge, Question, Sharing, Task, Workflow
+from placewright.models.planning.problem import Edge, PlanningProblem, Sharing, Task, Workflow
 
 from auto.cases import Case
 
 
-def question(case: Case) -> Question:
+def question(case: Case) -> PlanningProblem:
     """Counts and sharing are open; times are those of the tables, rounded up to whole ns of a batch."""
     batches = case.batches
     options = {
@@ -18,6 +18,6 @@ def question(case: Case) -> Question:
     }
     edges = tuple(Edge(place, place + 1) for place in range(len(case.chain) - 1))
     tasks = tuple(Task(name) for name in case.chain)
-    return Question(
+    return PlanningProblem(
         (Kind("", case.accelerators),), tasks, options, Workflow(edges, batches=batches), sharing=Sharing(nested=case.task == "embodied")
     )

@@ -13,7 +13,7 @@ from math import comb
 from typing import Iterator, Sequence
 
 from placewright.models.planning.option import Option
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 
 Loads = tuple[int, ...]
 """Nanoseconds of a set in each stage."""
@@ -29,7 +29,7 @@ class _Cut(Exception):
 class Enumeration:
     """What it came to: `cost` in ns of the best plan so far, how many plans were priced, and of how many there are."""
 
-    question: Question
+    question: PlanningProblem
     unit: int
     limit: float
     cost: int | None = None

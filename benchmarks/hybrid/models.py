@@ -12,7 +12,7 @@ from typing import Iterator, Sequence
 
 from placewright.models.parallel import Parallel
 from placewright.models.planning.option import Kind, Option
-from placewright.models.planning.question import Question, Task, Workflow
+from placewright.models.planning.problem import PlanningProblem, Task, Workflow
 from placewright.models.planning.workload import PHASES
 
 GENERATE, INFER, TRAIN = PHASES
@@ -28,14 +28,14 @@ GIB = 1024
 MEMORY = 80 * GIB
 
 
-def question(models: int, accelerators: int, unit: int, seed: int) -> Question:
+def question(models: int, accelerators: int, unit: int, seed: int) -> PlanningProblem:
     """A job of so many models, whose counts are multiples of `unit`."""
     draw = random.Random(f"{models} {accelerators} {seed}")
     names = MODELS[:models]
     tasks = tuple(Task(name, phase) for name in names for phase in _phases(name))
     powers = {phase: draw.uniform(*POWERS[phase]) for phase in PHASES}
     options = {name: _options(name, draw.choice(SIZES), powers, accelerators, unit) for name in names}
-    return Question((Kind("H100", accelerators, MEMORY),), tasks, options, flow=Workflow(phases=PHASES))
+    return PlanningProblem((Kind("H100", accelerators, MEMORY),), tasks, options, flow=Workflow(phases=PHASES))
 
 
 def _phases(name: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Mapping
 from ..parallel import Parallel
 from ..record import dataclass
 from .option import Idle, Option
-from .question import Question
+from .problem import PlanningProblem
 from .way import Way
 
 
@@ -41,7 +41,7 @@ class Design:
         """How many accelerators planned components use."""
         return sum(block.accelerators for block in self.blocks)
 
-    def used(self, question: Question) -> int:
+    def used(self, question: PlanningProblem) -> int:
         """How many these use, and components that let them use theirs, at least: as many of these as can be lie below planned ones.
 
         By max-flow min-cut: whichever of what is shared is held by somebody in any case, all blocks come beside it that may not be there.
@@ -52,7 +52,7 @@ class Design:
             for its in question.together_shared
         )
 
-    def held(self, question: Question) -> int:
+    def held(self, question: PlanningProblem) -> int:
         """How many accelerators all components hold with it, those too that are not planned; at least that, where some of theirs are shared."""
         return self.used(question) + question.given.held
 
@@ -70,12 +70,12 @@ class Design:
             if uses[one] & uses[other] and not (uses[one] <= uses[other] or uses[other] <= uses[one])
         )
 
-    def nanoseconds(self, question: Question, task: int) -> int:
+    def nanoseconds(self, question: PlanningProblem, task: int) -> int:
         """How long a task takes, a whole iteration of it."""
         component = question.tasks[task].component
         return self.options[component].nanoseconds[question.tasks_of[component].index(task)]
 
-    def way(self, question: Question) -> Way | None:
+    def way(self, question: PlanningProblem) -> Way | None:
         """The first of the question's arrangements that it keeps to; None where there are none."""
         uses = {name: set(self.blocks_of(name)) for name in self.options}
         for way in question.ways:
@@ -89,13 +89,13 @@ class Design:
         """Components that the framework does not start with it: they need no memory."""
         return frozenset().union(*(idle.among(block.components) for block in self.blocks))
 
-    def option_of_work(self, question: Question, component: str) -> Option:
+    def option_of_work(self, question: PlanningProblem, component: str) -> Option:
         """The option with whose degrees its work is run: that of what does it where the framework does not start the component itself."""
         way = self.way(question)
         worker = way.worker(component) if way is not None else None
         return self.options[component if worker is None else worker]
 
-    def degrees(self, question: Question, component: str) -> Parallel:
+    def degrees(self, question: PlanningProblem, component: str) -> Parallel:
         """The degrees with which its work is run."""
         return self.option_of_work(question, component).parallel
 

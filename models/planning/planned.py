@@ -8,7 +8,7 @@ from typing import Mapping
 from ..findings.finding import Finding
 from ..record import dataclass
 from .design import Design
-from .question import Question
+from .problem import PlanningProblem
 from .workload import SECONDS
 
 
@@ -28,11 +28,11 @@ class Priced:
     held: int | None = None
     models: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
-    def accelerators(self, question: Question) -> int:
+    def accelerators(self, question: PlanningProblem) -> int:
         """How many accelerators all components hold, planned or not; where it was not placed, at least."""
         return self.design.held(question) if self.held is None else self.held
 
-    def price(self, question: Question) -> tuple[int, int]:
+    def price(self, question: PlanningProblem) -> tuple[int, int]:
         """What is as small as possible, ns or accelerators of all components, and what comes second; traffic with the time."""
         takes, used = self.nanoseconds + self.traffic, self.accelerators(question)
         return (takes, used) if question.aim == SECONDS else (used, takes)
@@ -44,7 +44,7 @@ class Unplaceable:
 
     priced: Priced
     reason: tuple[Finding, ...] = field(compare=False)
-    question: Question | None = field(default=None, compare=False)
+    question: PlanningProblem | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Planned:
         than the best?
     """
 
-    question: Question
+    question: PlanningProblem
     model: str
     best: Priced
     bound: int
@@ -107,13 +107,13 @@ class Planned:
     unplaceable: tuple[Unplaceable, ...] = ()
     structures: tuple[int, int] = (0, 0)
     without_estimates: Priced | None = None
-    without_question: Question | None = None
+    without_question: PlanningProblem | None = None
     not_placed: tuple[Priced, ...] = ()
     further: tuple[Further, ...] = ()
     is_own: bool = False
     filled: Mapping[str, Filled] = field(default_factory=dict)
     lean: Design | None = None
-    parts: tuple[Question, ...] = ()
+    parts: tuple[PlanningProblem, ...] = ()
     ties_open: bool = False
     others_open: bool = False
     spent: float = field(default=0.0, compare=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, NamedTuple, Protocol, Sequence
 
 from ...models.planning.design import Design
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 
 Blocks = Sequence[Sequence[str]]
 """The components of each block."""
@@ -36,31 +36,31 @@ class CostModel(Protocol):
     full: ClassVar[bool]
     by_phase: ClassVar[bool]
 
-    def maxima(self, question: Question, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
+    def maxima(self, question: PlanningProblem, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
         """The same as a sum of maxima, in ns; the times of the tasks enter divided by `divisor`."""
 
-    def divisor(self, question: Question) -> int:
+    def divisor(self, question: PlanningProblem) -> int:
         """In how many batches the tasks hand on what they make: every time is a multiple of it."""
 
-    def nanoseconds(self, question: Question, design: Design, tasks: Sequence[int]) -> int:
+    def nanoseconds(self, question: PlanningProblem, design: Design, tasks: Sequence[int]) -> int:
         """The time of a segment of these tasks, by plain arithmetic."""
 
-    def segment(self, question: Question, task: int) -> int:
+    def segment(self, question: PlanningProblem, task: int) -> int:
         """The segment of a task, where its phase says it."""
 
-    def may_be(self, question: Question, sets: Blocks) -> bool:
+    def may_be(self, question: PlanningProblem, sets: Blocks) -> bool:
         """Does this model have a time for any structure with these sets, whoever else joins them? Where False, each is refused."""
 
-    def refuses(self, question: Question, blocks: Blocks, segments: Sequence[int]) -> str:
+    def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
         """Why this model has no time for a structure; "" if it has."""
 
 
-def iteration(model: CostModel, question: Question, design: Design) -> int:
+def iteration(model: CostModel, question: PlanningProblem, design: Design) -> int:
     """Nanoseconds of one iteration."""
     return sum(segment_times(model, question, design))
 
 
-def segment_times(model: CostModel, question: Question, design: Design) -> list[int]:
+def segment_times(model: CostModel, question: PlanningProblem, design: Design) -> list[int]:
     """Nanoseconds of each segment, in order."""
     count = max(design.segments, default=-1) + 1
     members: list[list[int]] = [[] for _ in range(count)]

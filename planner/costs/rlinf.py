@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Sequence
 
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from .cost_model import Blocks
 from .stream import Stream
 
@@ -19,12 +19,12 @@ class Rlinf(Stream):
     name: ClassVar[str] = "rlinf"
     source: ClassVar[str] = "RLinf, toolkits/auto_placement/workflow.py (reasoning)"
 
-    def may_be(self, question: Question, sets: Blocks) -> bool:
+    def may_be(self, question: PlanningProblem, sets: Blocks) -> bool:
         """See CostModel."""
         timed = timed_of(question, sets)
         return len(timed) <= 1 or all(len(members) <= 1 for members in timed)
 
-    def refuses(self, question: Question, blocks: Blocks, segments: Sequence[int]) -> str:
+    def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel."""
         timed = timed_of(question, blocks)
         together = len(timed) == 1
@@ -32,6 +32,6 @@ class Rlinf(Stream):
         return "" if together or apart else "RLinf's tool keeps neither pipelines of shared accelerators nor the reverse"
 
 
-def timed_of(question: Question, blocks: Blocks) -> set[frozenset[str]]:
+def timed_of(question: PlanningProblem, blocks: Blocks) -> set[frozenset[str]]:
     """The sets of components with times that are in some block together."""
     return {its for members in blocks if (its := frozenset(name for name in members if question.tasks_of[name]))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Sequence
 
 from ...models.planning.design import Design
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from .cost_model import Blocks, Maximum
 from .rlinf import timed_of
 from .stream import Stream
@@ -22,19 +22,19 @@ class RlinfEmbodied(Stream):
     source: ClassVar[str] = "RLinf, toolkits/auto_placement/{node,workflow}.py, which counts what overlaps for a single environment"
     full: ClassVar[bool] = False
 
-    def maxima(self, question: Question, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
+    def maxima(self, question: PlanningProblem, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
         """See CostModel: the first batch alone, or all of them."""
         first = super().maxima(question, blocks, tasks)[0]
         return (Maximum(1 if len(tasks) > 1 else question.flow.batches, first.sums),)
 
-    def nanoseconds(self, question: Question, design: Design, tasks: Sequence[int]) -> int:
+    def nanoseconds(self, question: PlanningProblem, design: Design, tasks: Sequence[int]) -> int:
         """See CostModel."""
         if len(tasks) == 1:
             return design.nanoseconds(question, tasks[0])
         slowest = max(design.nanoseconds(question, task) // question.flow.batches for task in tasks)
         return super().nanoseconds(question, design, tasks) - (question.flow.batches - 1) * slowest
 
-    def refuses(self, question: Question, blocks: Blocks, segments: Sequence[int]) -> str:
+    def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel."""
         last = question.tasks[-1].component
         return "" if all(last in members for members in timed_of(question, blocks)) else f"RLinf's tool keeps `{last}` on all accelerators"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Sequence
 
 from ...models.planning.design import Design
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import STAGES
 from .cost_model import Blocks, Maximum
 
@@ -22,17 +22,17 @@ class Stages:
     full: ClassVar[bool] = True
     by_phase: ClassVar[bool] = True
 
-    def maxima(self, question: Question, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
+    def maxima(self, question: PlanningProblem, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
         """See CostModel."""
         sums = [tuple(task for task in tasks if question.tasks[task].component in members) for members in blocks]
         placed = {task for its in sums for task in its}
         return (Maximum(1, (*(its for its in sums if its), *((task,) for task in tasks if task not in placed))),)
 
-    def divisor(self, question: Question) -> int:
+    def divisor(self, question: PlanningProblem) -> int:
         """See CostModel."""
         return 1
 
-    def nanoseconds(self, question: Question, design: Design, tasks: Sequence[int]) -> int:
+    def nanoseconds(self, question: PlanningProblem, design: Design, tasks: Sequence[int]) -> int:
         """See CostModel."""
         load = [0] * len(design.blocks)
         unplaced: dict[str, int] = {}  # a component without accelerators is in nobody's way but its own
@@ -45,14 +45,14 @@ class Stages:
                 unplaced[name] = unplaced.get(name, 0) + design.nanoseconds(question, task)
         return max([*unplaced.values(), *load], default=0)
 
-    def segment(self, question: Question, task: int) -> int:
+    def segment(self, question: PlanningProblem, task: int) -> int:
         """See CostModel."""
         return question.phase(task)
 
-    def may_be(self, question: Question, sets: Blocks) -> bool:
+    def may_be(self, question: PlanningProblem, sets: Blocks) -> bool:
         """See CostModel: it has."""
         return True
 
-    def refuses(self, question: Question, blocks: Blocks, segments: Sequence[int]) -> str:
+    def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel: it has a time for every structure."""
         return ""

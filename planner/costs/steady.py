@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import STEADY
 from .stages import Stages
 
@@ -18,6 +18,6 @@ class Steady(Stages):
     name: ClassVar[str] = STEADY
     source: ClassVar[str] = "HybridFlow, arXiv 2409.19256, Algorithm 1, of a single stage"
 
-    def segment(self, question: Question, task: int) -> int:
+    def segment(self, question: PlanningProblem, task: int) -> int:
         """See CostModel: all at once."""
         return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Sequence
 
 from ...models.planning.design import Design
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import STREAM
 from .cost_model import Blocks, Maximum
 
@@ -23,7 +23,7 @@ class Stream:
     full: ClassVar[bool] = True
     by_phase: ClassVar[bool] = False
 
-    def maxima(self, question: Question, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
+    def maxima(self, question: PlanningProblem, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
         """See CostModel."""
         its = set(tasks)
         after: dict[int, list[int]] = {task: [] for task in tasks}
@@ -41,11 +41,11 @@ class Stream:
         slowest = Maximum(question.flow.batches - 1, tuple((task,) for task in tasks))
         return (Maximum(1, tuple(dict.fromkeys(chains))), *((slowest,) if slowest.weight else ()))
 
-    def divisor(self, question: Question) -> int:
+    def divisor(self, question: PlanningProblem) -> int:
         """See CostModel: a batch."""
         return question.flow.batches
 
-    def nanoseconds(self, question: Question, design: Design, tasks: Sequence[int]) -> int:
+    def nanoseconds(self, question: PlanningProblem, design: Design, tasks: Sequence[int]) -> int:
         """See CostModel."""
         each = {task: design.nanoseconds(question, task) // question.flow.batches for task in tasks}
         until: dict[int, int] = {}
@@ -54,14 +54,14 @@ class Stream:
             until[task] = each[task] + max(before, default=0)
         return max(until.values()) + (question.flow.batches - 1) * max(each.values())
 
-    def segment(self, question: Question, task: int) -> int:
+    def segment(self, question: PlanningProblem, task: int) -> int:
         """See CostModel: it is chosen, so that no phase says it."""
         return 0
 
-    def may_be(self, question: Question, sets: Blocks) -> bool:
+    def may_be(self, question: PlanningProblem, sets: Blocks) -> bool:
         """See CostModel: it has."""
         return True
 
-    def refuses(self, question: Question, blocks: Blocks, segments: Sequence[int]) -> str:
+    def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel: it has a time for every structure."""
         return ""

@@ -10,7 +10,7 @@ from ...models.answer import Answer
 from ...models.component import COLOCATED, SUBSET, Component, Relation
 from ...models.planning.design import Design
 from ...models.planning.option import NO_KIND, Option
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.planning.way import Shape, Way
 from ...models.planning.workload import Workload
 from ...models.problem import Problem
@@ -20,7 +20,7 @@ from ..times import model_of
 REASON = "the plan"
 
 
-def placing(problem: Problem, question: Question, design: Design, open_: Mapping[str, int] | None = None) -> Problem:
+def placing(problem: Problem, question: PlanningProblem, design: Design, open_: Mapping[str, int] | None = None) -> Problem:
     """The problem with all that the design decides; components that are not planned are as they were.
 
     The counts of the components of `open_` stay open, up to so many each.
@@ -73,7 +73,7 @@ def _paired(way: Way | None, design: Design) -> dict[str, Shape]:
     return {name: shape for name, shape in known if shape is not None}
 
 
-def _decided(component: Component, question: Question, design: Design, shape: Shape | None, idle: frozenset[str]) -> Component:
+def _decided(component: Component, question: PlanningProblem, design: Design, shape: Shape | None, idle: frozenset[str]) -> Component:
     """The component as its option has it; one that is idle, which the framework does not start, takes nothing of its nodes."""
     option = design.options[component.name]
     if component.name in idle:
@@ -99,7 +99,7 @@ def least_of(option: Option) -> tuple[int, int]:
     )
 
 
-def _on_kind(component: Component, problem: Problem, question: Question, design: Design) -> Component:
+def _on_kind(component: Component, problem: Problem, question: PlanningProblem, design: Design) -> Component:
     """The component on accelerators of the kind that its option names, and on no others."""
     option = design.options[component.name]
     if option.kind == NO_KIND or component.runs is not None:
@@ -119,7 +119,7 @@ def _on_kind(component: Component, problem: Problem, question: Question, design:
     return replace(component, excluded=tuple(sorted({*component.excluded, *others})))
 
 
-def _sharing(problem: Problem, question: Question, design: Design, open_: Collection[str]) -> Iterator[Relation]:
+def _sharing(problem: Problem, question: PlanningProblem, design: Design, open_: Collection[str]) -> Iterator[Relation]:
     """Who is on the same accelerators, and who inside whose, where neither the problem says so already nor others that are said."""
     uses = {name: frozenset(its) for name in question.components if name not in open_ and (its := design.blocks_of(name))}
     for one, other in combinations(uses, 2):

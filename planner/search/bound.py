@@ -14,7 +14,7 @@ from operator import add
 from typing import Iterable, Mapping, Sequence
 
 from ...models.planning.option import Option
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ..costs.cost_model import CostModel
 from .branching import Best
@@ -49,7 +49,7 @@ class _Set:
 class Busiest:
     """Bounds by the cost model `steady`, a relaxation of every model that runs tasks on the same accelerators one after another."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: PlanningProblem) -> None:
         self._question, self._ways = question, Choices(question, 1)
         limit = question.budget.accelerators
         self._most = question.accelerators if limit is None else min(question.accelerators, limit)
@@ -229,7 +229,7 @@ class Floors:
 class Relaxation:
     """The relaxed question, and how its answers relate to the real one."""
 
-    def __init__(self, question: Question, model: CostModel) -> None:
+    def __init__(self, question: PlanningProblem, model: CostModel) -> None:
         self._model = model
         self._real: dict[tuple[str, Option], Option] = {}
         options = {name: tuple(dict.fromkeys(self._relaxed(name, its))) for name, its in question.options.items()}

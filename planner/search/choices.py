@@ -7,7 +7,7 @@ from operator import add, itemgetter, le
 from typing import Callable, Iterable, Sequence, TypeVar
 
 from ...models.planning.option import Option
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
 from .crossing import LeastCrossing
 from .found import ENDLESS
@@ -49,7 +49,7 @@ class Choice:
         return self.kind, self.options[0].amount
 
 
-def tasks_of(question: Question, members: Sequence[str]) -> tuple[int, ...]:
+def tasks_of(question: PlanningProblem, members: Sequence[str]) -> tuple[int, ...]:
     """The tasks of a set: those of its first component, then of its second."""
     return tuple(task for name in members for task in question.tasks_of[name])
 
@@ -66,7 +66,7 @@ class Choices:
     the rest is still there.
     """
 
-    def __init__(self, question: Question, divisor: int) -> None:
+    def __init__(self, question: PlanningProblem, divisor: int) -> None:
         self.crossing = LeastCrossing(question, question.crossing) if question.crossing is not None else None
         self._question, self._joining = question, Joining(question, divisor, self.crossing)
         self._found: dict[Key, tuple[Choice, ...]] = {}
@@ -128,7 +128,7 @@ class Joining:
     packed : do sets share memory with others, so that what needs less is better however little that is by itself?
     """
 
-    def __init__(self, question: Question, divisor: int, crossing: LeastCrossing | None = None) -> None:
+    def __init__(self, question: PlanningProblem, divisor: int, crossing: LeastCrossing | None = None) -> None:
         self._question, self._divisor, self._limited = question, divisor, is_limited(question)
         self._crossing, self._more = crossing, int(crossing is not None)
         self.packed = question.sharing.nested and any(kind.memory is not None for kind in question.kinds)

@@ -10,7 +10,7 @@ from typing import Iterable, Mapping, NamedTuple, Sequence
 from ...models.planning.design import Design
 from ...models.planning.limits import Crossing, Flow
 from ...models.planning.option import NO_KIND, Option
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from .structures import OUTSIDE, Structure
 
 MOST_DOMAINS = 128
@@ -60,7 +60,7 @@ class LeastCrossing:
     counted : how many pairs of sets with their amounts were looked at: of hundreds of accelerators, that takes most of the time.
     """
 
-    def __init__(self, question: Question, crossing: Crossing) -> None:
+    def __init__(self, question: PlanningProblem, crossing: Crossing) -> None:
         self._crossing, self.counted = crossing, 0
         self._levels = [(level.cost, [Rooms(free) for free in level.free]) for level in crossing.levels]
         groups = {name: [each.group for each in its if each.kind != NO_KIND] for name, its in question.options.items()}

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Callable
 
 from ...models.planning.design import Design
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from ...solver.sandbox.stopped import Stopped
@@ -73,7 +73,7 @@ class Progress:
     part : deterministic seconds of one subproblem of a structure.
     """
 
-    def __init__(self, question: Question, limit: float, interrupt: Callable[[], None], counting: OnCounting) -> None:
+    def __init__(self, question: PlanningProblem, limit: float, interrupt: Callable[[], None], counting: OnCounting) -> None:
         self.limit, self.spent = limit, 0.0
         self.part = min(MOST, PART + OPTION * sum(map(len, question.options.values())))
         self._question, self.interrupt, self._counting = question, interrupt, counting

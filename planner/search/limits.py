@@ -9,7 +9,7 @@ from typing import Callable, Iterator, Mapping, Sequence
 from ...models.planning.barring import meets
 from ...models.planning.limits import Area, Barred, Shared
 from ...models.planning.option import Option
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.planning.way import Multiple
 from ...models.record import dataclass
 from .structures import OUTSIDE, Structure
@@ -26,7 +26,7 @@ class Row:
     weigh: Weigh
 
 
-def rows(question: Question, structure: Structure) -> tuple[Row, ...]:
+def rows(question: PlanningProblem, structure: Structure) -> tuple[Row, ...]:
     """Every row of a structure. What fills the cluster is bounded from below, as a sum of what is less than nothing."""
     of = {name: number for number, its in enumerate(structure.sets) for name in its}
     found = [row for area in question.areas for row in _in_area(structure, area)]
@@ -49,7 +49,7 @@ def rows(question: Question, structure: Structure) -> tuple[Row, ...]:
     return tuple(found)
 
 
-def is_limited(question: Question) -> bool:
+def is_limited(question: PlanningProblem) -> bool:
     """Are there any rows? Then fewer accelerators are not always as good."""
     return bool(
         question.areas
@@ -61,7 +61,7 @@ def is_limited(question: Question) -> bool:
     )
 
 
-def figures(question: Question, name: str, option: Option) -> tuple[int, ...]:
+def figures(question: PlanningProblem, name: str, option: Option) -> tuple[int, ...]:
     """What an option weighs in the rows. One that weighs no more than another in any figure can take its place in every row."""
     sizes = sorted({power for area in question.areas if area.kind == option.kind for size in area.rooms for power in _powers(size)})
     found = [int(option.group % size == 0) for size in sizes]
@@ -77,16 +77,16 @@ def figures(question: Question, name: str, option: Option) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _barred(question: Question) -> tuple[Barred, ...]:
+def _barred(question: PlanningProblem) -> tuple[Barred, ...]:
     return (*question.barred, *question.misshapen)
 
 
-def multiples(question: Question) -> tuple[Multiple, ...]:
+def multiples(question: PlanningProblem) -> tuple[Multiple, ...]:
     """The numbers of accelerators that go together, whatever the way."""
     return tuple(dict.fromkeys(each for way in question.ways for each in way.multiples))
 
 
-def _amounts(question: Question, name: str) -> list[int]:
+def _amounts(question: PlanningProblem, name: str) -> list[int]:
     return sorted({option.amount for option in question.options[name]})
 
 
@@ -106,7 +106,7 @@ def _beside(structure: Structure, multiple: Multiple, amount: int) -> Weigh:
     return weigh
 
 
-def _sizes(question: Question, name: str) -> list[int]:
+def _sizes(question: PlanningProblem, name: str) -> list[int]:
     """How many accelerators a process of it may have."""
     return sorted({option.each for option in question.options[name]})
 
@@ -211,7 +211,7 @@ class Tally:
         return options[0].accelerators if number in self.counted.get(options[0].kind, ()) else 0
 
 
-def tallies(question: Question, structure: Structure) -> tuple[Tally, ...]:
+def tallies(question: PlanningProblem, structure: Structure) -> tuple[Tally, ...]:
     """Everything that is used at least; what is used is the largest of these, or all that the sets use."""
     kinds = range(len(question.kinds))
     return tuple(

@@ -13,7 +13,7 @@ from itertools import count as count_from
 from typing import Iterator, Mapping, Sequence
 
 from ...models.planning.design import Design
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ...solver.sandbox.interrupts import held
 from ...solver.sandbox.stopped import Stopped, interrupted, stoppable
@@ -49,7 +49,7 @@ RELAXED = 500
 
 
 def search(
-    question: Question, model: CostModel, limit: float = 10.0, seed: int = 1, count: int = 1, excluded: Sequence[Design] = (),
+    question: PlanningProblem, model: CostModel, limit: float = 10.0, seed: int = 1, count: int = 1, excluded: Sequence[Design] = (),
     settle: Settle | None = None, answer_interrupted: bool = False, counting: OnCounting = silent, any_will_do: bool = False,
 ) -> Searched:  # fmt: skip
     """Find the best designs of the `count` best structures, without those of `excluded`.
@@ -94,7 +94,7 @@ class _Search:
     """Structures, the best designs of them, and what is proved of both."""
 
     def __init__(
-        self, question: Question, model: CostModel, count: int, excluded: Sequence[Design], any_will_do: bool, progress: Progress
+        self, question: PlanningProblem, model: CostModel, count: int, excluded: Sequence[Design], any_will_do: bool, progress: Progress
     ) -> None:
         self.question, self.model, self.count, self.progress = question, model, count, progress
         self.any_will_do, self.excluded = any_will_do, excluded

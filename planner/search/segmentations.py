@@ -7,7 +7,7 @@ from itertools import combinations, islice, permutations
 from operator import or_
 from typing import Iterator, Sequence
 
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
 from ..costs.cost_model import CostModel
 
@@ -22,7 +22,7 @@ KNOWN = 1 << 14
 """Sets of tasks of which it is kept which they are: a search asks for the same ones again and again."""
 
 
-def segmentations(question: Question, model: CostModel, users: Sets) -> Iterator[tuple[int, ...]]:
+def segmentations(question: PlanningProblem, model: CostModel, users: Sets) -> Iterator[tuple[int, ...]]:
     """Every way to divide the tasks into parts of the iteration of which no two could be one, each once: for each task its part.
 
     Of two parts that could be one, neither is tried: no cost model counts more for all of their tasks at once than for one part after the
@@ -73,7 +73,7 @@ class _Cutting:
     after: tuple[Tasks, ...]
 
     @staticmethod
-    def of(question: Question, model: CostModel, users: Sets) -> _Cutting:
+    def of(question: PlanningProblem, model: CostModel, users: Sets) -> _Cutting:
         """Of a question, with these components on the same accelerators."""
         count, edges = len(question.tasks), question.flow.edges
         apart = conflicts(question, model, users)
@@ -170,7 +170,7 @@ def _beside(pairs: set[tuple[int, int]], count: int) -> tuple[Tasks, ...]:
     return tuple(reduce(or_, (1 << other for one, other in pairs if one == task), 0) for task in range(count))
 
 
-def units(question: Question, apart: set[tuple[int, int]]) -> tuple[Tasks, ...]:
+def units(question: PlanningProblem, apart: set[tuple[int, int]]) -> tuple[Tasks, ...]:
     """Each task by itself; of a round of which no two are `apart`, all together."""
     found = [1 << task for task in range(len(question.tasks))]
     for its in question.flow.rounds:
@@ -181,7 +181,7 @@ def units(question: Question, apart: set[tuple[int, int]]) -> tuple[Tasks, ...]:
     return tuple(sorted(found, key=lambda unit: unit & -unit))
 
 
-def conflicts(question: Question, model: CostModel, users: Sets) -> set[tuple[int, int]]:
+def conflicts(question: PlanningProblem, model: CostModel, users: Sets) -> set[tuple[int, int]]:
     """(task, other task) that cannot run at the same time. Of a round no two can where some two cannot."""
     whole = {(edge.earlier, edge.later) for edge in question.flow.edges if edge.whole}
     shared = {(one, other) for its in (*users, *question.sharing.one_at_a_time) for one in its for other in its}

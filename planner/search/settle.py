@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Callable, Iterator
 
 from ...models.planning.design import Design
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
 from ...solver.model.permission import about_to_search
 from ..costs import cost_model
@@ -39,7 +39,7 @@ class Unsettled:
     limit : deterministic seconds, for all of it.
     """
 
-    question: Question
+    question: PlanningProblem
     model: str
     structures: tuple[Undecided, ...]
     others: tuple[Price, ...]

@@ -8,7 +8,7 @@ from typing import Callable, NamedTuple, Sequence
 
 from ...models.planning.design import Block, Design
 from ...models.planning.option import NO_KIND, Option
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from ...solver.sandbox.interrupts import was_heard
@@ -43,7 +43,7 @@ class Sizing:
     amounts : for each set, the kinds and amounts that are looked at; None: all of them.
     """
 
-    question: Question
+    question: PlanningProblem
     model: CostModel
     structure: Structure
     ways: Choices

@@ -7,7 +7,7 @@ from typing import Callable, Iterator, Sequence
 
 from ...models.planning.design import Design
 from ...models.planning.option import NO_KIND
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.planning.way import Way
 from ...models.record import dataclass
 from ..costs.cost_model import CostModel
@@ -73,7 +73,7 @@ class Structure:
 class Arrangement:
     """Who is on the same accelerators and whose lie inside whose, before it is said what runs at the same time (see Structure)."""
 
-    question: Question
+    question: PlanningProblem
     model: CostModel
     sets: Sets
     inside: tuple[int, ...]
@@ -92,12 +92,14 @@ class Arrangement:
         return Structure(self.sets, self.inside, ()).users[: len(placed)]
 
 
-def structures(question: Question, model: CostModel) -> Iterator[Structure]:
+def structures(question: PlanningProblem, model: CostModel) -> Iterator[Structure]:
     """Each structure once."""
     return (structure for each in arrangements(question, model) for structure in each.structures())
 
 
-def arrangements(question: Question, model: CostModel, can_be: CanBe | None = None, can_lie: CanLie | None = None) -> Iterator[Arrangement]:
+def arrangements(
+    question: PlanningProblem, model: CostModel, can_be: CanBe | None = None, can_lie: CanLie | None = None
+) -> Iterator[Arrangement]:
     """Each arrangement once; components without accelerators are sets of their own, after all others.
 
     Parameters
@@ -119,13 +121,13 @@ def arrangements(question: Question, model: CostModel, can_be: CanBe | None = No
             yield Arrangement(question, model, (*sets, *bare), (*inside, *(OUTSIDE,) * len(bare)))
 
 
-def _is_bare(question: Question, name: str) -> bool:
+def _is_bare(question: PlanningProblem, name: str) -> bool:
     """Does a component need no accelerators?"""
     options = question.options[name]
     return bool(options) and options[0].kind == NO_KIND
 
 
-def _partitions(question: Question, names: Sequence[str], can_be: CanBe) -> Iterator[Sets]:
+def _partitions(question: PlanningProblem, names: Sequence[str], can_be: CanBe) -> Iterator[Sets]:
     """Every way to put components together, sets and each set in the order of the question."""
     place = {name: number for number, name in enumerate(question.components)}
 
@@ -156,7 +158,7 @@ def _keeps(way: Way, sets: Sets, users: Sets) -> bool:
     return together and not any({one, other} <= set(its) for its in users for one, other in way.apart)
 
 
-def nestings(question: Question, sets: Sequence[Sequence[str]], can_lie: CanLie | None = None) -> Iterator[Inside]:
+def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], can_lie: CanLie | None = None) -> Iterator[Inside]:
     """Every forest of sets inside sets; the one without any nesting first.
 
     What no relation allows, or `can_lie` refuses, is left as soon as it is seen in the first few sets.
@@ -183,7 +185,7 @@ def nestings(question: Question, sets: Sequence[Sequence[str]], can_lie: CanLie 
     return extend(())
 
 
-def _may_hold(question: Question, one: Sequence[str], other: Sequence[str]) -> bool:
+def _may_hold(question: PlanningProblem, one: Sequence[str], other: Sequence[str]) -> bool:
     """May one set lie inside the other?"""
     return all(may_share(question, a, b) and may_nest(question, a, b) for a in one for b in other)
 
@@ -217,7 +219,7 @@ def _obeys(inside: Inside, may: Sequence[Sequence[bool]], within: set[tuple[int,
     return not any(one < len(inside) and around[one][-1] == OUTSIDE and other not in around[one] for one, other in within)
 
 
-def may_share(question: Question, one: str, other: str) -> bool:
+def may_share(question: PlanningProblem, one: str, other: str) -> bool:
     """May two components use an accelerator both?"""
     pairs = {(one, other), (other, one)}
     if pairs & question.sharing.apart:
@@ -225,6 +227,6 @@ def may_share(question: Question, one: str, other: str) -> bool:
     return question.sharing.alone.isdisjoint((one, other)) or bool(pairs & (question.sharing.together | question.sharing.within))
 
 
-def may_nest(question: Question, one: str, other: str) -> bool:
+def may_nest(question: PlanningProblem, one: str, other: str) -> bool:
     """May one use some of the accelerators of the other, and not all?"""
     return not {(one, other), (other, one)} & question.sharing.whole

@@ -12,7 +12,7 @@ from ...models.findings.finding import Finding, error
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR
 from ...models.planning.option import Kind, Option
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import Workload
 from ...models.problem import AMOUNT, Problem
 from ...solver.refuting.conflict import merged, quickxplain, with_line
@@ -47,7 +47,7 @@ def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
     yield from [finding for finding, _ in unfit(problem, question)] or _over_budget(workload, question)
 
 
-def unfit(problem: Problem, question: Question) -> Iterator[tuple[Finding, list[Demand]]]:
+def unfit(problem: Problem, question: PlanningProblem) -> Iterator[tuple[Finding, list[Demand]]]:
     """Each component that no count and degrees suit, or whose memory no accelerator has, with the fewest demands to blame."""
     holding = [each for each in problem.components if each.name not in question.options]
     for name, its in question.options.items():
@@ -85,7 +85,7 @@ def _fits(its: Sequence[Option], kinds: Sequence[Kind], idle: bool) -> bool:
     return any(idle or limit is None or each.memory <= limit or each.estimated for each, limit in zip(its, limits))
 
 
-def _over_budget(workload: Workload, question: Question) -> Iterator[Finding]:
+def _over_budget(workload: Workload, question: PlanningProblem) -> Iterator[Finding]:
     most, allowed, held = question.budget.accelerators, question.budget.nanoseconds, question.given.held
     need, takes = fewest(question), quickest(question, cost_model(workload.model))
     field, figures, least = BUDGET_SECONDS, (takes, allowed or 0), f"seconds: {in_seconds(takes)}"
@@ -97,7 +97,7 @@ def _over_budget(workload: Workload, question: Question) -> Iterator[Finding]:
     yield error("PW601", "", message, workload.place(field), help=advice, witnesses=figures)
 
 
-def by_given_ranks(problem: Problem, question: Question) -> Answer | None:
+def by_given_ranks(problem: Problem, question: PlanningProblem) -> Answer | None:
     """The answer where ranks with times are given on kinds that something tells apart, and who shares them, or for how long, nobody knows."""
     known = {name for kind in question.kinds for name in kind.holders}
     given = [each for each in problem.components if each.runs is not None and problem.kind(each) == ACCELERATOR]
@@ -116,7 +116,7 @@ def by_given_ranks(problem: Problem, question: Question) -> Answer | None:
     return None
 
 
-def _around_of_one_model(problem: Problem, question: Question, given: Component, nodes: Sequence[Node]) -> Finding | None:
+def _around_of_one_model(problem: Problem, question: PlanningProblem, given: Component, nodes: Sequence[Node]) -> Finding | None:
     """Why given ranks have no place within a component, or with it, that may use one model alone; None where they have."""
     around = {other: "within" for one, other in question.sharing.within if one == given.name}
     around.update((name, "colocated with") for pair in question.sharing.together if given.name in pair for name in pair)
@@ -131,14 +131,14 @@ def _around_of_one_model(problem: Problem, question: Question, given: Component,
     return None
 
 
-def fewest(question: Question) -> int:
+def fewest(question: PlanningProblem) -> int:
     """No design uses fewer accelerators: of components that share none with each other, all are counted."""
     least = {name: min((option.accelerators for option in its), default=0) for name, its in question.options.items()}
     sets = [{name} for name in least] + [set(pair) for pair in question.sharing.apart] + [set(its) for its in question.sharing.filling]
     return max((sum(least[name] for name in its) for its in sets), default=0)
 
 
-def quickest(question: Question, model: CostModel) -> int:
+def quickest(question: PlanningProblem, model: CostModel) -> int:
     """No iteration takes fewer ns, on as many accelerators as may be used: parts that run one after the other add up."""
     most, options = question.budget.accelerators, dict[str, list[Option]]()
     for name, every in question.options.items():
@@ -157,7 +157,7 @@ def quickest(question: Question, model: CostModel) -> int:
     return max(alone, sum(longest.values()) if model.by_phase else _one_after_the_other(question, least))
 
 
-def _one_after_the_other(question: Question, least: list[int]) -> int:
+def _one_after_the_other(question: PlanningProblem, least: list[int]) -> int:
     """Along the edges: what waits for all of another's work is in a later part of the iteration, and what hands on is in none later."""
     before = [0] * len(least)
     """ns of the parts before that in which a task runs."""

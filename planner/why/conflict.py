@@ -10,7 +10,7 @@ from ...models.answer import IMPOSSIBLE, Answer
 from ...models.demand import Demand
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import are, with_noun
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ...models.problem import Problem
 from ...solver.refuting.certificate import counting_row
@@ -35,7 +35,7 @@ Sum = tuple[str, int, int]
 """What is short, in words and as (need, have)."""
 
 
-def why_none(problem: Problem, workload: Workload, question: Question, planner: Planner) -> Answer:
+def why_none(problem: Problem, workload: Workload, question: PlanningProblem, planner: Planner) -> Answer:
     """The answer to a question for which a search proved that it has no design; each of its helps was planned and placed."""
     problem = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
     every, reasons = demands(problem), list[Finding]()
@@ -55,7 +55,7 @@ def helps_to_place(problem: Problem, workload: Workload, planner: Planner, left_
     return changes(planner, problem, near, every, left_out, slow)
 
 
-def _conflict(problem: Problem, question: Question, planner: Planner, every: Sequence[Demand]) -> Finding:
+def _conflict(problem: Problem, question: PlanningProblem, planner: Planner, every: Sequence[Demand]) -> Finding:
     """The fewest demands that cannot hold together, with a sum if there is one, and what helps."""
 
     def only(kept: Sequence[Demand]) -> Problem:

@@ -7,7 +7,7 @@ from typing import Iterator
 from ...models.account import BETWEEN, FAR, FORMULA, MEASURED, Account, Basis
 from ...models.memory.bill import ESTIMATED
 from ...models.planning.measured import LONGEST, SECOND
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...solver.wording import listed
 from ..terminal import escape
 from .words import task_name
@@ -53,7 +53,7 @@ def assumptions(account: Account) -> str:
     return "\n".join(["rests on:", *(f"  {escape(line)}" for line in dict.fromkeys(lines))])
 
 
-def _slowest(question: Question, basis: Basis) -> str:
+def _slowest(question: PlanningProblem, basis: Basis) -> str:
     """`actor on H100 and A100: as long as on the slowest, A100, each rank with the same share`, or `as long on each of them`."""
     models = listed(list(basis.several))
     how = "on each of them" if basis.alike else f"as on the slowest, {basis.slowest}"
@@ -69,13 +69,13 @@ def _filled(account: Account) -> Iterator[str]:
         yield f"{name}: {much}{sure}, since no time says how many"
 
 
-def _round(question: Question, its: frozenset[int]) -> str:
+def _round(question: PlanningProblem, its: frozenset[int]) -> str:
     """How tasks are taken to run that wait for each other in a circle."""
     names = listed([task_name(question, question.tasks[task]) for task in sorted(its)])
     return f"{names}: wait for each other; a batch is taken to go through them once, in this order, in turn where some share accelerators"
 
 
-def _time(question: Question, basis: Basis) -> str:
+def _time(question: PlanningProblem, basis: Basis) -> str:
     what = task_name(question, basis.task)
     named = [f" ({each})" for each in basis.named] or [""] * len(basis.counts)
     counts = listed([f"{count}{its}" for count, its in zip(basis.counts, named)])

@@ -6,7 +6,7 @@ from ...models.account import BEYOND, Account, Basis, Own, Turn, Usage
 from ...models.memory.bill import BlockBill
 from ...models.planning.measured import SECOND
 from ...models.planning.planned import Planned
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from .design_data import Data, priced_data
 from .estimates import terms
@@ -88,7 +88,7 @@ def to_data(account: Account) -> Data:
     return found
 
 
-def _usage(question: Question, usage: Usage) -> Data:
+def _usage(question: PlanningProblem, usage: Usage) -> Data:
     """How long a place is idle is left out where somebody is there of whom nobody says how long it works."""
     return {
         **({"block": usage.block} if usage.block is not None else {"component": usage.components[0]}),
@@ -98,7 +98,7 @@ def _usage(question: Question, usage: Usage) -> Data:
     }  # fmt: skip
 
 
-def _turn(question: Question, turn: Turn) -> Data:
+def _turn(question: PlanningProblem, turn: Turn) -> Data:
     when = {} if turn.begins is None or turn.ends is None else {"begins": turn.begins / SECOND, "ends": turn.ends / SECOND}
     return {"task": str(question.tasks[turn.task]), "seconds": turn.works / SECOND, **when}
 

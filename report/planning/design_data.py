@@ -10,12 +10,12 @@ from ...models.planning.design import Block, Design
 from ...models.planning.measured import SECOND
 from ...models.planning.option import NO_KIND
 from ...models.planning.planned import Priced
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 
 Data = dict[str, object]
 
 
-def priced_data(question: Question, priced: Priced) -> Data:
+def priced_data(question: PlanningProblem, priced: Priced) -> Data:
     """A design with its price, in seconds."""
     design = priced.design
     models = {
@@ -34,7 +34,7 @@ def priced_data(question: Question, priced: Priced) -> Data:
     }
 
 
-def _component(question: Question, design: Design, name: str, models: Sequence[str]) -> Data:
+def _component(question: PlanningProblem, design: Design, name: str, models: Sequence[str]) -> Data:
     option, runs = design.options[name], design.option_of_work(question, name)
     tasks = question.tasks_of[name]
     amount = "accelerators" if option.kind != NO_KIND else "resources"
@@ -51,7 +51,7 @@ def _component(question: Question, design: Design, name: str, models: Sequence[s
     }
 
 
-def _block(question: Question, block: Block, models: Mapping[str, tuple[str, ...]]) -> Data:
+def _block(question: PlanningProblem, block: Block, models: Mapping[str, tuple[str, ...]]) -> Data:
     """A set of accelerators, of models that each of those on it may be on."""
     named = question.kinds[block.kind].named
     its = [model for model in named if all(model in models.get(name, named) for name in block.components)]

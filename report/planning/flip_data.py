@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ...models.account import HUNDRED, Flip, Sensitivity
 from ...models.planning.measured import SECOND
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from .design_data import Data, priced_data
 
 
-def sensitivity_data(question: Question, found: Sensitivity) -> Data:
+def sensitivity_data(question: PlanningProblem, found: Sensitivity) -> Data:
     """Factors of times, such as `1.25`; `not_searched` names the first factor not decided."""
     return {
         "searches": found.searches,
@@ -17,7 +17,7 @@ def sensitivity_data(question: Question, found: Sensitivity) -> Data:
     }
 
 
-def _flip(question: Question, flip: Flip) -> Data:
+def _flip(question: PlanningProblem, flip: Flip) -> Data:
     to = flip.to and {**priced_data(flip.question or question, flip.to), "placed": flip.placed}
     return {
         "component": flip.component,

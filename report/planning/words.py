@@ -12,7 +12,7 @@ from ...models.planning.design import Block, Design
 from ...models.planning.measured import SECOND
 from ...models.planning.option import NO_KIND, Option
 from ...models.planning.planned import Planned, Priced
-from ...models.planning.question import Question, Task
+from ...models.planning.problem import PlanningProblem, Task
 from ...models.planning.workload import SECONDS
 from ...models.quantity import write_memory
 from ...planner.scope import with_limits
@@ -28,7 +28,7 @@ def seconds(nanoseconds: int) -> str:
     return f"{time:.0f}" if time >= 1000 or not time else figure(time)
 
 
-def task_name(question: Question, task: Task) -> str:
+def task_name(question: PlanningProblem, task: Task) -> str:
     """`actor.train`; `rollout` where that does all its work in one phase."""
     return str(task) if len(question.tasks_of[task.component]) > 1 else task.component
 
@@ -78,7 +78,7 @@ def distance(nanoseconds: int, best: int) -> str:
     return f"{share:.1f} %" if share <= MOST_TOLD else f"more than {MOST_TOLD:,} %"
 
 
-def parts(question: Question, planned: Planned, design: Design) -> list[str]:
+def parts(question: PlanningProblem, planned: Planned, design: Design) -> list[str]:
     """What each part of the iteration is called: its phase where phases are the parts, else its number; "" for one alone."""
     count = max(design.segments, default=0) + 1
     if planned.model == "stages":
@@ -86,12 +86,12 @@ def parts(question: Question, planned: Planned, design: Design) -> list[str]:
     return [f"part {number + 1}" for number in range(count)] if count > 1 else ["iteration"]
 
 
-def block_name(question: Question, block: Block) -> str:
+def block_name(question: PlanningProblem, block: Block) -> str:
     """`rollout, actor (108 H100)`."""
     return f"{', '.join(block.components)} ({amount(question, block.kind, block.accelerators)})"
 
 
-def bill_name(question: Question, bill: BlockBill) -> str:
+def bill_name(question: PlanningProblem, bill: BlockBill) -> str:
     """The same of a bill, whose accelerators may be of fewer models than their kind: `rollout (3 H100)` of rollout on 8 of H100 and L40S."""
     every = {model for kind in question.kinds for model in kind.named} | {*bill.models}
     if not bill.models or len(every) < 2:
@@ -99,7 +99,7 @@ def bill_name(question: Question, bill: BlockBill) -> str:
     return f"{', '.join(bill.block.components)} ({amount_on(bill.models, bill.block.accelerators)})"
 
 
-def amount(question: Question, kind: int, count: int) -> str:
+def amount(question: PlanningProblem, kind: int, count: int) -> str:
     """`108`; with the model where there are several kinds, and its memory where that tells them apart: `108 H100`, `2 H100 with 24 GiB`.
 
     Of given ranks on several kinds it is `2 of H100 and A100`.
@@ -120,7 +120,7 @@ def resources(kind: str, option: Option) -> str:
 
 
 def design_in_words(
-    question: Question,
+    question: PlanningProblem,
     planned: Planned,
     design: Design,
     beside: Design | None = None,
@@ -148,7 +148,7 @@ def design_in_words(
     return ", ".join(said) + (f"; {order}" if order else "")
 
 
-def _confined(question: Question, design: Design) -> Mapping[str, tuple[str, ...]]:
+def _confined(question: PlanningProblem, design: Design) -> Mapping[str, tuple[str, ...]]:
     """The models of components that may be on only some of those of a kind whose models something tells apart."""
     mixed = {name for name, option in design.options.items() if option.kind != NO_KIND and question.kinds[option.kind].mixed}
     return {name: its for name, its in question.scope.confined.items() if name in mixed}
@@ -165,7 +165,7 @@ def _of_models(counts: Mapping[str, int]) -> str:
 
 
 def _set(
-    question: Question,
+    question: PlanningProblem,
     design: Design,
     uses: tuple[int, ...],
     names: list[str],
@@ -188,7 +188,7 @@ def _set(
     return f"{listed(degrees)} on {least}{count}{inside}"
 
 
-def _order(question: Question, planned: Planned, design: Design) -> str:
+def _order(question: PlanningProblem, planned: Planned, design: Design) -> str:
     """`first rollout and inference, then actor`; "" where nothing is after anything else."""
     if planned.model in ("stages", "steady"):
         return ""

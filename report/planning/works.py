@@ -9,7 +9,7 @@ from ...models.account import Account, Usage, busy, by_place
 from ...models.memory.bill import BlockBill
 from ...models.planning.design import Block
 from ...models.planning.option import NO_KIND
-from ...models.planning.question import Question
+from ...models.planning.problem import PlanningProblem
 from ...solver.wording import listed, with_unit
 from ..table import table
 from ..terminal import escape
@@ -74,7 +74,7 @@ def models_held(account: Account, bills: Sequence[BlockBill], kind: int, acceler
     return listed([amount_on(*each) for each in counts.items()]) if sum(counts.values()) == accelerators else ""
 
 
-def _worked(question: Question, usage: Usage) -> str:
+def _worked(question: PlanningProblem, usage: Usage) -> str:
     """Who works in one part, and for how much of it."""
     if not usage.turns and usage.untimed:
         return NOT_KNOWN + (f" of {listed(usage.untimed)}" if usage.known else "")
@@ -125,7 +125,7 @@ def _without_seconds(names: list[str]) -> str:
     return f"{listed(its)}, which {'has' if len(its) == 1 else 'have'} no seconds"
 
 
-def _worker(question: Question, usage: Usage, number: int) -> str:
+def _worker(question: PlanningProblem, usage: Usage, number: int) -> str:
     """Who works: the component, with the phase where it has another turn in the same part."""
     task = question.tasks[number]
     several = sum(question.tasks[turn.task].component == task.component for turn in usage.turns) > 1

@@ -25,7 +25,7 @@ from placewright.models.dialects.rlinf.planning.tables import (
 from placewright.models.parallel import UNDIVIDED
 from placewright.models.planning.measured import SECOND
 from placewright.models.planning.option import Kind, Option
-from placewright.models.planning.question import Edge, Question, Sharing, Task, Workflow
+from placewright.models.planning.problem import Edge, PlanningProblem, Sharing, Task, Workflow
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
 from placewright.planner.search.search import search
@@ -78,7 +78,7 @@ def tables(record: Record) -> dict[str, Table]:
     return found
 
 
-def question(record: Record) -> Question:
+def question(record: Record) -> PlanningProblem:
     """The record as a question of planning."""
     config, total = record["input"]["config"], record["input"]["total_gpus"]
     batches = config["data"]["env_num" if is_embodied(record) else "rollout_batch_size"]
@@ -94,7 +94,9 @@ def question(record: Record) -> Question:
     }
     edges = tuple(Edge(order.index(one), order.index(other)) for one in order for other in graph[one] if other in order)
     tasks = tuple(Task(name) for name in order)
-    return Question((Kind("", total),), tasks, options, Workflow(edges, batches=batches), sharing=Sharing(nested=is_embodied(record)))
+    return PlanningProblem(
+        (Kind("", total),), tasks, options, Workflow(edges, batches=batches), sharing=Sharing(nested=is_embodied(record))
+    )
 
 
 def seconds(record: Record) -> float:

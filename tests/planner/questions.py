@@ -7,11 +7,11 @@ from typing import Sequence
 
 from placewright.models.parallel import Parallel
 from placewright.models.planning.option import NO_KIND, Kind, Option
-from placewright.models.planning.question import Edge, MemoryTurns, Question, Sharing, Task, Workflow
+from placewright.models.planning.problem import Edge, MemoryTurns, PlanningProblem, Sharing, Task, Workflow
 from placewright.models.planning.workload import ACCELERATORS, PHASES, SECONDS, Budget
 
 
-def question(seed: int, stages: bool) -> Question:
+def question(seed: int, stages: bool) -> PlanningProblem:
     """One of them: 2 to 4 components, at most 6 accelerators of one or two kinds, all else as it comes."""
     random = Random(f"{seed} {stages}")
     size = random.choice((2, 3, 3, 3, 4))
@@ -39,7 +39,7 @@ def question(seed: int, stages: bool) -> Question:
         nested=bool(within) or random.random() < 0.4,
         only_within=bool(within) and seed % 3 == 1,
     )
-    return Question(
+    return PlanningProblem(
         kinds,
         tasks,
         options,

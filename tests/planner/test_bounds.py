@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, Budget
 from placewright.planner.costs import cost_model
 from placewright.planner.search.search import search
@@ -16,7 +16,7 @@ from .questions import question
 SEEDS = 200
 
 
-def least(asked: Question, name: str, aim: str) -> int | None:
+def least(asked: PlanningProblem, name: str, aim: str) -> int | None:
     """The smallest time, or number of accelerators, of all designs; None if there are none."""
     found = search(replace(asked, aim=aim), cost_model(name))
     assert found.proved

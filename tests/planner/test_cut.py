@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.option import Kind, Option
-from placewright.models.planning.question import Question, Task, Workflow
+from placewright.models.planning.problem import PlanningProblem, Task, Workflow
 from placewright.models.planning.workload import SECONDS
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
@@ -39,7 +39,7 @@ def interrupt_at(number: int, patched: pytest.MonkeyPatch) -> None:
     patched.setattr(Candidate, "search", interrupted)
 
 
-def must_be_true(asked: Question, name: str, cut: Searched, whole: Searched) -> None:
+def must_be_true(asked: PlanningProblem, name: str, cut: Searched, whole: Searched) -> None:
     """What it found is an answer and costs so much; its bound is none; it is proved only if it is all that there is."""
     assert all(not list(faults(asked, cost_model(name), each.design)) for each in cut.found)
     assert all(price(asked, cost_model(name), each.design) == each.price for each in cut.found)
@@ -122,7 +122,7 @@ def test_what_fits_nowhere_is_known_at_once() -> None:
         )
         for name, memory in (("a", 10), ("b", 20), ("c", 90), ("d", 5), ("e", 1))
     }  # fmt: skip
-    asked = Question((Kind("H100", 1024, 80),), tuple(map(Task, options)), options, flow=Workflow(phases=("",)))
+    asked = PlanningProblem((Kind("H100", 1024, 80),), tuple(map(Task, options)), options, flow=Workflow(phases=("",)))
     searched = search(asked, cost_model("stream"))
     assert searched.proved and searched.best is None and searched.bound is None
     assert searched.structures == (0, 0) and searched.spent < 0.2

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from placewright.models.planning.design import Design
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
 from placewright.planner.costs.cost_model import iteration
@@ -27,7 +27,7 @@ ROUNDS = 4
 """Designs that are ruled out, one after the other."""
 
 
-def each_shape(asked: Question, every: list[tuple[Price, Design]], stages: bool) -> list[Price]:
+def each_shape(asked: PlanningProblem, every: list[tuple[Price, Design]], stages: bool) -> list[Price]:
     """What the best design of each structure costs, the best first; parts that could be one are one."""
     best: dict[object, Price] = {}
     for its, design in every:
@@ -95,7 +95,7 @@ def test_every_face_of_a_model_says_the_same_time(name: str) -> None:
     assert compared > 1000
 
 
-def told(asked: Question, model: Any, design: Design) -> int:
+def told(asked: PlanningProblem, model: Any, design: Design) -> int:
     """Nanoseconds by the maxima that the search is told."""
     parts: dict[int, list[int]] = {}
     for task, part in enumerate(design.segments):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Callable, Iterator
 
 import pytest
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
 from placewright.planner.costs.cost_model import Maximum
@@ -30,7 +30,7 @@ from .tried import Price, needlessly_apart, priced, shape
 Lie = Callable[[Any], Any]
 SEEDS = range(300, 370)
 TOP = 3
-Known = list[tuple[str, Question, list[Price]]]
+Known = list[tuple[str, PlanningProblem, list[Price]]]
 
 
 def instead(value: Any) -> Lie:
@@ -78,7 +78,7 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "branches": (Stream, "maxima", changed(one_chain)),
     "sets of a stage": (Stages, "maxima", changed(one_chain)),
     "more memory around": (SharedMemory, "_least", changed(lambda needs: tuple(2 * need + 2 for need in needs))),
-    "memory in one phase alone": (Question, "turns_of", changed(lambda turns: turns[:1])),
+    "memory in one phase alone": (PlanningProblem, "turns_of", changed(lambda turns: turns[:1])),
     "room": (Sizing, "fits", instead(True)),
     "one inside, all of it": (Sizing, "left_over", instead(0)),
     "both orders": (Sizing, "price", changed(lambda price: price[::-1])),

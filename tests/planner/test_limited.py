@@ -12,7 +12,7 @@ from placewright.models.planning.barring import inside_of
 from placewright.models.planning.design import Design
 from placewright.models.planning.limits import Area, Barred, Use
 from placewright.models.planning.option import NO_KIND, Option
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.way import Multiple, Way
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
@@ -24,7 +24,7 @@ from .tried import priced
 SAMPLES = 60
 
 
-def limited(seed: int, stages: bool) -> Question:
+def limited(seed: int, stages: bool) -> PlanningProblem:
     """A random question with groups on nodes, areas, processes beside processes and designs that are barred."""
     asked, random = question(seed, stages), Random(f"limited {seed} {stages}")
     groups = {name: random.choice((1, 1, 2, 3)) for name in asked.components}
@@ -84,7 +84,7 @@ def of_counts(random: Random, pair: tuple[str, str], options: Mapping[str, Seque
     return Multiple(*pair, random.choice((1, 1, 2)), *degrees, equal=random.random() < 0.3)
 
 
-def keeps(asked: Question, design: Design) -> bool:
+def keeps(asked: PlanningProblem, design: Design) -> bool:
     """The limits, said once more."""
     uses = {name: frozenset(design.blocks_of(name)) for name in asked.components}
     for area in asked.areas:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.option import Kind, Option
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.costs import cost_model
 from placewright.planner.search import bound as relaxation
 from placewright.planner.search import search as searching
@@ -24,7 +24,7 @@ NEVER = 1 << 60
 TOP = 3
 
 
-def tight(seed: int, stages: bool) -> Question:
+def tight(seed: int, stages: bool) -> PlanningProblem:
     """A question in which the quickest ways take the most memory, and not all of them fit together."""
     random = Random(seed)
     asked = question(seed, stages)
@@ -34,7 +34,7 @@ def tight(seed: int, stages: bool) -> Question:
     return replace(asked, kinds=(Kind("large", 4, 16),), options=options, sharing=sharing)
 
 
-def _options(random: Random, asked: Question, name: str) -> list[Option]:
+def _options(random: Random, asked: PlanningProblem, name: str) -> list[Option]:
     work, tasks = random.randint(20, 60), len(asked.tasks_of[name])
     return [
         Option(
@@ -50,7 +50,7 @@ def _options(random: Random, asked: Question, name: str) -> list[Option]:
     ]
 
 
-def prices(asked: Question, name: str, costly: int) -> list[object]:
+def prices(asked: PlanningProblem, name: str, costly: int) -> list[object]:
     """What the best structures cost, where it is looked with the least memory first from so many options on; and that it is proved."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(searching, "COSTLY", costly)
@@ -91,7 +91,7 @@ LIES: dict[str, tuple[object, str, Any]] = {
 
 def smaller(asked: Any) -> Any:
     """A question with an accelerator less of each kind; anything else as it is."""
-    if not isinstance(asked, Question):
+    if not isinstance(asked, PlanningProblem):
         return asked
     return replace(asked, kinds=tuple(replace(kind, accelerators=kind.accelerators - 1) for kind in asked.kinds))
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from placewright.models.planning.design import Design
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import SECONDS, Budget
 from placewright.planner.costs import cost_model
 from placewright.planner.search.search import search
@@ -17,7 +17,7 @@ from .tried import priced
 SAMPLES = 80
 
 
-def as_rlinf(asked: Question, design: Design) -> bool:
+def as_rlinf(asked: PlanningProblem, design: Design) -> bool:
     """Is it one of those that RLinf's tool keeps of a reasoning job?"""
     timed = [[name for name in block.components if asked.tasks_of[name]] for block in design.blocks]
     return len(design.blocks) == 1 or (all(len(names) <= 1 for names in timed) and not any(design.segments))
@@ -35,7 +35,7 @@ def test_by_rlinfs_estimate_all_share_or_all_are_apart() -> None:
     assert answers > SAMPLES // 3
 
 
-def embodied_cost(asked: Question, design: Design) -> int:
+def embodied_cost(asked: PlanningProblem, design: Design) -> int:
     """A part of one task takes its time; of several, the longest chain of a batch each, and one batch alone is counted."""
     found = Fraction()
     for part in sorted(set(design.segments)):

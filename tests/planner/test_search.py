@@ -14,7 +14,7 @@ from placewright.models.dialects.load import read
 from placewright.models.parallel import Parallel
 from placewright.models.planning.measured import SECOND
 from placewright.models.planning.option import Kind, Option
-from placewright.models.planning.question import Edge, Question, Task, Workflow
+from placewright.models.planning.problem import Edge, PlanningProblem, Task, Workflow
 from placewright.models.planning.workload import PHASES
 from placewright.models.text.source import Source
 from placewright.planner.check import faults, price
@@ -32,7 +32,7 @@ GIB = 1024
 ROLES = {"actor": ("generate", "train"), "ref": ("infer",), "critic": ("infer", "train"), "reward": ("infer",), "cost": ("infer",)}
 
 
-def hybrid(models: int, accelerators: int, seed: int, loss: float = 0.01) -> Question:
+def hybrid(models: int, accelerators: int, seed: int, loss: float = 0.01) -> PlanningProblem:
     """Models of HybridFlow's kind on whole nodes of 8: degrees up to 8, memory by ZeRO, a loss for each 64 accelerators more."""
     random, names = Random(seed), list(ROLES)[:models]
     options = {}
@@ -52,10 +52,10 @@ def hybrid(models: int, accelerators: int, seed: int, loss: float = 0.01) -> Que
                     its.append(Option(0, count, Parallel(tp, pp), times, memory, memory // 4))
         options[name] = tuple(its)
     tasks = tuple(sorted((Task(name, phase) for name in names for phase in ROLES[name]), key=lambda task: PHASES.index(task.phase)))
-    return Question((Kind("H100", accelerators, 80 * GIB),), tasks, options, flow=Workflow(phases=PHASES))
+    return PlanningProblem((Kind("H100", accelerators, 80 * GIB),), tasks, options, flow=Workflow(phases=PHASES))
 
 
-def branched(models: int, accelerators: int, seed: int, batches: int = 32) -> Question:
+def branched(models: int, accelerators: int, seed: int, batches: int = 32) -> PlanningProblem:
     """A pipeline: the first component, branches of which each works on what it makes, and a last one that works on all of theirs."""
     random = Random(seed)
     names = [f"component {number}" for number in range(models)]
@@ -68,10 +68,10 @@ def branched(models: int, accelerators: int, seed: int, batches: int = 32) -> Qu
         )
     middle = range(1, models - 1)
     edges = (*(Edge(0, place) for place in middle), *(Edge(place, models - 1) for place in middle)) or (Edge(0, 1),)
-    return Question((Kind("H100", accelerators),), tuple(map(Task, names)), options, Workflow(tuple(edges), batches=batches))
+    return PlanningProblem((Kind("H100", accelerators),), tuple(map(Task, names)), options, Workflow(tuple(edges), batches=batches))
 
 
-def must_hold(asked: Question, name: str, searched: Searched) -> None:
+def must_hold(asked: PlanningProblem, name: str, searched: Searched) -> None:
     """It is proved, an answer, and costs what it says."""
     model = cost_model(name)
     assert searched.proved and searched.best is not None and searched.bound == searched.best.price[0]
@@ -79,7 +79,7 @@ def must_hold(asked: Question, name: str, searched: Searched) -> None:
     assert price(asked, model, searched.best.design) == searched.best.price
 
 
-def spent(asked: Question, name: str) -> float:
+def spent(asked: PlanningProblem, name: str) -> float:
     """The deterministic seconds in which the best is proved: the same on any machine, about those of a fast one."""
     searched = search(asked, cost_model(name))
     must_hold(asked, name, searched)

@@ -17,7 +17,7 @@ import pytest
 import yaml
 from placewright.models.parallel import Parallel
 from placewright.models.planning.option import Option
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.problem import asked
 
 COST_MODELS = ("steady", "stages", "stream", "rlinf", "rlinf-embodied")
@@ -162,7 +162,7 @@ def choices(keys: Row) -> Iterator[tuple[Row, int]]:
         yield from ((degrees, count) for count in range(replica, NODES * SIZE + 1, replica))
 
 
-def wrong_options(file: Row, question: Question) -> Iterator[str]:
+def wrong_options(file: Row, question: PlanningProblem) -> Iterator[str]:
     """Options with another time than the page says, and times of the page that no option has."""
     for name, keys in file["components"].items():
         options = question.options[name]
@@ -176,7 +176,7 @@ def wrong_options(file: Row, question: Question) -> Iterator[str]:
 
 def _times(
     keys: Row,
-    question: Question,
+    question: PlanningProblem,
     name: str,
     degrees: Row,
     model: str,

@@ -9,7 +9,7 @@ import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.design import Design
 from placewright.models.planning.option import NO_KIND
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.way import Paired, Shape, Way
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
@@ -21,12 +21,12 @@ from .tried import priced
 SAMPLES = 80
 
 
-def on_accelerators(asked: Question) -> list[str]:
+def on_accelerators(asked: PlanningProblem) -> list[str]:
     """The components that have accelerators."""
     return [name for name, its in asked.options.items() if its[0].kind != NO_KIND]
 
 
-def with_ways(seed: int, stages: bool) -> Question:
+def with_ways(seed: int, stages: bool) -> PlanningProblem:
     """A random question of which a design keeps to one of one to three arrangements."""
     asked, random = question(seed, stages), Random(f"ways {seed} {stages}")
     names = on_accelerators(asked)
@@ -39,7 +39,7 @@ def with_ways(seed: int, stages: bool) -> Question:
     return replace(asked, ways=tuple(way(number) for number in range(random.randint(1, 3))))
 
 
-def kept(asked: Question, design: Design) -> list[str]:
+def kept(asked: PlanningProblem, design: Design) -> list[str]:
     """The names of the arrangements that a design keeps to, said once more."""
     held = {name: {block.components for block in design.blocks if name in block.components} for name in asked.components}
     return [
@@ -76,7 +76,7 @@ def test_the_check_refuses_what_keeps_to_none_and_the_first_is_named() -> None:
     assert refused > 100
 
 
-def with_shapes(seed: int, stages: bool) -> Question:
+def with_shapes(seed: int, stages: bool) -> PlanningProblem:
     """A random question of two arrangements of a pair; one of the two has other degrees in each, and all degrees in its options."""
     asked, random = question(seed, stages), Random(f"shapes {seed} {stages}")
     names = on_accelerators(asked)
@@ -119,7 +119,7 @@ def test_the_best_has_the_degrees_of_its_arrangement(stages: bool) -> None:
     assert differ > SAMPLES // 5  # the degrees do decide
 
 
-def with_paired(seed: int, stages: bool) -> Question:
+def with_paired(seed: int, stages: bool) -> PlanningProblem:
     """A random question of two arrangements of a pair, in which some degrees of the one do not go together with some of the other."""
     asked, random = question(seed, stages), Random(f"paired {seed} {stages}")
     names = on_accelerators(asked)
@@ -169,7 +169,7 @@ def test_the_best_has_degrees_that_go_together_in_its_arrangement(stages: bool) 
     assert differ > SAMPLES // 10  # the degrees do decide
 
 
-def with_least(seed: int, stages: bool) -> Question:
+def with_least(seed: int, stages: bool) -> PlanningProblem:
     """A random question of two arrangements of a pair, in the second of which one of them has not too few accelerators."""
     asked, random = question(seed, stages), Random(f"least {seed} {stages}")
     names = on_accelerators(asked)
@@ -200,7 +200,7 @@ def test_the_best_has_as_many_as_its_arrangement_needs(stages: bool) -> None:
     assert differ > SAMPLES // 10  # the counts do decide
 
 
-def with_idle(seed: int, stages: bool) -> Question:
+def with_idle(seed: int, stages: bool) -> PlanningProblem:
     """A random question of two arrangements of a pair, in the first of which one of the two is not started."""
     asked, random = question(seed, stages), Random(f"idle {seed} {stages}")
     names = on_accelerators(asked)

@@ -12,7 +12,7 @@ from typing import Iterator, Mapping, Sequence
 
 from placewright.models.planning.design import Block, Design
 from placewright.models.planning.option import NO_KIND, Option
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import SECONDS
 
 Options = Mapping[str, Option]
@@ -21,7 +21,7 @@ Price = tuple[int, int]
 Sets = tuple[tuple[int, tuple[str, ...]], ...]
 
 
-def designs(question: Question, stages: bool) -> Iterator[Design]:
+def designs(question: PlanningProblem, stages: bool) -> Iterator[Design]:
     """Every design that the question allows. `stages`: the part of a task is that of its phase, and parts may share accelerators."""
     divisions: dict[Sets, tuple[tuple[int, ...], ...]] = {}  # they do not depend on how many accelerators there are
     for chosen in product(*question.options.values()):
@@ -40,7 +40,7 @@ def designs(question: Question, stages: bool) -> Iterator[Design]:
                 yield from (Design(blocks, options, segments) for segments in divisions[sets])
 
 
-def cost(question: Question, design: Design, stages: bool, known: dict[object, int] | None = None) -> int:
+def cost(question: PlanningProblem, design: Design, stages: bool, known: dict[object, int] | None = None) -> int:
     """Nanoseconds of an iteration, by the definitions of the models. `known`: what parts of it take with the same options."""
     known = {} if known is None else known
     sets = tuple(block.components for block in design.blocks) if stages else ()
@@ -61,7 +61,7 @@ def _parts(segments: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(task for task, its in enumerate(segments) if its == part) for part in sorted(set(segments)))
 
 
-def priced(question: Question, stages: bool) -> Iterator[tuple[Price, Design]]:
+def priced(question: PlanningProblem, stages: bool) -> Iterator[tuple[Price, Design]]:
     """Every design within the budget, with what is as small as possible and what comes second."""
     options: Options | None = None
     for design in designs(question, stages):
@@ -73,7 +73,7 @@ def priced(question: Question, stages: bool) -> Iterator[tuple[Price, Design]]:
             yield (time, used) if question.aim == SECONDS else (used, time), design
 
 
-def shape(question: Question, design: Design) -> object:
+def shape(question: PlanningProblem, design: Design) -> object:
     """Who uses the same accelerators as whom or lies inside whom, and which tasks run in one part; the order of parts is left open."""
     uses = {name: frozenset(design.blocks_of(name)) for name in question.options}
     pairs = [(one, other) for one in uses for other in uses if one != other and uses[one] and uses[one] <= uses[other]]
@@ -81,13 +81,13 @@ def shape(question: Question, design: Design) -> object:
     return frozenset(pairs), frozenset(parts)
 
 
-def needlessly_apart(question: Question, design: Design) -> bool:
+def needlessly_apart(question: PlanningProblem, design: Design) -> bool:
     """Could two parts of the iteration be one, whatever order the parts come in? Then the design that has them so takes no longer."""
     uses = {name: frozenset(design.blocks_of(name)) for name in question.options}
     return could_be_fewer(question, uses, design.segments)
 
 
-def could_be_fewer(question: Question, uses: Uses, segments: Sequence[int]) -> bool:
+def could_be_fewer(question: PlanningProblem, uses: Uses, segments: Sequence[int]) -> bool:
     """Is there an order of the parts in which all of them run, two of them as one?"""
     for one, other in combinations(sorted(set(segments)), 2):
         merged = in_order(question, [one if part == other else part for part in segments])
@@ -96,7 +96,7 @@ def could_be_fewer(question: Question, uses: Uses, segments: Sequence[int]) -> b
     return False
 
 
-def in_order(question: Question, parts: Sequence[int]) -> tuple[int, ...] | None:
+def in_order(question: PlanningProblem, parts: Sequence[int]) -> tuple[int, ...] | None:
     """The same parts, numbered so that none waits for a later one; None where some wait for each other."""
     return _in_order(tuple((edge.earlier, edge.later) for edge in question.flow.edges), tuple(parts))
 
@@ -116,7 +116,7 @@ def _in_order(edges: Sequence[tuple[int, int]], parts: tuple[int, ...]) -> tuple
     return tuple(found.index(part) for part in parts)
 
 
-def _blocks(question: Question, options: Options) -> Iterator[tuple[Block, ...]]:
+def _blocks(question: PlanningProblem, options: Options) -> Iterator[tuple[Block, ...]]:
     """Every way to lay the components over accelerators: so many of each kind for each set of components."""
     names = [name for name, option in options.items() if option.kind != NO_KIND]
     subsets = [its for size in range(len(names), 0, -1) for its in combinations(names, size)]
@@ -144,7 +144,7 @@ def _blocks(question: Question, options: Options) -> Iterator[tuple[Block, ...]]
     yield from extend(0, {name: options[name].amount for name in names}, total, ())
 
 
-def _related(question: Question, uses: Uses) -> bool:
+def _related(question: PlanningProblem, uses: Uses) -> bool:
     """Do the components share accelerators as they must and as they may?"""
     for one, other in combinations(uses, 2):
         mine, theirs = uses[one], uses[other]
@@ -170,13 +170,13 @@ def _related(question: Question, uses: Uses) -> bool:
     )
 
 
-def _is_demanded(question: Question, uses: Uses, inner: frozenset[int], outer: frozenset[int]) -> bool:
+def _is_demanded(question: PlanningProblem, uses: Uses, inner: frozenset[int], outer: frozenset[int]) -> bool:
     """Is something on the inner accelerators to lie within what is on the outer ones, or within what is to lie there?"""
     steps = [uses[other] for one, other in question.sharing.within if uses[one] == inner and uses[other] != inner]
     return any(step == outer or _is_demanded(question, uses, step, outer) for step in steps if inner < step)
 
 
-def _segments(question: Question, uses: Uses, stages: bool) -> Iterator[tuple[int, ...]]:
+def _segments(question: PlanningProblem, uses: Uses, stages: bool) -> Iterator[tuple[int, ...]]:
     """Every division of the tasks into parts, one after the other."""
     count = len(question.tasks)
     if stages:
@@ -187,7 +187,7 @@ def _segments(question: Question, uses: Uses, stages: bool) -> Iterator[tuple[in
             yield segments
 
 
-def may_run(question: Question, uses: Uses, segments: Sequence[int]) -> bool:
+def may_run(question: PlanningProblem, uses: Uses, segments: Sequence[int]) -> bool:
     """Does nothing run before what it works on, beside what is on the same accelerators, or apart from its round?"""
     for edge in question.flow.edges:
         if segments[edge.earlier] > segments[edge.later] or (edge.whole and segments[edge.earlier] == segments[edge.later]):
@@ -198,12 +198,12 @@ def may_run(question: Question, uses: Uses, segments: Sequence[int]) -> bool:
     return all(_goes_round(question, uses, segments, its) for its in question.flow.rounds)
 
 
-def _take_turns(question: Question, uses: Uses, one: str, other: str) -> bool:
+def _take_turns(question: PlanningProblem, uses: Uses, one: str, other: str) -> bool:
     """Can these components not work at the same time?"""
     return one == other or bool(uses[one] & uses[other]) or bool({(one, other), (other, one)} & question.sharing.one_at_a_time)
 
 
-def _goes_round(question: Question, uses: Uses, segments: Sequence[int], its: frozenset[int]) -> bool:
+def _goes_round(question: PlanningProblem, uses: Uses, segments: Sequence[int], its: frozenset[int]) -> bool:
     """All at once; each by itself where two of them share accelerators, or one waits for all of another."""
     pairs = [(question.tasks[one].component, question.tasks[other].component) for one, other in combinations(its, 2)]
     alone = any(_take_turns(question, uses, one, other) for one, other in pairs)
@@ -211,7 +211,7 @@ def _goes_round(question: Question, uses: Uses, segments: Sequence[int], its: fr
     return len({segments[task] for task in its}) == (len(its) if alone else 1)
 
 
-def _held(question: Question, options: Options, block: Block) -> bool:
+def _held(question: PlanningProblem, options: Options, block: Block) -> bool:
     """Is there memory while each phase, or a component that names none, has its turn, beside what the others keep?
 
     What its framework does not start there needs none, and who does its work has its turns as well.
@@ -231,7 +231,7 @@ def _held(question: Question, options: Options, block: Block) -> bool:
     return True
 
 
-def _done_by_others(question: Question, block: Block) -> Mapping[str, str]:
+def _done_by_others(question: PlanningProblem, block: Block) -> Mapping[str, str]:
     """Components of a block that are not started in the only way that has them beside another one there -> that other one."""
     found = {}
     for way in question.ways:
@@ -242,14 +242,14 @@ def _done_by_others(question: Question, block: Block) -> Mapping[str, str]:
     return found
 
 
-def _stage(question: Question, uses: Uses, times: Sequence[int], part: Sequence[int]) -> int:
+def _stage(question: PlanningProblem, uses: Uses, times: Sequence[int], part: Sequence[int]) -> int:
     """The busiest accelerator is busy for so long, of all batches; a task without accelerators is busy by itself."""
     accelerators = {block for its in uses.values() for block in its}
     busy = [sum(times[task] for task in part if block in uses[question.tasks[task].component]) for block in accelerators]
     return max([*busy, *(times[task] for task in part)]) * question.flow.batches
 
 
-def _pipeline(question: Question, uses: Uses, times: Sequence[int], part: Sequence[int]) -> int:
+def _pipeline(question: PlanningProblem, uses: Uses, times: Sequence[int], part: Sequence[int]) -> int:
     """The first batch goes through the longest chain, then each of the others takes as long as the slowest task: so long, of all batches."""
 
     def until(task: int) -> int:

@@ -19,7 +19,7 @@ from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import seats
 from placewright.models.placements.plan import Plan
 from placewright.models.planning.planned import Planned, Priced
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.models.reading import Reading
 from placewright.models.resolving import with_models
 
@@ -154,7 +154,7 @@ def _own(ask: Ask, answer: Answer) -> Record:
     return {"own": _price(own.question, own.priced)} if own is not None and own.priced is not None else {}
 
 
-def _price(question: Question, priced: Priced) -> list[int]:
+def _price(question: PlanningProblem, priced: Priced) -> list[int]:
     """[ns of an iteration with its traffic, accelerators]."""
     return [priced.nanoseconds + priced.traffic, priced.accelerators(question)]
 

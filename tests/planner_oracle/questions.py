@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Callable, Iterator, Mapping
 
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 
 from .generator import native_file
 
@@ -170,7 +170,7 @@ def records() -> Iterator[tuple[str, Ask]]:
             yield f"optimum {name} {number}", {"case": ["record", name], "record": record}
 
 
-def case_of(ask: Ask) -> tuple[Question, str]:
+def case_of(ask: Ask) -> tuple[PlanningProblem, str]:
     """The question and the cost model of a case; the one place that builds questions as benchmarks do."""
     study, number = ask["case"]
     if study == "record":

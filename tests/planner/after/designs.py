@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Iterable, Iterator
 
 from placewright.models.planning.planned import Planned, Priced
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.costs import cost_model
 from placewright.planner.costs.cost_model import iteration, segment_times
 from placewright.planner.search.search import search
@@ -14,7 +14,7 @@ from placewright.planner.search.search import search
 from ..questions import question
 
 
-def in_microseconds(asked: Question) -> Question:
+def in_microseconds(asked: PlanningProblem) -> PlanningProblem:
     """The question with times so long that a nanosecond more or less is no matter of percents."""
     options = {
         name: tuple(replace(each, nanoseconds=tuple(1000 * time for time in each.nanoseconds)) for each in its)
@@ -25,7 +25,7 @@ def in_microseconds(asked: Question) -> Question:
     return replace(asked, options=options, budget=budget)
 
 
-def scaled(asked: Question, component: str, percent: int) -> Question:
+def scaled(asked: PlanningProblem, component: str, percent: int) -> PlanningProblem:
     """The question in which a component takes so many percent of its times."""
     batches = asked.flow.batches
     options = tuple(

@@ -11,7 +11,7 @@ import placewright as pw
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from placewright.models.planning.barring import bars
 from placewright.models.planning.design import Design
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import After, Workload
 from placewright.models.problem import Problem
 from placewright.planner.no_goods import ruled_out
@@ -45,7 +45,7 @@ def test_what_is_around_one_that_is_left_out_is_still_around_those_within_it(tmp
 
 
 @cache
-def nested(seed: int) -> tuple[Problem, Question, list[Design], list[Design]]:
+def nested(seed: int) -> tuple[Problem, PlanningProblem, list[Design], list[Design]]:
     """Three components on two small nodes, some inside others; the designs that have a placement, by every way to lay them, and the others."""
     random = Random(f"nested {seed}")
     nodes = [{"count": random.choice((3, 3, 4)), "taken": random.choice((0, 0, 1))} for _ in range(2)]

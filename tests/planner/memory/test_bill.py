@@ -8,7 +8,7 @@ import placewright as pw
 import pytest
 from placewright.models.memory.bill import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS
 from placewright.models.planning.design import Design
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.models.problem import Problem
 from placewright.planner.bills import beside, bill
 from placewright.planner.check import memory
@@ -44,7 +44,7 @@ plan: {workflow: rollout -> actor.infer => actor.train, cost_model: steady}
 """
 
 
-def found(text: str, folder: Path) -> tuple[Problem, Question, list[Design]]:
+def found(text: str, folder: Path) -> tuple[Problem, PlanningProblem, list[Design]]:
     """The problem, its question and the best designs of many structures."""
     (folder / "job.yaml").write_text(text)
     problem = pw.load(folder / "job.yaml").problem

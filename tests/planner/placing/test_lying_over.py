@@ -16,7 +16,7 @@ from placewright.models.placements.assignment import compress
 from placewright.models.planning.design import Block, Design
 from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.option import Option
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, Budget, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
@@ -100,7 +100,7 @@ Counts = tuple[tuple[str, int, int], ...]
 Users = tuple[tuple[tuple[str, ...], int], ...]
 
 
-def _takes(question: Question, small: Small, placed: Mapping[str, Seats], known: dict[tuple[Counts, Users], int]) -> int:
+def _takes(question: PlanningProblem, small: Small, placed: Mapping[str, Seats], known: dict[tuple[Counts, Users], int]) -> int:
     """ns of an iteration of a placement, cut as it is best."""
     users: dict[tuple[str, ...], int] = {}
     for seat in small.seats:

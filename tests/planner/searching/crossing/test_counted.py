@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from placewright.models.link import Link
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import After, Workload
 from placewright.planner.costs import cost_model
 from placewright.planner.problem import asked
@@ -22,7 +22,7 @@ NAMES = "abcd"
 MODEL = cost_model("stream")
 
 
-def question() -> Question:
+def question() -> PlanningProblem:
     """Four in a chain on 16 nodes of eight, each of which sends weights to the next."""
     parts = [timed(name, 1, 128, 600, 0.9, traffic=2_000) for name in NAMES]
     found = problem(cluster(*({"count": 8} for _ in range(16))), *parts)

@@ -8,7 +8,7 @@ from typing import Callable, Iterator
 import pytest
 from placewright.models.planning.design import Design
 from placewright.models.planning.limits import Flow
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.problem import asked
 from placewright.planner.search import crossing as least
 from placewright.planner.search.crossing import LeastCrossing, Rooms, Side, between
@@ -19,7 +19,7 @@ from .questions import drawn, least_placed
 SEEDS, EACH = 60, 12
 
 
-def some(question: Question, seed: int) -> list[Design]:
+def some(question: PlanningProblem, seed: int) -> list[Design]:
     """Some of the designs of a question, each with other counts, degrees or sharing."""
     every = {(design.blocks, tuple(design.options.items())): design for _, design in priced(question, False)}
     return Random(seed).sample(list(every.values()), min(EACH, len(every)))

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from placewright.models.answer import Answer
 from placewright.models.link import Link
-from placewright.models.planning.question import Question
+from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, Budget, Workload
 from placewright.models.problem import Problem
 from placewright.planner import profile as every_option
@@ -31,7 +31,7 @@ SEEDS = 40
 Price = tuple[int, int]
 
 
-def varied(seed: int) -> tuple[Question, list[Price]]:
+def varied(seed: int) -> tuple[PlanningProblem, list[Price]]:
     """A question, some with few accelerators as its aim or a budget, and what every design of it costs with its least traffic."""
     random, question = Random(f"searched {seed}"), asked(*drawn(seed))
     assert question.crossing is not None

@@ -8,7 +8,7 @@ from typing import Iterator, NamedTuple
 
 from placewright.models.parallel import Parallel
 from placewright.models.planning.option import Kind, Option
-from placewright.models.planning.question import Edge, Question, Sharing, Task, Workflow
+from placewright.models.planning.problem import Edge, PlanningProblem, Sharing, Task, Workflow
 from placewright.planner.costs import cost_model
 from placewright.planner.search import domains as raising
 from placewright.planner.search.choices import Choices
@@ -29,17 +29,19 @@ class Case(NamedTuple):
     most: int
 
 
-def branched(random: Random) -> Question:
+def branched(random: Random) -> PlanningProblem:
     """Five components in a pipeline with many chains, on six accelerators."""
     edges = tuple(Edge(one, other) for one in range(5) for other in range(one + 1, 5) if random.random() < 0.6)
     options = {
         name: tuple(Option(0, count, Parallel(), (random.randint(1, 40),)) for count in range(1, 4) if count == 1 or random.random() < 0.7)
         for name in "abcde"
     }
-    return Question((Kind("", 6),), tuple(map(Task, "abcde")), options, Workflow(edges), sharing=Sharing(nested=random.random() < 0.3))
+    return PlanningProblem(
+        (Kind("", 6),), tuple(map(Task, "abcde")), options, Workflow(edges), sharing=Sharing(nested=random.random() < 0.3)
+    )
 
 
-def structure(random: Random, asked: Question) -> Structure:
+def structure(random: Random, asked: PlanningProblem) -> Structure:
     """Most components by themselves; at times two together, or one inside another."""
     order = random.sample(asked.components, len(asked.components))
     sets = tuple((name,) for name in order) if random.random() < 0.6 else ((order[0], order[1]), *((name,) for name in order[2:]))

@@ -7,7 +7,7 @@ from random import Random
 
 from placewright.models.parallel import Parallel
 from placewright.models.planning.option import Kind, Option
-from placewright.models.planning.question import Edge, MemoryTurns, Question, Sharing, Task, Workflow
+from placewright.models.planning.problem import Edge, MemoryTurns, PlanningProblem, Sharing, Task, Workflow
 from placewright.planner.costs import cost_model
 from placewright.planner.search.branching import Branching
 from placewright.planner.search.choices import Choices
@@ -28,7 +28,7 @@ def counted(name: str, seconds: int, memory: int, kept: int) -> dict[str, tuple[
 def test_what_is_kept_beside_others_is_seen_before_any_count() -> None:
     """The server keeps its memory while the others work: it lies inside none of them, and none inside it."""
     options = counted("rollout", 480, 60, 60) | counted("actor", 560, 50, 2) | counted("critic", 160, 40, 2)
-    asked = Question(
+    asked = PlanningProblem(
         (Kind("H100", 16, 80),),
         tuple(map(Task, options)),
         options,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, product
 from random import Random
 
-from placewright.models.planning.question import Question, Sharing
+from placewright.models.planning.problem import PlanningProblem, Sharing
 from placewright.planner.search.structures import OUTSIDE, Structure, may_nest, may_share, nestings
 
 from ...questions import question
@@ -13,7 +13,7 @@ from ...questions import question
 NAMES = "abcd"
 
 
-def related(seed: int) -> Question:
+def related(seed: int) -> PlanningProblem:
     """Four components, some of which have to lie inside others, may not share, or may not share in part."""
     random = Random(seed)
     pairs = [pair for pair in product(NAMES, NAMES) if pair[0] != pair[1]]
@@ -21,12 +21,12 @@ def related(seed: int) -> Question:
     options = {name: question(0, False).options["a"] for name in NAMES}
     alone = frozenset(name for name in NAMES if random.random() < 0.1)
     only = seed % 3 == 0
-    return Question(
+    return PlanningProblem(
         (), (), options, sharing=Sharing(within=some[0], apart=some[1], whole=some[2], alone=alone, nested=True, only_within=only)
     )
 
 
-def allowed(asked: Question, sets: list[tuple[str, ...]], inside: tuple[int, ...]) -> bool:
+def allowed(asked: PlanningProblem, sets: list[tuple[str, ...]], inside: tuple[int, ...]) -> bool:
     """By what each pair of components comes to."""
     for number in range(len(inside)):
         seen = {number}
@@ -44,7 +44,7 @@ def allowed(asked: Question, sets: list[tuple[str, ...]], inside: tuple[int, ...
     return all(may_share(asked, *pair) and may_nest(asked, *pair) for pair in pairs)
 
 
-def demanded(asked: Question, of: dict[str, int], inner: int, outer: int, steps: int = 4) -> bool:
+def demanded(asked: PlanningProblem, of: dict[str, int], inner: int, outer: int, steps: int = 4) -> bool:
     """Is it asked that the inner set lies in the outer one, or in one of which the same is asked?"""
     if outer == OUTSIDE:
         return True

@@ -7,7 +7,7 @@ from typing import Iterator
 
 import pytest
 from placewright.models.planning.design import Block, Design
-from placewright.models.planning.question import Question, Task
+from placewright.models.planning.problem import PlanningProblem, Task
 from placewright.planner.costs import cost_model
 from placewright.planner.costs.cost_model import iteration
 from placewright.planner.search.segmentations import segmentations
@@ -21,13 +21,13 @@ MOST = 6
 """Tasks of a question of which every division is tried."""
 
 
-def blocks(asked: Question, random: Random) -> tuple[Block, ...]:
+def blocks(asked: PlanningProblem, random: Random) -> tuple[Block, ...]:
     """Any components on the same accelerators, also some that are inside others or beside them."""
     found = dict.fromkeys(tuple(name for name in asked.components if random.random() < 0.4) for _ in range(random.randint(1, 4)))
     return tuple(Block(0, 1, its) for its in found if its)
 
 
-def cases() -> Iterator[tuple[int, Question, tuple[Block, ...], Uses]]:
+def cases() -> Iterator[tuple[int, PlanningProblem, tuple[Block, ...], Uses]]:
     for seed in SEEDS:
         asked, random = question(seed, False), Random(seed)
         its = blocks(asked, random)
@@ -49,7 +49,7 @@ def divisions(count: int) -> Iterator[tuple[int, ...]]:
     return extend(())
 
 
-def allowed(asked: Question, uses: Uses) -> list[tuple[int, ...]]:
+def allowed(asked: PlanningProblem, uses: Uses) -> list[tuple[int, ...]]:
     """Every cut that may run."""
     ordered = (in_order(asked, parts) for parts in divisions(len(asked.tasks)))
     return [parts for parts in ordered if parts is not None and may_run(asked, uses, parts)]
@@ -59,7 +59,7 @@ def cut(parts: tuple[int, ...]) -> Cut:
     return frozenset(frozenset(task for task, part in enumerate(parts) if part == each) for each in parts)
 
 
-def listed(asked: Question, its: tuple[Block, ...]) -> list[tuple[int, ...]]:
+def listed(asked: PlanningProblem, its: tuple[Block, ...]) -> list[tuple[int, ...]]:
     return list(segmentations(asked, cost_model("stream"), tuple(block.components for block in its)))
 
 
@@ -81,7 +81,7 @@ def test_the_parts_come_in_an_order_in_which_they_can_run() -> None:
 
 
 def test_of_parts_that_need_not_wait_the_one_with_the_first_task_comes_first() -> None:
-    asked = Question((), tuple(map(Task, "abcd")), dict.fromkeys("abcd", ()))
+    asked = PlanningProblem((), tuple(map(Task, "abcd")), dict.fromkeys("abcd", ()))
     assert sorted(segmentations(asked, cost_model("stream"), (("a", "c"), ("b", "d")))) == [(0, 0, 1, 1), (0, 1, 1, 0)]
 
 

@@ -1,4 +1,4 @@
-"""What planning is asked: tasks, ways to run them, and how many accelerators there are. It knows no node and no rank."""
+"""Planning problem: tasks, options of each component, and accelerators by kind; it knows no node and no rank."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class ScopeUsed:
 
 
 @dataclass(frozen=True)
-class Question:
+class PlanningProblem:
     """What is to be chosen: an option for each component, which of them share accelerators, and what runs at the same time.
 
     Attributes
