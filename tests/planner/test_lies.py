@@ -94,7 +94,7 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "enough of anything": (joining.Joining, "_enough", instead(1 << 40)),
     "half a hull": (raising, "hull", changed(lambda line: line[::2])),
     "at the same time": (segmentations, "conflicts", instead(set())),
-    "a circle is cut": (segmentations, "units", lambda original: lambda asked, pairs: original(replace(asked, rounds=()), pairs)),
+    "a circle is cut": (segmentations, "units", lambda original: lambda asked, pairs: original(replace(asked, flow=replace(asked.flow, rounds=())), pairs)),
     "the first part alone": (segmentations, "_can_stay", lambda original: lambda part, left: not left),
     "never the second": (segmentations._Cutting, "_may_come", lambda original: lambda self, part, left: not left or part.tasks & -part.tasks < left & -left),
     "everybody shares": (every, "may_share", instead(True)),
