@@ -155,7 +155,7 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
 
     It and the one that the file describes are the policy. Components have it that name the same model as the first that runs
     the policy, and those that run the policy and name none: the reference may be a teacher. In a native file `named` is also that of
-    components without a role, and it is divided by the degrees of those without an estimate (see named.py). Which it is not of is said.
+    components without a role, and it is divided by the degrees of those without an estimate. Which it is not of is said.
     """
     if (again := reading.anew) is not None:
         reading = replace(reading, anew=lambda: with_models(again(), named))

@@ -152,7 +152,7 @@ class Together:
     """So many units of every bundle in all cells of one sort together: no more than these cells have room for.
 
     Of each domain by itself that is true too; that what fits all of them fits each is not said, so that these rows hold for every
-    answer, but an answer of theirs may not be one (see `dealt_out.py`).
+    answer, but an answer of theirs may not be one (see `dealt_out`).
     """
 
     def __init__(self, saying: Saying, domain: Domain, option: Option, times: cp_model.IntVar) -> None:

@@ -60,7 +60,7 @@ class Small:
             parts.append(Component(name, least=len(its), most=len(its), runs=runs))
         its = problem(self.cluster, *parts, shares=True)
         workload = Workload(aim=self.aim, budget=self.budget, nested=True)
-        return replace(its, job=replace(its.job, overlaps=self.overlaps, workload=workload))
+        return replace(its, job=replace(its.job, overlaps=self.overlaps, planning=replace(its.job.planning, workload=workload)))
 
     def placements(self) -> Iterator[dict[str, Seats]]:
         """Every way to place it in which of two planned components that share accelerators one lies inside the other."""
