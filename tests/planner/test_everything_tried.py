@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -114,8 +115,9 @@ def test_random_questions_are_of_every_kind(name: str) -> None:
     """Many have no answer, many have several structures; none of the words of a question is never asked."""
     stages = name == "stages"
     asked = [question(seed, stages) for seed in range(SEEDS)]
-    for word in ("resident", "together", "apart", "within", "alone", "nested", "only_within", "edges" if not stages else "phases"):
-        assert sum(bool(getattr(each, word)) for each in asked) >= SEEDS // 20, word
+    words = ["memory.resident", *(f"sharing.{word}" for word in ("together", "apart", "within", "alone", "nested", "only_within"))]
+    for word in (*words, "flow.phases" if stages else "flow.edges"):
+        assert sum(bool(attrgetter(word)(each)) for each in asked) >= SEEDS // 20, word
     assert stages or sum(bool(each.flow.rounds) for each in asked) >= SEEDS // 20
     assert sum(len(each.kinds) == 2 for each in asked) >= SEEDS // 10
     assert sum(any(options[0].kind < 0 for options in each.options.values()) for each in asked) >= SEEDS // 20
