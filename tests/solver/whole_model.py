@@ -130,7 +130,7 @@ def by_the_solver_alone() -> Iterator[None]:
         patch.object(one_choice, "greedy", lambda *_: None),
         patch.object(certificate, "counting_row", lambda *_: None),
         patch.object(one_line, "best_on_line", lambda *_: None),
-        patch.object(by_patterns, "search", lambda *_: 0.0),
+        patch.object(by_patterns, "search_by_patterns", lambda *_: 0.0),
     ):
         yield
 

@@ -19,7 +19,7 @@ from placewright.solver.patterns.applies import reasons
 from placewright.solver.searching.progress import silent
 from placewright.solver.searching.search import solve
 from placewright.solver.searching.standing import Search, Standing
-from placewright.solver.searching.tiers import search
+from placewright.solver.searching.tiers import search_by_patterns as search
 from placewright.solver.unsearched import not_searched
 
 from ..brute_force import TooMany
