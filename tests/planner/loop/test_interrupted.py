@@ -38,7 +38,7 @@ links:
   - {from: gen, to: ref, stream: 100MiB}
 plan: {workflow: [gen -> ref => pol], batches: 16, bandwidth: {node: 4GiB, rack: 1GiB}}
 """
-LIAR = Path(__file__).parents[2] / "sandbox" / "liar.py"
+LIAR = Path(__file__).parents[2] / "solver" / "sandbox" / "liar.py"
 COMMAND = """\
 import pathlib, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
