@@ -102,7 +102,7 @@ def convert(file: Readable, to: str, cluster: Machines = None, dialect: str = "a
 
 
 def explain(file_or_code: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> str:
-    """What a configuration comes to, or what a code such as ``PW102`` means and what mends it, as text.
+    """Explanation of a configuration, or of a code such as ``PW102``, as text.
 
     Of a configuration: what it needs, what shares with what, and how its numbers come about; options are those of `load`.
     `explanation` gives the same as an object. Raises ValueError for a code that does not exist.
@@ -121,7 +121,7 @@ def explain(file_or_code: Readable, cluster: Machines = None, dialect: str = "au
 
 
 def explanation(file: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> Explanation:
-    """What a configuration comes to: its needs, what is shared, the derivations. Options are those of `load`."""
+    """Explanation of a configuration: needs, sharing, derivations of its numbers. Options are those of `load`."""
     from .planner.explain import explain as explained
 
     def read(machines: Machines) -> Reading:
@@ -180,7 +180,7 @@ def solve(
     memory : MiB that the search may take in its own process.
     """
     question = question_of(file, cluster, dialect, previous, lose, at_most, **options)
-    return question.told(solver(limit, seed, sandbox, on_progress, memory, question.reading)(question.problem))
+    return question.concealed(solver(limit, seed, sandbox, on_progress, memory, question.reading)(question.problem))
 
 
 @dataclass(frozen=True)
@@ -190,8 +190,8 @@ class Question:
     problem: Problem
     reading: Reading | None = None
 
-    def told(self, answer: Answer) -> Answer:
-        """The answer, in whose findings nothing is said that `allow_env` keeps secret."""
+    def concealed(self, answer: Answer) -> Answer:
+        """Answer whose findings show no value that `allow_env` keeps secret."""
         if self.reading is None:
             return answer
         return replace(answer, findings=self.reading.document.environment.concealed(answer.findings))
@@ -201,7 +201,7 @@ def question_of(
     file: Union[Readable, Problem], cluster: Machines = None, dialect: str = "auto", previous: Union[Plan, str, Path, None] = None,
     lose: Sequence[Union[str, int]] = (), at_most: Mapping[str, int] | None = None, **options: Any,
 ) -> Question:  # fmt: skip
-    """What is asked of `solve`. Raises UnusableInput for a configuration with errors, and for nodes or terms that do not exist."""
+    """Question for `solve`. Raises UnusableInput for a configuration with errors, and for nodes or terms that do not exist."""
     from .models.problem import Problem
 
     reading = None
@@ -313,7 +313,7 @@ def whatif(
 
     def solve(problem: Problem) -> Answer:
         asked = changed if problem is changed.problem else question
-        return asked.told(solver(limit, seed, sandbox, reading=asked.reading)(problem))
+        return asked.concealed(solver(limit, seed, sandbox, reading=asked.reading)(problem))
 
     with kept():
         return price(question.problem, changes or each_dropped(question.problem), solve)
@@ -341,7 +341,7 @@ def replan(
     before = read_plan(previous) if isinstance(previous, (str, Path)) else previous
     question = question_of(file, cluster, dialect, before, lose, **options)
     search = solver(limit, seed, sandbox, reading=question.reading)
-    answer = question.told(search(question.problem))
+    answer = question.concealed(search(question.problem))
     if answer.plan is None:
         return answer, None
     found = moves(chosen(question.problem, answer), before, answer.plan)
@@ -366,7 +366,7 @@ def alternatives(
     question = question_of(file, cluster, dialect, **options)
     search = solver(limit, seed, sandbox, reading=question.reading)
     with kept():
-        best = question.told(search(question.problem))
+        best = question.concealed(search(question.problem))
         if best.plan is None:
             raise UnusableInput(best.findings)
         return found(decided(question.problem, best), best.plan, count, search)
@@ -394,13 +394,13 @@ def account(
 
     question = question_of(file, cluster, dialect, **options)
     search = solver(limit, seed, sandbox, reading=question.reading)
-    told = answer or question.told(search(question.problem))
-    if told.plan is None:
-        raise UnusableInput(told.findings)
-    if told.planned is None:
+    answer = answer or question.concealed(search(question.problem))
+    if answer.plan is None:
+        raise UnusableInput(answer.findings)
+    if answer.planned is None:
         its = given(question.problem, limit, seed, search)
     else:
-        its = found(question.problem, told.planned, seed, searches, limit, search, told.plan.assignment)
+        its = found(question.problem, answer.planned, seed, searches, limit, search, answer.plan.assignment)
     if its is None:
         raise ValueError("no time of an iteration is known: components say no `seconds`, or not of these ranks")
     return its

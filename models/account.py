@@ -27,7 +27,7 @@ KEEP = 5
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What one time rests on.
+    """Measurements that one time rests on.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class Own:
 
     @property
     def on_several_kinds(self) -> bool:
-        """Are ranks on kinds of accelerators that no plan of the question has at once?"""
+        """True if the ranks are on kinds of accelerators that no plan of the problem uses at once."""
         return bool(self.counts)
 
     def may_stay(self, question: PlanningProblem) -> bool:
@@ -219,7 +219,7 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """What wrong times of one component change; at all factors in neither field the plan holds.
+    """Changes of the plan where the times of one component are wrong; at factors in neither field it holds.
 
     Attributes
     ----------
@@ -278,7 +278,7 @@ class Account:
 
     @property
     def keeps(self) -> bool:
-        """Is the file's own placement near enough to the best that it had better stay? It may be proposed, and holds no accelerators more."""
+        """True if the file's own placement may stay: allowed, no more accelerators, and near the best."""
         planned, own = self.planned, self.own
         if own is not None and not own.may_stay(planned.question):
             return False

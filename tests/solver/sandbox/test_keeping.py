@@ -10,8 +10,8 @@ import placewright as pw
 import pytest
 from placewright.models.problem import Problem
 from placewright.solver.sandbox import process
-from placewright.solver.sandbox import talk as talking
 from placewright.solver.sandbox import solve as sandbox
+from placewright.solver.sandbox import talk as talking
 from placewright.solver.sandbox.keeping import kept
 from placewright.solver.sandbox.stopped import died
 from placewright.solver.searching.search import solve as search
