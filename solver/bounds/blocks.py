@@ -7,6 +7,7 @@ that no solution of the block is beyond it, or another solution is met, to be pa
 
 from __future__ import annotations
 
+from collections import Counter
 from math import floor
 from typing import Iterator, Mapping, Sequence
 
@@ -73,8 +74,11 @@ def blocks(linear: LinearModel, apart: Sequence[Sequence[int]]) -> list[Block]:
         found.setdefault(joined.first(variable), []).append(variable)
     held: dict[int, list[Row]] = {}
     for row in linear.rows:
-        for first in dict.fromkeys(map(joined.first, row.variables)):
-            its = _inside(row, [joined.first(variable) == first for variable in row.variables], linear.boxes)
+        firsts = [joined.first(variable) for variable in row.variables]
+        for first, count in Counter(firsts).items():
+            if count < len(firsts) - 1:
+                continue
+            its = _inside(row, [each == first for each in firsts], linear.boxes)
             if its is not None:
                 held.setdefault(first, []).append(its)
     return [_block(linear, its, held.get(first, ())) for first, its in found.items() if len(its) <= MOST and not indicators.isdisjoint(its)]

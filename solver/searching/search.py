@@ -30,7 +30,7 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
 
     Parameters
     ----------
-    limit : how long to search in all, in deterministic time (about seconds).
+    limit : how long to search in all, in seconds of metered work: the same answer on any machine.
     seed : the same problem and seed give the same plan, in any process.
     on_progress : told of every better answer and bound while the search runs (see progress.py).
     """

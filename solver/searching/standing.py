@@ -24,7 +24,7 @@ PAUSE, TIMES = 0.25, 10
 """Seconds between two answers of one run of the solver that are told, and how many times as long as verifying one takes they are at least:
 verifying each of very many would take the time."""
 A_PLACE = 1e-5
-"""Deterministic seconds to place and verify an accelerator. Measured."""
+"""Seconds to place and verify an accelerator. Measured."""
 
 
 class WrongAnswer(Exception):
@@ -113,7 +113,7 @@ class Standing:
 
     @property
     def an_offer(self) -> float:
-        """Deterministic seconds that an answer takes to be verified."""
+        """Seconds of metered work that an answer takes to be verified."""
         return A_PLACE * sum(component.least for component in self.problem.hinted)
 
     def prove(self, number: int, bound: int) -> None:

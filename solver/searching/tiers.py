@@ -20,7 +20,7 @@ from .standing import Standing, WrongAnswer
 
 FAR = 0.04
 """As a share of an answer, what it is above all that is proved where the solver itself does more, and sooner, than a tighter relaxation."""
-BY_ITSELF = ((0.3, False), (2.5, True), (1.5, False))
+BY_ITSELF = ((1.5, True), (4.0, False), (3.0, True))
 """How long it then searches the whole, by turns as it would by itself and by the relaxation; the next time twice as long."""
 A_TURN, A_LONG_TURN = 0.15, 0.5
 """Shares of the time that is left which a tighter relaxation, and dividing it, may each take in a round: while the answer is far, and else."""
@@ -35,7 +35,7 @@ CONFIRMING = 10
 MOST = 1 << 60
 KEPT_FOR_LATER = 0.2
 """Share of the time that a tier leaves to later ones, if there are any."""
-SHARE = 0.2
+SHARE = 0.4
 """Of the time: what is not decided in this is left to the ordinary model."""
 
 
@@ -44,7 +44,7 @@ class Round:
     """What is done by turns: so many relaxations, then answers for so long with indicators fixed, then so long the whole model.
 
     `plain` are those in which the relaxation is taken as it is: what is easy is over before it was made tighter. `excess` is what an
-    indicator that is fixed must cost beyond its advice. Times are deterministic seconds.
+    indicator that is fixed must cost beyond its advice. Times are seconds of metered work.
     """
 
     relaxations: int
@@ -55,14 +55,14 @@ class Round:
 
 
 ROUNDS = (
-    Round(3, 0.03, 0.0, whole=0.2, plain=True),
-    Round(12, 0.1, 0.3),
-    Round(30, 0.15, 0.3),
-    Round(60, 0.2, 0.6, whole=1.2),
-    Round(120, 0.3, 1.2),
-    Round(240, 0.5, 2.5, whole=4.0),
-    Round(480, 1.6, 2.5),
-    Round(960, 3.2, 2.5),
+    Round(3, 0.06, 0.0, whole=0.4, plain=True),
+    Round(12, 0.2, 0.3, whole=1.0),
+    Round(30, 0.3, 0.3, whole=2.0),
+    Round(60, 0.4, 0.6, whole=4.0),
+    Round(120, 0.6, 1.2, whole=8.0),
+    Round(240, 1.0, 2.5, whole=16.0),
+    Round(480, 3.2, 2.5, whole=16.0),
+    Round(960, 6.4, 2.5, whole=16.0),
 )
 
 
@@ -85,6 +85,7 @@ class OneTier:
         aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
         if aggregates:
             stage = BoundStage(self.variables.model, aggregates)
+            self.left -= stage.spent
             for each in ROUNDS if stage.is_solved else ():
                 self._round(stage, each)
         if self._is_open():
@@ -98,10 +99,10 @@ class OneTier:
         if self._is_open():
             self._advance(stage, its.relaxations * (PRESSED if self._is_within(stage.step) else 1), its.plain)
         for fixed in (*stage.likely(PARTS), stage.agreed(), stage.advised(its.excess)):
-            if self._is_open():
+            if self._is_open() and not self._is_within(stage.step):
                 self._narrowed(fixed, its.narrowed * scale)
         if self._is_open() and its.whole:
-            for limit, by_relaxation in BY_ITSELF if self._is_far() else ((its.whole, True),):
+            for limit, by_relaxation in BY_ITSELF if self._is_far() else ((its.whole, its.plain),):
                 if self._is_open():
                     self._run(min(self._longer * limit, 0.6 * self.left), by_relaxation)
             self._longer *= 2 if self._is_far() else 1
@@ -233,7 +234,7 @@ def translated(layout: Layout, values: Values) -> Values:
 
 
 def search_by_patterns(standing: Standing, layout: Layout, limit: float) -> float:
-    """Make the answer better, and what is proved of it, where the problem is a sum over domains; the deterministic time that it took."""
+    """Make the answer better, and what is proved of it, where the problem is a sum over domains; the metered time that it took."""
     uses = uses_of(layout, standing.tiers)
     if uses is None:
         return 0.0
