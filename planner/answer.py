@@ -55,7 +55,7 @@ class Solver:
             return dealt_out(self._answer)(problem)
 
     def _answer(self, problem: Problem) -> Answer:
-        return self._answer_placing(problem, _with_orders(self.place))
+        return self._answer_placing(problem, self.place)
 
     def _answer_placing(self, problem: Problem, place: Solve) -> Answer:
         """The answer, given how a problem with decided counts is placed."""
@@ -102,19 +102,6 @@ class Solver:
 
     def _refused(self, problem: Problem, placed: Plan, design: Design) -> Sequence[Finding]:
         return self.refuses(problem, _with_degrees(placed, design, problem))
-
-
-def _with_orders(place: Solve) -> Solve:
-    """Places problems in which pins turn the order of ranks, too."""
-    return partial(_placed_in_order, place)
-
-
-def _placed_in_order(place: Solve, problem: Problem) -> Answer:
-    if problem.job.in_step:
-        from .placing.one_order import with_one_order
-
-        place = with_one_order(place)
-    return place(problem)
 
 
 def _refused(refuses: Refuses, problem: Problem, laid: Problem, plan: Plan) -> Sequence[Finding]:

@@ -16,7 +16,7 @@ from ..layout.cells import Cell, held_on
 from ..layout.layout import Count, Layout, Values
 from ..layout.ranks import in_rank_order, seated
 from .counts import ExpansionFailed, Held, count_out
-from .ranks import dealt_out, in_pinned_order
+from .ranks import dealt_out, in_one_order, in_pinned_order
 from .staying import enclosed_beside, in_ranks, keep, rest, were_ranked
 
 __all__ = ["ExpansionFailed", "expand"]
@@ -89,6 +89,7 @@ def _range(layout: Layout, bundle: Bundle, start: int, units: int) -> Held:
 def _assemble(layout: Layout, held: dict[Bundle, Held], on_nodes: Mapping[str, Sequence[Run]]) -> Assignment:
     """Every component of a bundle cuts the bundle's resources into its own groups and processes."""
     runs: dict[str, Sequence[Run]] = {}
+    turned = in_one_order(layout, held)
     for component in layout.problem.components:
         bundle = layout.bundle_of.get(component.name)
         if component.runs is not None:
@@ -96,17 +97,20 @@ def _assemble(layout: Layout, held: dict[Bundle, Held], on_nodes: Mapping[str, S
         elif bundle is None:
             runs[component.name] = on_nodes[component.name]
         else:
-            runs[component.name] = _component_runs(layout, component, bundle, held[bundle])
+            runs[component.name] = _component_runs(layout, component, bundle, held[bundle], turned)
     return Assignment(runs)
 
 
-def _component_runs(layout: Layout, component: Component, bundle: Bundle, held: Held) -> tuple[Run, ...]:
+def _component_runs(
+    layout: Layout, component: Component, bundle: Bundle, held: Held, turned: Mapping[str, Sequence[Seat]]
+) -> tuple[Run, ...]:  # fmt: skip
     ordered = (in_ranks if were_ranked(layout, bundle) else in_rank_order)(layout, bundle, held)
     labels = _labels(layout, component)
     seats = seated(layout, bundle, ordered)
     if seats is None:
         raise ExpansionFailed(f"no order of ranks keeps what is asked of {bundle.name}")
-    runs = compress(_processes(component, in_pinned_order(layout.problem, component, seats[component.name])), bundle.kind)
+    order = turned[component.name] if component.name in turned else in_pinned_order(layout.problem, component, seats[component.name])
+    runs = compress(_processes(component, order), bundle.kind)
     met = [labels.get(run.node, component.node_groups[0]) for run in runs]
     if _interleaves(layout, met):
         met = [CLUSTER_LABEL] * len(runs)
