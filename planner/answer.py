@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Sequence
 
 from ..models.answer import Answer, Solve
-from ..models.component import SUBSET
 from ..models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
 from ..models.problem import Problem
 from ..models.record import dataclass
@@ -56,7 +55,7 @@ class Solver:
             return dealt_out(self._answer)(problem)
 
     def _answer(self, problem: Problem) -> Answer:
-        return self._answer_placing(problem, _around(self.place))
+        return self._answer_placing(problem, self.place)
 
     def _answer_placing(self, problem: Problem, place: Solve) -> Answer:
         """The answer, given how a problem with decided counts is placed."""
@@ -103,23 +102,6 @@ class Solver:
 
     def _refused(self, problem: Problem, placed: Plan, design: Design) -> Sequence[Finding]:
         return self.refuses(problem, _with_degrees(placed, design, problem))
-
-
-def _around(place: Solve) -> Solve:
-    """Places problems in which given ranks lie inside open components, or pins turn the order of ranks, too."""
-    return partial(_placed_around, place)
-
-
-def _placed_around(place: Solve, problem: Problem) -> Answer:
-    if problem.related(SUBSET):
-        from .placing.around import around_given
-
-        place = around_given(place)
-    if problem.job.in_step:
-        from .placing.one_order import with_one_order
-
-        place = with_one_order(place)
-    return place(problem)
 
 
 def _refused(refuses: Refuses, problem: Problem, laid: Problem, plan: Plan) -> Sequence[Finding]:

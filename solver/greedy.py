@@ -122,7 +122,8 @@ class _Nested:
         """What it may use that nothing holds but what it lies within, or what lies within it; of a range that it lies within only that."""
         hosts, pool = self.layout.hosts, self.layout.pool_of[bundle]
         strange = [its for other, its in self.held.items() if other not in hosts[bundle] and bundle not in hosts[other]]
-        free = {node: mask & ~reduce(or_, (its.get(node, 0) for its in strange), 0) for node, mask in pool.free.items()}
+        ground = {node: pool.free.get(node, 0) | mask for node, mask in self.layout.enclosed.get(bundle, {}).items()}
+        free = {node: mask & ~reduce(or_, (its.get(node, 0) for its in strange), 0) for node, mask in {**pool.free, **ground}.items()}
         for around in (self.held[host] for host in hosts[bundle] if host.contiguous and host in self.held):
             free = {node: mask & around.get(node, 0) for node, mask in free.items()}
         return free
@@ -144,6 +145,7 @@ class _Nested:
         unit, free = bundle.unit, self._free(bundle)
         cells = {cell.nodes[0].rank: cell for cell in eligible(self.layout, bundle) if len(cell.nodes) == 1}
         inner = [its for other, its in self.held.items() if bundle in self.layout.hosts[other]]
+        inner.append(self.layout.enclosed.get(bundle, {}))
         inside = {node: reduce(or_, (its.get(node, 0) for its in inner), 0) for node in cells}
         most = {node: free.get(node, 0).bit_count() // unit for node in cells}
         counts = {node: -(-mask.bit_count() // unit) for node, mask in inside.items()}
@@ -189,13 +191,14 @@ def _values(layout: Layout, stretch: bool) -> Values | None:
 
 
 def _held(layout: Layout, host: Bundle, values: Values) -> Masks:
-    """What a placed bundle holds on every node; of a counted one on nodes of their own only the number is right."""
-    place = values.get(host)
+    """What a placed bundle holds on every node beside given ones within it; of a counted one on nodes of their own only the number is right."""
+    place, enclosed = values.get(host), layout.enclosed.get(host, {})
     if isinstance(place, tuple):
         pieces = layout.numbering(host).pieces(place[0], place[0] + place[1] * host.unit)
-        return {stretch.node_rank: ((1 << count) - 1) << first for stretch, first, count in pieces}
-    counts = {count.cell.nodes[0].rank: values[count] for count in layout.counts if count.bundle is host}
-    return {node: (1 << count * host.unit) - 1 for node, count in counts.items() if isinstance(count, int)}
+        return {its.node_rank: (((1 << count) - 1) << first) & ~enclosed.get(its.node_rank, 0) for its, first, count in pieces}
+    counts = {count.cell: values[count] for count in layout.counts if count.bundle is host}
+    held = {cell: count * host.unit - layout.enclosed_in(host, cell) for cell, count in counts.items() if isinstance(count, int)}
+    return {cell.nodes[0].rank: (1 << count) - 1 for cell, count in held.items()}
 
 
 def _place_pool(layout: Layout, pool: Pool, free: dict[int, int], stretch: bool, values: Values) -> bool:
@@ -209,17 +212,31 @@ def _place_pool(layout: Layout, pool: Pool, free: dict[int, int], stretch: bool,
             return False
         values[bundle] = place
         for piece, first, count in places.numbering.pieces(place[0], place[0] + place[1] * bundle.unit):
-            free[piece.node_rank] &= ~(((1 << count) - 1) << first)
+            free[piece.node_rank] = free.get(piece.node_rank, 0) & ~(((1 << count) - 1) << first)
     room = {node: mask.bit_count() for node, mask in free.items()}
     counted = [bundle for bundle in pool.bundles if not bundle.contiguous]
+    begun = {bundle: _begun(layout, bundle, room) for bundle in counted if bundle in layout.enclosed}
+    if any(left < 0 for left in room.values()):
+        return False
     for bundle in sorted(counted, key=lambda each: (-_largest(each), -each.unit, len(eligible(layout, each)))):
         filling = Filling(layout, bundle, room)
-        fit = allowed(layout, bundle, filling.space)
+        there = begun.get(bundle, {})
+        fit = [units for units in allowed(layout, bundle, filling.space + sum(there.values())) if units >= sum(there.values())]
         if not fit:
             return False
-        counts = filling.place(fit[-1] if stretch and bundle.bounded else fit[0])
+        counts = filling.place((fit[-1] if stretch and bundle.bounded else fit[0]) - sum(there.values()))
+        counts.update({cell: counts.get(cell, 0) + units for cell, units in there.items()})
         values.update({count: counts.get(count.cell, 0) for count in layout.counts if count.bundle is bundle})
     return True
+
+
+def _begun(layout: Layout, bundle: Bundle, room: Room) -> dict[Cell, int]:
+    """The units of a bundle that have resources of given ones within it; what they need besides is taken out of the room."""
+    units = {cell: -(-layout.enclosed_in(bundle, cell) // bundle.unit) for cell in layout.cells if layout.enclosed_in(bundle, cell)}
+    for cell, count in units.items():
+        node = cell.nodes[0].rank
+        room[node] = room.get(node, 0) - (count * bundle.unit - layout.enclosed_in(bundle, cell))
+    return units
 
 
 def _largest(bundle: Bundle) -> int:

@@ -419,7 +419,14 @@ class _Line:
 
 
 def _on_one_line(layout: Layout, bundles: Sequence[Bundle]) -> bool:
-    if not 0 < len(bundles) <= MAX_BUNDLES or layout.counted or len(layout.pools) != 1 or layout.pools[0].hosts or layout.dealt:
+    if (
+        not 0 < len(bundles) <= MAX_BUNDLES
+        or layout.counted
+        or len(layout.pools) != 1
+        or layout.pools[0].hosts
+        or layout.dealt
+        or layout.enclosed
+    ):
         return False
     numberings = [layout.numbering(bundle) for bundle in bundles]
     nodes = [stretch.node_rank for stretch in numberings[0].stretches]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Iterator
+from typing import Iterator, Sequence
 
 from ..models.component import COLOCATED_OR_DISJOINT, SUBSET, ZERO_COPY, Component
 from ..models.findings.finding import Finding, error
@@ -14,7 +14,7 @@ from ..models.problem import Problem
 from .layout.bundle import Bundle, in_blocks, line_of, size_of, unit, whole_in
 from .layout.cells import is_chain, is_countable
 from .layout.layout import Layout
-from .layout.pools import Pool, innermost
+from .layout.pools import Pool, innermost, open_hosts
 from .layout.ranks import can_be_seated
 from .objectives.tiers import tiers
 from .wording import level_name, listed
@@ -192,14 +192,15 @@ def _reasons(layout: Layout) -> Iterator[Reason]:
     yield from unsearched_demands(layout)
     yield from unsearched_keeps(layout)
     for bundle in layout.bundles:
-        open_hosts = [host for host in layout.hosts[bundle] if not host.fixed]
-        if open_hosts:
-            yield from _within_searched(layout, bundle, open_hosts)
+        hosts = open_hosts(layout, bundle)
+        if hosts and not bundle.fixed:
+            yield from _within_searched(layout, bundle, hosts)
     for one, other in combinations(layout.shared, 2):
         if layout.problem.previous is not None or not is_countable(one, other):
             yield _grounds(one, other)
     for bundle in layout.searched:
         yield from _whole(layout, bundle)
+        yield from _around(layout, bundle)
     yield from _either_near(layout)
 
 
@@ -213,7 +214,18 @@ def _either_near(layout: Layout) -> Iterator[Reason]:
             yield one, why, f"say that {one} and {other} are colocated, or that they are disjoint"
 
 
-def _nested(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> str:
+def _around(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
+    """Moves of groups inside NUMA domains around given ranks, and what lies within such a bundle where given ranks may overlap."""
+    if bundle in layout.enclosed and bundle.piece > 1 and layout.problem.previous is not None:
+        why = f"given ranks lie within {bundle.name}, whose groups must lie inside NUMA domains: how many groups move is not counted"
+        yield bundle.name, why, f"give {bundle.name} ranks"
+    host = layout.pool_of[bundle].host
+    if host in layout.enclosed and any(each.fixed for each in layout.hosts[bundle]) and layout.problem.job.capabilities.shares_accelerators:
+        why = f"{bundle.name} lies within {host.name}, which is around given ranks and within others that may overlap them"
+        yield bundle.name, why, f"give {host.name} ranks"
+
+
+def _nested(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) -> str:
     """What makes two of them one inside another; "" where that is no question. Ranks help only where they may overlap without it."""
     if len(hosts) != 2 or len(layout.hosts[bundle]) != 2 or any(bundle in layout.hosts[host] for host in hosts):
         return ""
@@ -222,12 +234,9 @@ def _nested(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> str:
     return f"put one of them inside the other, such as `within: {outer.name}` of {inner.name}{ranks}"
 
 
-def _within_searched(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> Iterator[Reason]:
+def _within_searched(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) -> Iterator[Reason]:
     names = listed([each.name for each in layout.hosts[bundle]])
-    if bundle.fixed:
-        why = f"{bundle.name} is given, and {hosts[0].name} around it is not"
-        yield bundle.name, why, f"give {hosts[0].name} its ranks too, or {bundle.name} none"
-    elif innermost(layout, bundle) is None or not _nest(layout, bundle, hosts):
+    if innermost(layout, bundle) is None or not _nest(layout, bundle, hosts):
         why = f"{bundle.name} lies within {names}; where the place of these is open, only one inside another is searched"
         yield bundle.name, why, _nested(layout, bundle, hosts) or f"give {listed([each.name for each in hosts])} ranks"
     elif bundle.contiguous and (around := next((each for each in hosts if not _ranges_fit(layout, bundle, each)), None)):
@@ -235,7 +244,7 @@ def _within_searched(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> Ite
         yield bundle.name, why, f"drop `contiguous` of {around.name}, or give it its ranks"
 
 
-def _nest(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> bool:
+def _nest(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) -> bool:
     """Do the open ones that a bundle lies within lie within the given ones that it does?"""
     return all(given in layout.hosts[host] for given in layout.hosts[bundle] if given.fixed for host in hosts)
 

@@ -141,10 +141,10 @@ def decided(problem: Problem, answer: Answer) -> Problem:
     """What is asked of where things are, with what was chosen before that; the problem itself where nothing was chosen by time.
 
     So whatever asks about a placement (why there, what moved, what else) asks about this design alone. Where the dialect lays out what
-    was chosen, or it may lie over what is given or around it, there is nothing to search: its ranks are given.
+    was chosen, or it may lie over what is given, there is nothing to search: its ranks are given.
     """
     placed, plan = chosen(problem, answer), answer.plan
-    if plan is None or not (_is_over_given(placed, answer) or _lies_around(placed)):
+    if plan is None or not _is_over_given(placed, answer):
         return placed
     components = tuple(
         replace(
@@ -160,14 +160,6 @@ def decided(problem: Problem, answer: Answer) -> Problem:
             placed.job, components=components, choices={}, overlaps={}, planning=replace(placed.job.planning, laying=None, accepted={})
         ),
     )
-
-
-def _lies_around(problem: Problem) -> bool:
-    if not problem.related(SUBSET):
-        return False
-    from .around import lies_around
-
-    return lies_around(problem)
 
 
 def _is_over_given(placed: Problem, answer: Answer) -> bool:

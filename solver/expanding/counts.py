@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Iterable, Iterator, Mapping, Sequence
 
 from ...models.machines.node import Node
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell, is_chain, numa_domains
-from ..layout.parts import bits, solid_range
+from ..layout.parts import bits, lowest, solid_range
 from ..layout.pools import Pool
 
 Domains = Sequence[int]
@@ -93,8 +94,14 @@ class ExpansionFailed(Exception):
     """Values were accepted that no node can hold: a fault of ours, never of the input."""
 
 
-def count_out(pool: Pool, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], free: Held, held: dict[Bundle, Held]) -> None:
-    """Give every counted bundle of a pool its resources of each node: takes them out of `free` and notes them in `held`."""
+def count_out(
+    pool: Pool, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], free: Held, held: dict[Bundle, Held],
+    enclosed: Mapping[Bundle, Mapping[int, int]] = MappingProxyType({}),
+) -> None:  # fmt: skip
+    """Give every counted bundle of a pool its resources of each node: takes them out of `free` and notes them in `held`.
+
+    `enclosed`: what given ones hold that lie within a bundle; it is filled up to whole units first.
+    """
     there: dict[Cell, list[tuple[Bundle, int]]] = {}
     for bundle, its in counts.items():
         for cell, count in its:
@@ -102,16 +109,31 @@ def count_out(pool: Pool, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], f
     numa = any(bundle.piece > 1 for bundle in pool.bundles)
     for cell, wanted in there.items():
         pieces = [bundle.piece for bundle, _ in wanted if bundle.piece > 1]
-        if len(cell.nodes) == 1 and not is_chain(pieces):
-            _deal(cell.nodes[0], wanted, free, held)
+        first = cell.nodes[0]
+        inside = {bundle: enclosed.get(bundle, {}).get(first.rank, 0) for bundle, _ in wanted}
+        if len(cell.nodes) == 1 and (not is_chain(pieces) or any(inside[bundle] for bundle, _ in wanted if bundle.piece > 1)):
+            _deal(first, wanted, inside, free, held)
             wanted = [each for each in wanted if each[0].piece == 1]
         for bundle, count in sorted(wanted, key=lambda each: _order(cell, each[0])):
-            left = count
-            for node, taken in _units(bundle, count, _nodes(cell, numa, pool), free):
+            left = count - _filled_up(bundle, inside[bundle], bundle.unit, count, first.rank, first.whole(bundle.kind), free, held)
+            for node, taken in _units(bundle, left, _nodes(cell, numa, pool), free):
                 held[bundle][node] = held[bundle].get(node, 0) | taken
                 left -= 1
             if left:
                 raise ExpansionFailed(f"{left} units of {bundle.name} have no place in {cell.name}")
+
+
+def _filled_up(bundle: Bundle, inside: int, size: int, most: int, node: int, domain: int, free: Held, held: dict[Bundle, Held]) -> int:
+    """Fill what given ones within a bundle hold in a domain of a node up to whole pieces of a size; how many these are, `most` at most."""
+    pieces = -(-(inside & domain).bit_count() // size)
+    lacks = pieces * size - (inside & domain).bit_count()
+    taken = lowest(free.get(node, 0) & domain, lacks)
+    if taken.bit_count() < lacks or pieces > most:
+        raise ExpansionFailed(f"node {node} has no room for whole groups of {bundle.name} around given ranks")
+    if pieces:
+        free[node] = free.get(node, 0) & ~taken
+        held[bundle][node] = held[bundle].get(node, 0) | taken
+    return pieces
 
 
 def _order(cell: Cell, bundle: Bundle) -> tuple[int, ...]:
@@ -138,11 +160,16 @@ def _units(bundle: Bundle, count: int, nodes: Iterable[tuple[int, Sequence[int]]
                 return
 
 
-def _deal(node: Node, wanted: Sequence[tuple[Bundle, int]], free: Held, held: dict[Bundle, Held]) -> None:
+def _deal(node: Node, wanted: Sequence[tuple[Bundle, int]], inside: Mapping[Bundle, int], free: Held, held: dict[Bundle, Held]) -> None:
     """Pieces inside NUMA domains whose sizes are no chain: tried out on the one node of their cell."""
     bound = [(bundle, count) for bundle, count in wanted if bundle.piece > 1]
-    pieces = [bundle for bundle, count in bound for _ in range(count * bundle.unit // bundle.piece)]
     domains = numa_domains(node, bound[0][0].kind)
+    pieces: list[Bundle] = []
+    for bundle, count in bound:
+        left = count * bundle.unit // bundle.piece
+        for mask in domains:
+            left -= _filled_up(bundle, inside[bundle], bundle.piece, left, node.rank, mask, free, held)
+        pieces += [bundle] * left
     chosen = dealt([(free.get(node.rank, 0) & mask).bit_count() for mask in domains], [bundle.piece for bundle in pieces])
     if chosen is None:
         raise ExpansionFailed(f"the NUMA domains of node {node.rank} do not hold {len(pieces)} pieces")

@@ -16,8 +16,8 @@ from ..layout.cells import Cell, held_on
 from ..layout.layout import Count, Layout, Values
 from ..layout.ranks import in_rank_order, seated
 from .counts import ExpansionFailed, Held, count_out
-from .ranks import dealt_out, in_pinned_order
-from .staying import in_ranks, keep, rest, were_ranked
+from .ranks import dealt_out, in_one_order, in_pinned_order
+from .staying import enclosed_beside, in_ranks, keep, rest, were_ranked
 
 __all__ = ["ExpansionFailed", "expand"]
 
@@ -27,13 +27,13 @@ def expand(layout: Layout, values: Values, solve: Solve) -> Assignment:
 
     Where something stays as it was, and nodes must be told apart to say what, `solve` is asked for the most that can.
     """
-    held: dict[Bundle, Held] = {bundle: {} for bundle in layout.bundles}
+    held: dict[Bundle, Held] = {bundle: dict(layout.enclosed.get(bundle, {})) for bundle in layout.bundles}
     counts: dict[Bundle, list[tuple[Cell, int]]] = {}
     for key, value in values.items():
-        if isinstance(key, Count) and isinstance(value, int) and value:
+        if isinstance(key, Count) and isinstance(value, int) and (value or layout.enclosed_in(key.bundle, key.cell)):
             counts.setdefault(key.bundle, []).append((key.cell, value))
     for pool in layout.pools:
-        free = dict(pool.free if pool.host is None else held[pool.host])
+        free = dict(pool.free if pool.host is None else beside_enclosed(layout, pool.host, held))
         for bundle in pool.ranged:
             value = values.get(bundle)
             if isinstance(value, tuple):
@@ -42,18 +42,24 @@ def expand(layout: Layout, values: Values, solve: Solve) -> Assignment:
                     free[rank] = free.get(rank, 0) & ~mask
         if pool in layout.shared:
             continue
-        asked = {bundle: counts[bundle] for bundle in pool.counted if bundle in counts}
+        asked, enclosed = {bundle: counts[bundle] for bundle in pool.counted if bundle in counts}, layout.enclosed
         if layout.problem.previous is not None and pool.host is None:
             kept = keep(layout, pool, values, free, solve)
             for bundle, node, mask in ((bundle, *piece) for bundle, its in kept.items() for piece in its):
                 held[bundle][node] = held[bundle].get(node, 0) | mask
-                free[node] &= ~mask
-            asked = rest(asked, kept, layout)
-        count_out(pool, asked, free, held)
+                free[node] = free.get(node, 0) & ~mask
+            asked, enclosed = rest(asked, kept, layout), enclosed_beside(layout, kept)
+        count_out(pool, asked, free, held, enclosed)
     _share_out(layout, counts, held)
     for bundle, masks in layout.fixed.items():
         held[bundle] = dict(masks)
     return _assemble(layout, held, {**layout.on_nodes, **dealt_out(layout, values)})
+
+
+def beside_enclosed(layout: Layout, bundle: Bundle, held: Mapping[Bundle, Held]) -> Held:
+    """What a bundle holds beside given ones that lie within it."""
+    enclosed = layout.enclosed.get(bundle, {})
+    return {node: mask & ~enclosed.get(node, 0) for node, mask in held[bundle].items()}
 
 
 def _share_out(layout: Layout, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], held: dict[Bundle, Held]) -> None:
@@ -61,14 +67,15 @@ def _share_out(layout: Layout, counts: Mapping[Bundle, Sequence[tuple[Cell, int]
     wanted: dict[tuple[str, int], dict[Bundle, int]] = {}
     for bundle in (bundle for pool in layout.shared for bundle in pool.counted):
         for cell, count in counts.get(bundle, ()):
-            wanted.setdefault((bundle.kind, cell.nodes[0].rank), {})[bundle] = count * bundle.unit
+            wanted.setdefault((bundle.kind, cell.nodes[0].rank), {})[bundle] = count * bundle.unit - layout.enclosed_in(bundle, cell)
     for (kind, node), its in wanted.items():
         pools = [pool for pool in layout.shared if pool.kind == kind]
-        found = held_on(pools, node, its, {bundle: held[bundle].get(node, 0) for pool in pools for bundle in pool.ranged})
+        ranges = {bundle: beside_enclosed(layout, bundle, held).get(node, 0) for pool in pools for bundle in pool.ranged}
+        found = held_on(pools, node, its, ranges)
         if found is None:
             raise ExpansionFailed(f"node {node} does not hold what was counted on it within and beside others")
         for bundle in its:
-            held[bundle][node] = found[bundle]
+            held[bundle][node] = held[bundle].get(node, 0) | found[bundle]
 
 
 def _range(layout: Layout, bundle: Bundle, start: int, units: int) -> Held:
@@ -82,6 +89,7 @@ def _range(layout: Layout, bundle: Bundle, start: int, units: int) -> Held:
 def _assemble(layout: Layout, held: dict[Bundle, Held], on_nodes: Mapping[str, Sequence[Run]]) -> Assignment:
     """Every component of a bundle cuts the bundle's resources into its own groups and processes."""
     runs: dict[str, Sequence[Run]] = {}
+    turned = in_one_order(layout, held)
     for component in layout.problem.components:
         bundle = layout.bundle_of.get(component.name)
         if component.runs is not None:
@@ -89,17 +97,20 @@ def _assemble(layout: Layout, held: dict[Bundle, Held], on_nodes: Mapping[str, S
         elif bundle is None:
             runs[component.name] = on_nodes[component.name]
         else:
-            runs[component.name] = _component_runs(layout, component, bundle, held[bundle])
+            runs[component.name] = _component_runs(layout, component, bundle, held[bundle], turned)
     return Assignment(runs)
 
 
-def _component_runs(layout: Layout, component: Component, bundle: Bundle, held: Held) -> tuple[Run, ...]:
+def _component_runs(
+    layout: Layout, component: Component, bundle: Bundle, held: Held, turned: Mapping[str, Sequence[Seat]]
+) -> tuple[Run, ...]:  # fmt: skip
     ordered = (in_ranks if were_ranked(layout, bundle) else in_rank_order)(layout, bundle, held)
     labels = _labels(layout, component)
     seats = seated(layout, bundle, ordered)
     if seats is None:
         raise ExpansionFailed(f"no order of ranks keeps what is asked of {bundle.name}")
-    runs = compress(_processes(component, in_pinned_order(layout.problem, component, seats[component.name])), bundle.kind)
+    order = turned[component.name] if component.name in turned else in_pinned_order(layout.problem, component, seats[component.name])
+    runs = compress(_processes(component, order), bundle.kind)
     met = [labels.get(run.node, component.node_groups[0]) for run in runs]
     if _interleaves(layout, met):
         met = [CLUSTER_LABEL] * len(runs)

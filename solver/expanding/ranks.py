@@ -11,10 +11,12 @@ from ...models.machines.topology import NODE_LEVEL, domain
 from ...models.placements.assignment import Seat
 from ...models.placements.run import Run
 from ...models.problem import Problem
-from ..layout.bundle import Allowed, in_blocks, line_of, unit, wholes
+from ..layout.bundle import Allowed, Bundle, Groups, in_blocks, line_of, unit, wholes
 from ..layout.cells import Cell
 from ..layout.layout import Count, Layout, Values
+from ..layout.one_order import one_orders
 from ..layout.parts import Dealt
+from ..layout.ranks import in_rank_order
 from .counts import ExpansionFailed
 
 Classes = Sequence[tuple[Allowed, Sequence[int]]]
@@ -46,6 +48,32 @@ def in_pinned_order(problem: Problem, component: Component, held: Sequence[Seat]
     pinned = {number: nodes for numbers, nodes in found[0] for number in numbers}
     blocks = [(level, whole // size) for level, whole in wholes(problem, line)]
     order = _arranged(problem, pinned, [piece[0][0] for piece in pieces], (range(len(pieces)), range(len(pieces))), blocks)
+    return [seat for _, position in sorted(order.items()) for seat in pieces[position]]
+
+
+def in_one_order(layout: Layout, held: Mapping[Bundle, Mapping[int, int]]) -> dict[str, list[Seat]]:
+    """The resources of pinned ranges in step, one within the other, in the order of their ranks. Raises PinsBroken where none will do."""
+    found: dict[str, list[Seat]] = {}
+    for pair in one_orders(layout):
+        mine, theirs = (in_rank_order(layout, bundle, held[bundle]) for bundle in (pair.outer, pair.inner))
+        before = mine.index(theirs[0]) if set(theirs) <= set(mine) else -1
+        if before < 0 or not pair.is_whole(before, len(theirs)):
+            raise PinsBroken(f"{pair.inner.name} cuts groups of {pair.outer.name}")
+        inside, beside = pair.groups(before, len(theirs))
+        shared = _on_pinned(theirs, inside, pair.both)
+        alone = _on_pinned([*mine[:before], *mine[before + len(theirs) :]], beside, pair.alone)
+        found.update({component.name: shared for component in pair.within})
+        found.update({component.name: [*alone[:before], *shared, *alone[before:]] for component in pair.around})
+    return found
+
+
+def _on_pinned(held: Sequence[Seat], groups: Groups, size: int) -> list[Seat]:
+    """These resources in an order in which pinned pieces of a size are on their nodes. Raises PinsBroken if there is none."""
+    pieces = [held[start : start + size] for start in range(0, len(held), size)]
+    if any(len({node for node, _ in piece}) > 1 for piece in pieces):
+        raise PinsBroken("a piece of ranges in step lies on several nodes")
+    pinned = {number: nodes for numbers, nodes in groups for number in numbers}
+    order = on_nodes(pinned, [piece[0][0] for piece in pieces], range(len(pieces)), range(len(pieces)))
     return [seat for _, position in sorted(order.items()) for seat in pieces[position]]
 
 

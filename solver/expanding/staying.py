@@ -189,8 +189,16 @@ def keep(layout: Layout, pool: Pool, values: Values, free: Mapping[int, int], so
     old = {bundle: survivors(layout.problem, bundle.components) for bundle in pool.bundles}
     for its, cell, held in holdings(layout):
         if its is pool:
-            for bundle, stay in _OneCell(layout, pool, cell, values, free, _left(held, free), old).best(solve).items():
+            for bundle, stay in _OneCell(layout, pool, cell, values, free, _left(layout, held, free), old).best(solve).items():
                 found.setdefault(bundle, []).extend(stay)
+    return found
+
+
+def enclosed_beside(layout: Layout, kept: Kept) -> dict[Bundle, dict[int, int]]:
+    """What given ones within a bundle hold beside its groups that stay, node by node."""
+    found = {bundle: dict(masks) for bundle, masks in layout.enclosed.items()}
+    for bundle, node, mask in ((bundle, *piece) for bundle, its in kept.items() if bundle in found for piece in its):
+        found[bundle][node] = found[bundle].get(node, 0) & ~mask
     return found
 
 
@@ -203,9 +211,13 @@ def rest(counts: Counts, kept: Kept, layout: Layout) -> Counts:
     return left
 
 
-def _left(held: Holdings, free: Mapping[int, int]) -> Holdings:
+def _left(layout: Layout, held: Holdings, free: Mapping[int, int]) -> Holdings:
     """The pieces that the contiguous bundles leave alone."""
-    return {b: {node: [p for p in its if not p[1] & ~free.get(node, 0)] for node, its in nodes.items()} for b, nodes in held.items()}
+    found: Holdings = {}
+    for bundle, nodes in held.items():
+        room = {node: free.get(node, 0) | layout.enclosed.get(bundle, {}).get(node, 0) for node in nodes}
+        found[bundle] = {node: [piece for piece in its if not piece[1] & ~room[node]] for node, its in nodes.items()}
+    return found
 
 
 class _OneCell:
@@ -241,7 +253,7 @@ class _OneCell:
             free[node] &= ~mask
         others = {bundle: [(self.cell, count - len(stay.get(bundle, ())))] for bundle, count in self.asked.items()}
         try:
-            count_out(self.pool, others, free, {bundle: {} for bundle in others})
+            count_out(self.pool, others, free, {bundle: {} for bundle in others}, enclosed_beside(self.layout, stay))
         except ExpansionFailed:
             return False
         return True

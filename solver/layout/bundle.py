@@ -134,12 +134,15 @@ class Bundle:
 
 
 def line_of(problem: Problem, component: Component) -> tuple[Component, ...]:
-    """The component with all those that have the same order of ranks as it."""
-    line = [component]
+    """The component with all those that have the same order of ranks as it: ranges in step on the same resources too."""
+    line, pairs = [component], [relation.components for relation in problem.related(RANK_ALIGNED)]
+    if problem.job.in_step:
+        lead = {each.name: members[0].name for members in problem.colocated_sets for each in members if each.any_order}
+        pairs += [pair for pair in problem.job.in_step if pair[0] in lead and lead[pair[0]] == lead.get(pair[1])]
     for each in line:
-        for relation in problem.related(RANK_ALIGNED):
-            if each.name in relation.components:
-                line += [problem[name] for name in relation.components if problem[name] not in line]
+        for names in pairs:
+            if each.name in names:
+                line += [problem[name] for name in names if problem[name] not in line]
     return tuple(line)
 
 

@@ -207,6 +207,7 @@ def cells_of(parts: Parts, pools: Sequence[Pool], eligible: Eligible) -> tuple[C
     where a rule counts on it alone, or where rows over several nodes would not be exact.
     """
     single = alone(parts.problem) | {node for pool in shared(pools) for node, mask in pool.free.items() if mask}
+    single |= {node for masks in parts.enclosed.values() for node in masks}
     reserved = reservations(parts)
     found: list[tuple[Node, ...]] = []
     for nodes in _alike(parts):

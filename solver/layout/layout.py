@@ -122,6 +122,16 @@ class Layout(Parts):
         """How many pieces of `size` resources of the pool the cell's nodes have, each piece on one node."""
         return self.room(cell, pool).pieces(size)
 
+    def enclosed_in(self, bundle: Bundle, cell: Cell) -> int:
+        """How many resources of the cell given bundles hold that lie within a searched one; the cell is a single node if there are any."""
+        return self.enclosed.get(bundle, {}).get(cell.nodes[0].rank, 0).bit_count()
+
+    def pieces(self, bundle: Bundle, cell: Cell, size: int) -> int:
+        """How many pieces of `size` resources a searched bundle could hold in the cell, were it alone, each piece on one node."""
+        if enclosed := self.enclosed_in(bundle, cell):
+            return (self.capacity(cell, self.pool_of[bundle], 1) + enclosed) // size
+        return self.capacity(cell, self.pool_of[bundle], size)
+
     def taken(self, bundle: Bundle, cell: Cell) -> int:
         """What a unit of a counted bundle takes on a node of the cell, in the rows that say what fits (see cells/exactness.py)."""
         pool = self.pool_of[bundle]

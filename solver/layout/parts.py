@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from itertools import islice
 from typing import AbstractSet as Set
-from typing import Iterator, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from ...models.component import BETWEEN_DOMAINS, NEAR, UNBOUNDED, Component
 from ...models.locality import WHOLE, Keep
@@ -213,6 +213,7 @@ class Parts:
         self.fixed = {bundle: self._masks(bundle) for bundle in self.bundles if bundle.fixed}
         self.free = self._free()
         self.hosts = self._hosts()
+        self.enclosed = self._enclosed()
         self.dealt: dict[str, Dealt] = {}
 
     def _bundle(self, members: tuple[Component, ...]) -> Bundle:
@@ -240,6 +241,10 @@ class Parts:
     def numbering(self, bundle: Bundle) -> Numbering:
         """The numbering in which a contiguous bundle is one range."""
         return self.problem.cluster.numbering(bundle.solid_in or bundle.components[0].node_groups)
+
+    def known(self, bundle: Bundle) -> Mapping[int, int]:
+        """Node rank -> the resources that a bundle is known to hold there, whatever the answer is."""
+        return self.fixed[bundle] if bundle.fixed else self.enclosed.get(bundle, {})
 
     def _on_nodes(self) -> dict[str, Sequence[Run]]:
         """The components that nodes are the resource of: they are spread evenly, and only where that matters is there something to search."""
@@ -275,4 +280,13 @@ class Parts:
         for bundle in self.bundles:
             names = [members[0].name for members in outer[bundle.components[0].name]]
             found[bundle] = tuple(self.bundle_of[name] for name in names if name in self.bundle_of)
+        return found
+
+    def _enclosed(self) -> dict[Bundle, dict[int, int]]:
+        """Searched bundle -> node rank -> what given bundles hold there that lie within it, and that it holds too."""
+        found: dict[Bundle, dict[int, int]] = {}
+        for given, masks in self.fixed.items():
+            for host in (each for each in self.hosts[given] if not each.fixed):
+                held = found.setdefault(host, {})
+                held.update({node: mask | held.get(node, 0) for node, mask in masks.items()})
         return found

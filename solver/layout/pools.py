@@ -26,7 +26,7 @@ class Pool:
 
     Attributes
     ----------
-    free : what there is.
+    free : what there is, beside what given ones within its bundles hold.
     hosts : what its bundles lie within; none if it is the cluster.
     host : the one of them whose own place is searched: then only what it takes of `free` can be used.
     """
@@ -49,8 +49,9 @@ class Pool:
 
 
 def open_hosts(parts: Parts, bundle: Bundle) -> tuple[Bundle, ...]:
-    """What a bundle lies within, directly or not, and what is itself searched."""
-    return tuple(host for host in parts.hosts[bundle] if not host.fixed)
+    """What a bundle lies within, directly or not, and what is itself searched; not what is around given ones that it lies within."""
+    given = [host for host in parts.hosts[bundle] if host.fixed]
+    return tuple(host for host in parts.hosts[bundle] if not host.fixed and not any(host in parts.hosts[each] for each in given))
 
 
 def innermost(parts: Parts, bundle: Bundle) -> Bundle | None:
@@ -63,7 +64,8 @@ def innermost(parts: Parts, bundle: Bundle) -> Bundle | None:
 
 def company(parts: Parts, bundle: Bundle) -> tuple[Component, ...]:
     """The components that are wherever a searched bundle is: its own, and those of what it lies within if that is searched too."""
-    return (*bundle.components, *(component for host in open_hosts(parts, bundle) for component in host.components))
+    hosts = (host for host in parts.hosts[bundle] if not host.fixed and host is not bundle)
+    return (*bundle.components, *(component for host in hosts for component in host.components))
 
 
 def pools(parts: Parts) -> tuple[Pool, ...]:
@@ -114,6 +116,9 @@ def _within(parts: Parts, bundle: Bundle, given: Sequence[Bundle], node: int) ->
         mask &= parts.fixed[host].get(node, 0)
     for other in (*given_partners(parts, bundle, DISJOINT), *_strangers(parts, bundle)):
         mask &= ~parts.fixed[other].get(node, 0)
+    for host, enclosed in parts.enclosed.items():
+        if host is bundle or (host not in parts.hosts[bundle] and bundle not in parts.hosts[host]):
+            mask &= ~enclosed.get(node, 0)
     return _with_memory(parts, bundle, node, mask)
 
 

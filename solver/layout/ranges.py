@@ -10,6 +10,8 @@ from ...models.component import IN_ORDER, NOT_FEWER, SUBSET
 from ...models.machines.node_group import ACCELERATOR, Numbering
 from ...models.machines.topology import domain, numa_masks
 from .layout import Layout, allowed, within_reach
+from .one_order import one_orders
+from .parts import bits
 from .pools import Masks
 
 if TYPE_CHECKING:
@@ -75,6 +77,7 @@ class Places:
     nodes : position of the node of each resource rank among the nodes of the numbering.
     local : index of each resource rank on its node.
     counts : how many resource ranks each node has.
+    last_start, first_stop : the last rank at which a range may begin, and the first before which it may end, for what it encloses.
     """
 
     def __init__(self, layout: Layout, bundle: Bundle, free: Masks) -> None:
@@ -83,12 +86,22 @@ class Places:
         self.counts = [stretch.count for stretch in stretches]
         self.nodes = [number for number, count in enumerate(self.counts) for _ in range(count)]
         self.local = [index for count in self.counts for index in range(count)]
-        masks = [free.get(stretch.node_rank, 0) for stretch in stretches]
+        enclosed = layout.enclosed.get(bundle, {})
+        masks = [free.get(stretch.node_rank, 0) | enclosed.get(stretch.node_rank, 0) for stretch in stretches]
         self._held = [0, *accumulate(1 - (masks[node] >> index & 1) for node, index in zip(self.nodes, self.local))]
         self._odd = [0, *accumulate(int(count % self.unit > 0) for count in self.counts)]
         self._ranks = [stretch.node_rank for stretch in stretches]
         self._twice = len(set(self._ranks)) < len(self._ranks)
         self._finer = Finer(layout, bundle, self.numbering) if bundle.wholes or bundle.piece > 1 else None
+        first, size = self.numbering.first, self.numbering.size
+        self.last_start, self.first_stop = size, 0
+        for node, mask in enclosed.items():  # what its node groups do not number no range holds
+            low, high = (first[node] + next(bits(mask)), first[node] + mask.bit_length()) if node in first else (-1, size + 1)
+            self.last_start, self.first_stop = min(self.last_start, low), max(self.first_stop, high)
+
+    def holds_enclosed(self, start: int, stop: int) -> bool:
+        """True if the range has all that given bundles hold which lie within the bundle."""
+        return start <= self.last_start and stop >= self.first_stop
 
     def is_free(self, start: int, stop: int) -> bool:
         """Does nobody hold anything of it?"""
@@ -129,7 +142,7 @@ class Places:
         """The free place of this length on the fewest nodes, the lowest of them; None if there is none."""
         length = units * self.unit
         starts = range(self.numbering.size - length + 1) if units else ()
-        fit = (s for s in starts if self.is_free(s, s + length) and self.is_whole(s, s + length))
+        fit = (s for s in starts if self.holds_enclosed(s, s + length) and self.is_free(s, s + length) and self.is_whole(s, s + length))
         start = min(fit, key=lambda s: (self.covered(s, s + length), s), default=None)
         return None if start is None else (start, units)
 
@@ -149,6 +162,7 @@ def by_ends(layout: Layout, bundle: Bundle) -> bool:
         return False
     nodes = [stretch.node_rank for stretch in numbering.stretches]
     either = any(component.pins or component.keep for component in bundle.components)
+    either = either or any(bundle in (pair.outer, pair.inner) for pair in one_orders(layout))
     return not either and layout.problem.previous is None and nodes == sorted(set(nodes)) and not bundle.wholes and bundle.piece == 1
 
 
@@ -168,7 +182,8 @@ def whole_places(layout: Layout, bundle: Bundle) -> list[Place]:
     for units in lengths(layout, bundle):
         length = units * bundle.unit
         for start in range(places.numbering.size - length + 1) if units else ():
-            if places.is_free(start, start + length) and places.is_whole(start, start + length):
+            stop = start + length
+            if places.holds_enclosed(start, stop) and places.is_free(start, stop) and places.is_whole(start, stop):
                 found.append((start, units))
     return found
 
@@ -179,7 +194,9 @@ def longest_free(layout: Layout, bundle: Bundle, free: Masks | None = None) -> i
     `free` : what is free; without it all that the bundle's pool has.
     """
     longest = ending = 0  # `ending`: the longest range that ends with the last resource of the node before
-    usable = within_reach(layout, bundle, layout.pool_of[bundle].free if free is None else free)
+    usable = dict(within_reach(layout, bundle, layout.pool_of[bundle].free if free is None else free))
+    for node, mask in within_reach(layout, bundle, layout.enclosed.get(bundle, {})).items():
+        usable[node] = usable.get(node, 0) | mask
     for stretch in layout.numbering(bundle).stretches:
         after = 0
         for first, stop in _runs(usable.get(stretch.node_rank, 0), stretch.count):
@@ -205,8 +222,10 @@ def _runs(mask: int, count: int) -> Iterator[tuple[int, int]]:
 
 
 def thinned(layout: Layout) -> bool:
-    """Were only some places of a contiguous bundle searched, so that the solver's bound says nothing of the others?"""
-    return any(len(all_lengths(layout, bundle)) > len(lengths(layout, bundle)) for bundle in layout.ranged)
+    """Were only some places or orders of a contiguous bundle searched, so that the solver's bound says nothing of the others?"""
+    return not all(pair.is_exact for pair in one_orders(layout)) or any(
+        len(all_lengths(layout, bundle)) > len(lengths(layout, bundle)) for bundle in layout.ranged
+    )
 
 
 def refutable(layout: Layout) -> bool:

@@ -39,8 +39,9 @@ class Held(Saying):
     def _count(self, bundle: Bundle, cell: Cell) -> cp_model.IntVar:
         if dealt := self.layout.dealt.get(bundle.name):
             return self.model.new_int_var(0, dealt.processes, f"processes of {bundle.name} in {cell.name}")
-        room = self.layout.capacity(cell, self.layout.pool_of[bundle], 1) // bundle.unit
-        return self.model.new_int_var(0, room, f"units of {bundle.name} in {cell.name}")
+        least = -(-self.layout.enclosed_in(bundle, cell) // bundle.unit)
+        most = max(least, self.layout.pieces(bundle, cell, 1) // bundle.unit)
+        return self.model.new_int_var(least, most, f"units of {bundle.name} in {cell.name}")
 
     def bundle(self, component: Component) -> Bundle | None:
         """What the component is placed with; None where nodes are its resource and nothing is decided."""
@@ -63,6 +64,10 @@ class Held(Saying):
         if bundle in self._ranges and cell is not None:
             return self._ranges[bundle].held(cell)
         return bundle.unit * self.units(bundle, cell)
+
+    def beside_enclosed(self, bundle: Bundle, cell: Cell) -> Amount:
+        """How many resources a searched bundle holds in the cell beside those of given ones that lie within it."""
+        return self.accelerators(bundle, cell) - self.layout.enclosed_in(bundle, cell)
 
     def accelerators_on(self, bundle: Bundle, node: int) -> Amount:
         """How many resources the bundle holds on one node.
@@ -134,11 +139,12 @@ class InDomains(Held):
         return self._touched[key]
 
     def room(self, bundle: Bundle, level: str, name: str) -> int:
-        """How many free resources a searched bundle could at most hold in a domain of a level of the topology."""
-        pool = self.layout.pool_of[bundle]
+        """How many resources a searched bundle could at most hold in a domain of a level of the topology."""
         if level == NODE_LEVEL:
-            return sum(pool.free.get(node.rank, 0).bit_count() for node in self.problem.cluster.nodes if node.name == name)
-        return sum(self.layout.capacity(cell, pool, 1) for cell in domains_of(self.layout, level)[name])
+            free, enclosed = self.layout.pool_of[bundle].free, self.layout.enclosed.get(bundle, {})
+            nodes = [node.rank for node in self.problem.cluster.nodes if node.name == name]
+            return sum((free.get(node, 0) | enclosed.get(node, 0)).bit_count() for node in nodes)
+        return sum(self.layout.pieces(bundle, cell, 1) for cell in domains_of(self.layout, level)[name])
 
     def wholes(self, bundle: Bundle, level: str, name: str) -> Amount:
         """How many groups of a searched bundle are in a domain of a level above the node that holds them whole: of `bundle.whole(level)` each."""
@@ -185,9 +191,8 @@ class InDomains(Held):
             else:
                 seen = self._present[key] = self.boolean(f"{component.name} is in {name}")
                 dealt = self.layout.dealt.get(component.name)
-                pool = self.layout.pool_of[bundle] if bundle else None
                 cells = self._cells_in(level, name)
-                room = dealt.processes if dealt else sum(self.layout.capacity(cell, pool, 1) for cell in cells if pool)
+                room = dealt.processes if dealt else sum(self.layout.pieces(bundle, cell, 1) for cell in cells if bundle)
                 self.require(held <= room * seen)
                 self.require(held >= seen)
         return self._present[key]

@@ -146,8 +146,8 @@ def each_end(model: cp_model.CpModel, layout: Layout, bundle: Bundle, places: Pl
     Returns how many units the range has.
     """
     every, size = lengths(layout, bundle), places.numbering.size
-    starts = [at for at in range(size) if places.is_free(at, at + 1) and places.may_begin(at)]
-    stops = [at for at in range(1, size + 1) if places.is_free(at - 1, at) and places.may_end(at)]
+    starts = [at for at in range(size) if at <= places.last_start and places.is_free(at, at + 1) and places.may_begin(at)]
+    stops = [at for at in range(1, size + 1) if at >= places.first_stop and places.is_free(at - 1, at) and places.may_end(at)]
     runs: dict[tuple[int, int], list[tuple[cp_model.IntVar, int]]] = {}  # what lies in one solid stretch begins and ends in it
     for at in starts:
         literal = begun.add(at, model.new_bool_var(f"{bundle.name} from {at}"))
@@ -175,7 +175,7 @@ def _inside(places: Places, every: Iterable[int], starts: set[int], stops: set[i
             stop = start + length
             one = places.nodes[start] == places.nodes[stop - 1]
             edges = start in starts and stop in stops and places.run_from(start) == places.run_to(stop)
-            if one and not edges and places.is_free(start, stop) and places.is_whole(start, stop):
+            if one and not edges and places.holds_enclosed(start, stop) and places.is_free(start, stop) and places.is_whole(start, stop):
                 yield start, stop
 
 
@@ -195,7 +195,9 @@ class Slots:
             elif inside_numa:
                 each = [(node, mask) for node in cell.nodes for mask in numa_domains(node, pool.kind)]
                 self._slots[key] = total(self._in_domain(node, mask, pool, size) for node, mask in each)
-            elif all(bundle.unit % size == 0 for bundle in pool.ranged):
+            elif not any(self._layout.enclosed_in(each, cell) for each in pool.ranged) and all(
+                each.unit % size == 0 for each in pool.ranged
+            ):
                 # A range takes whole pieces of every node, so that nothing is lost where it begins and ends.
                 taken = total(bundle.unit // size * self._ranges[bundle].units(cell) for bundle in pool.ranged)
                 self._slots[key] = self._layout.room(cell, pool).pieces(size) - taken
@@ -205,7 +207,8 @@ class Slots:
 
     def _on_node(self, node: int, pool: Pool, size: int) -> Amount:
         free = pool.free.get(node, 0).bit_count()
-        held = total(self._ranges[bundle].held_on(node) for bundle in pool.ranged)
+        enclosed = sum(self._layout.enclosed.get(bundle, {}).get(node, 0).bit_count() for bundle in pool.ranged)
+        held = total(self._ranges[bundle].held_on(node) for bundle in pool.ranged) - enclosed
         if isinstance(held, int):
             return (free - held) // size
         left = self._saying.integer(0, free // size, f"slots of {size} on node {node}")
@@ -231,9 +234,11 @@ class Slots:
 
     def pieces_by_domain(self, bundle: Bundle, node: Node, units: Amount) -> list[Amount]:
         """How the pieces of so many units on a node are dealt to its NUMA domains."""
-        masks, free = numa_domains(node, bundle.kind), self._layout.pool_of[bundle].free.get(node.rank, 0)
-        rooms = [(free & mask).bit_count() // bundle.piece for mask in masks]
-        its: list[Amount] = [self._saying.integer(0, room, f"pieces of {bundle.name} in a NUMA domain") for room in rooms]
+        free, enclosed = self._layout.pool_of[bundle].free.get(node.rank, 0), self._layout.enclosed.get(bundle, {}).get(node.rank, 0)
+        its: list[Amount] = []
+        for mask in numa_domains(node, bundle.kind):
+            least, most = -(-(enclosed & mask).bit_count() // bundle.piece), ((free | enclosed) & mask).bit_count() // bundle.piece
+            its.append(self._saying.integer(least, max(least, most), f"pieces of {bundle.name} in a NUMA domain"))
         self._saying.require(bundle.unit // bundle.piece * units == total(its))
         return its
 

@@ -69,10 +69,12 @@ class Rooms:
         """Most resources that bundles of one pool can have together in the domain."""
         pool, found = self.layout.pool_of[bundles[0]], 0
         for cell in self.cells(level, name):
-            units = [bundle.unit for bundle in bundles if cell.nodes[0].rank in self.layout.eligible[bundle]]
-            if units:
-                size = gcd(*units)
-                found += size * self._pieces(cell, pool, size)
+            its = [bundle for bundle in bundles if cell.nodes[0].rank in self.layout.eligible[bundle]]
+            if its:
+                size = gcd(*(bundle.unit for bundle in its))
+                enclosed = sum(self.layout.enclosed_in(bundle, cell) for bundle in its)
+                pieces = (self._pieces(cell, pool, 1) + enclosed) // size if enclosed else self._pieces(cell, pool, size)
+                found += size * pieces
         return found
 
     def _pieces(self, cell: Cell, pool: Pool, size: int) -> int:

@@ -50,7 +50,7 @@ class Idle:
         if bundle.fixed:
             held = sum(mask.bit_count() for mask in layout.fixed[bundle].values())
         else:
-            room = sum(layout.capacity(cell, layout.pool_of[bundle], bundle.unit) for cell in layout.cells)
+            room = sum(layout.pieces(bundle, cell, bundle.unit) for cell in layout.cells)
             fit = allowed(layout, bundle, room)
             held = bundle.unit * (fit[-1] if fit else bundle.most)
         return sum(max(0, component.most - held) for component in asked)
@@ -58,6 +58,7 @@ class Idle:
     def _together(self, layout: Layout, pool: Pool) -> int:
         """What all bundles of a pool would take at most, less what is free: every accelerator short is short for somebody."""
         free = sum(mask.bit_count() for mask in pool.free.values())
+        free += sum(mask.bit_count() for bundle in pool.bundles for mask in layout.enclosed.get(bundle, {}).values())
         stretchable = [bundle for bundle in pool.bundles if _open(layout, bundle)]
         wanted = sum(min(component.most for component in bundle.components) for bundle in stretchable)
         needed = sum(bundle.unit * bundle.least for bundle in pool.bundles if bundle not in stretchable)

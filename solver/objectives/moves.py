@@ -175,8 +175,8 @@ def by_node(found: Pieces) -> Iterator[tuple[int, list[Piece]]]:
 
 
 def forced_moves(layout: Layout) -> int:
-    """No answer moves fewer groups than this."""
-    return sum(_in_pool(layout, pool) for pool in layout.pools if pool.host is None)
+    """No answer moves fewer groups than this. Around given ones, whose accelerators are not counted as free, none are counted."""
+    return 0 if layout.enclosed else sum(_in_pool(layout, pool) for pool in layout.pools if pool.host is None)
 
 
 def _in_pool(layout: Layout, pool: Pool) -> int:
@@ -264,8 +264,8 @@ def kept_in(variables: Variables, pool: Pool, cell: Cell, holdings: Holdings) ->
             totals[bundle].append(amount)
         if len(cell.nodes) == 1:
             others = {bundle: variables.units(bundle, cell) - kept.get(bundle, 0) for bundle in counted}
-            for amount in others.values():
-                variables.at_most(0, amount)
+            for bundle, amount in others.items():
+                variables.at_most(on_node.enclosed_beside_kept(bundle), bundle.unit * amount)
         else:
             others = {b: variables.integer(0, free // b.unit, f"other {b.name} on {node.rank}") for b in counted}
             for bundle, amount in others.items():
@@ -305,7 +305,8 @@ class _OnNode:
     def __init__(self, variables: Variables, pool: Pool, node: Node, there: dict[Bundle, list[Piece]]) -> None:
         self.variables, self.pool, self.node, self.there = variables, pool, node, there
         self.literals: list[tuple[Bundle, int, Amount]] = []
-        if pool.ranged or _numa(pool) or overlap([piece for pieces in there.values() for piece in pieces]):
+        around = any(bundle in variables.layout.enclosed for bundle in there)
+        if pool.ranged or _numa(pool) or around or overlap([piece for pieces in there.values() for piece in pieces]):
             name = f"kept on {node.rank}"
             self.literals = [(b, mask, variables.boolean(f"{b.name} {name}")) for b, pieces in there.items() for _, mask in pieces]
 
@@ -318,6 +319,12 @@ class _OnNode:
             here = [literal for _, mask, literal in self.literals if mask >> index & 1]
             variables.at_most(variables.total([*here, *(variables.covers(other, rank, index) for other in self.pool.ranged)]), 1)
         return {bundle: variables.total(literal for b, _, literal in self.literals if b is bundle) for bundle in self.there}
+
+    def enclosed_beside_kept(self, bundle: Bundle) -> Amount:
+        """Resources of given ones within a bundle that no piece has which stays: its other units hold them."""
+        enclosed = self.variables.layout.enclosed.get(bundle, {}).get(self.node.rank, 0)
+        kept = ((mask & enclosed).bit_count() * literal for b, mask, literal in self.literals if b is bundle)
+        return enclosed.bit_count() - self.variables.total(kept)
 
     def has_room_in_domains(self, others: dict[Bundle, Amount]) -> None:
         """What is placed anew inside NUMA domains has room there beside what stays and beside the ranges."""
@@ -411,8 +418,9 @@ def holdings(layout: Layout) -> Iterator[tuple[Pool, Cell, Holdings]]:
         for bundle in pool.counted if pool.host is None else ():
             if id(bundle.components[0]) not in those:
                 continue
+            enclosed = layout.enclosed.get(bundle, {})
             for node, its in by_node(survivors(problem, bundle.components)):
-                free = [piece for piece in its if not piece[1] & ~pool.free.get(node, 0)]
+                free = [piece for piece in its if not piece[1] & ~(pool.free.get(node, 0) | enclosed.get(node, 0))]
                 if free and node in layout.eligible[bundle]:
                     found.setdefault(layout.cell_of[node].index, {}).setdefault(bundle, {})[node] = free
         for index in sorted(found):

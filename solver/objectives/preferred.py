@@ -85,10 +85,10 @@ class Preferred:
     def _least(self, layout: Layout, component: Component, keep: Keep) -> int:
         if component.name in layout.dealt or (bundle := layout.bundle_of[component.name]).fixed:
             return 0
-        pool, size, rooms = layout.pool_of[bundle], size_of(component, keep), dict[str, int]()
+        size, rooms = size_of(component, keep), dict[str, int]()
         for cell in layout.cells:
             name = cell.name if keep.level == NODE_LEVEL else cell.domain(keep.level)
-            rooms[name] = rooms.get(name, 0) + layout.capacity(cell, pool, 1)
+            rooms[name] = rooms.get(name, 0) + layout.pieces(bundle, cell, 1)
         if keep.what == WHOLE:
             return int(sum(sorted(rooms.values())[-keep.domains :]) < component.least)
         return max(0, component.least // size - sum(room // size for room in rooms.values()))

@@ -261,8 +261,9 @@ class Question:
 
     @cached_property
     def open(self) -> list[Bundle]:
-        """The searched bundles that compete for what is free in the cluster."""
-        return in_the_open(self.problem, self.bundles)
+        """The searched bundles that compete for what is free in the cluster, but those around given ones, which hold what these do too."""
+        around = self.layout.enclosed if self.nested else ()
+        return [bundle for bundle in in_the_open(self.problem, self.bundles) if bundle not in around]
 
     def masks(self, bundle: Bundle) -> Mapping[int, int]:
         """Node rank -> what a given bundle holds there."""

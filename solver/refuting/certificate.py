@@ -59,7 +59,7 @@ def _inside(layout: Layout) -> Iterator[Row]:
     for pool in (pool for pool in layout.pools if pool.hosts):
         may = {bundle: sum(1 << cell.index for cell in eligible(layout, bundle)) for bundle in pool.bundles}
         for size in sorted({bundle.unit for bundle in may} | {1}):
-            needs = {bundle: bundle.unit // size * bundle.least for bundle in may if bundle.unit % size == 0}
+            needs = {b: b.unit // size * b.least for b in may if b.unit % size == 0 and b not in layout.enclosed}
             rooms = [layout.capacity(cell, pool, size) for cell in layout.cells]
 
             def have(mask: int, rooms: list[int] = rooms) -> int:

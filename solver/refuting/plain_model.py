@@ -152,17 +152,18 @@ class PlainModel:
         inner = {relation.components[0] for relation in self.problem.related(SUBSET)}
         nested = [members for members in self._sets if not inner.isdisjoint(each.name for each in members)]
         given = [members for members in self._sets if any(each.runs is not None for each in members)]
-        # Where all given sets are one that may lie within another, each of them may share with that one.
-        lenient = self.problem.job.capabilities.shares_accelerators and any(members in nested for members in given)
         held: dict[tuple[int, str], int] = {}
-        for members in (members for members in given if members not in nested and not lenient):
+        within: dict[tuple[int, str], int] = {}
+        for members in given:
+            masks = within if members in nested else held
             for place, mask in ((place, mask) for each in members for place, mask in self._given.masks(each.name).items()):
-                held[place] = held.get(place, 0) | mask
+                masks[place] = masks.get(place, 0) | mask
         open_ = [members for members in self._sets if members not in given and members not in nested]
         for kind in {self.problem.kind(members[0]) for members in open_} - {NODE}:
             its = [self._counts[members[0].name] for members in open_ if self.problem.kind(members[0]) == kind]
             for number, node in enumerate(self._nodes):
-                free = node.free(kind) & ~held.get((node.rank, kind), 0)
+                # What lies within another may be on resources that given ones hold too.
+                free = node.free(kind) & ~(held.get((node.rank, kind), 0) & ~within.get((node.rank, kind), 0))
                 self._at_most(sum(counts[number] for counts in its), free.bit_count())
 
     def _on_nodes(self) -> None:

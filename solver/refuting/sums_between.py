@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Callable, Iterator, Mapping, Sequence, TypeVar
 
 from ...models.component import IN_ORDER, NOT_FEWER, SUBSET, UNBOUNDED, Component
-from ...models.findings.wording import plural
+from ...models.findings.wording import are, plural, with_noun
 from ...models.locality import Pin
 from ...models.machines.node_group import ACCELERATOR
 from ...models.part import explicit
@@ -182,7 +182,25 @@ def relation_row(question: Question) -> Row | None:
     if not any(question.problem.related(kind) for kind in (SUBSET, IN_ORDER, NOT_FEWER)):
         return None
     layout = question.layout
-    return next((row for rows in (_within(layout), _in_order(layout), _not_fewer(layout)) for row in rows), None)
+    return next((row for rows in (_around(layout), _within(layout), _in_order(layout), _not_fewer(layout)) for row in rows), None)
+
+
+def _around(layout: Layout) -> Iterator[Row]:
+    """Whole groups around given components are more than a searched bundle may have, or than a node has room for."""
+    for bundle, masks in layout.enclosed.items():
+        inner = [each for each in layout.fixed if bundle in layout.hosts[each]]
+        names, members = listed([each.name for each in inner]), (*bundle.components, *(c for each in inner for c in each.components))
+        need = sum(-(-mask.bit_count() // bundle.unit) for mask in masks.values()) * bundle.unit
+        if need > (have := bundle.most * bundle.unit):
+            whole = f" in groups of {bundle.unit}" if bundle.unit > 1 else ""
+            held = f"{with_noun(need, 'accelerator')}{whole}"
+            yield Row(members, need, have, f"{bundle.name} has at least {held} around {names}, and at most {have} are asked for")
+        for node, mask in sorted(masks.items()):
+            lacks, free = -mask.bit_count() % bundle.unit, layout.pool_of[bundle].free.get(node, 0).bit_count()
+            if lacks > free:
+                there = listed([each.name for each in inner if node in layout.fixed[each]])
+                sentence = f"{bundle.name} holds groups of {bundle.unit}: around {there} it lacks {lacks} on node {node}, where {free} {are(free)} free"
+                yield Row(members, lacks, free, sentence)
 
 
 def _within(layout: Layout) -> Iterator[Row]:

@@ -17,7 +17,7 @@ NODE_WIDE = ""
 
 def stay(layout: Layout) -> Values | None:
     """Decision values that are likely near the previous answer; None where this simple way finds none. Whoever uses them must check them."""
-    if layout.problem.previous is None or any(pool.host is not None for pool in layout.pools):
+    if layout.problem.previous is None or layout.enclosed or any(pool.host is not None for pool in layout.pools):
         return None
     values: Values = {}
     for pool in layout.pools:

@@ -74,20 +74,21 @@ def _places(layout: Layout, bundle: Bundle) -> Iterator[Values]:
 
 def _counted(layout: Layout, bundle: Bundle) -> Iterator[Values]:
     """Every way to count a bundle into cells."""
-    pool = layout.pool_of[bundle]
-    room = sum(layout.capacity(cell, pool, 1) for cell in layout.cells) // bundle.unit
+    room = sum(layout.pieces(bundle, cell, 1) for cell in layout.cells) // bundle.unit
     return _spread(layout, bundle, allowed(layout, bundle, room), room)
 
 
 def _spread(layout: Layout, bundle: Bundle, totals: Sequence[int], room: int) -> Iterator[Values]:
     """Every way to divide one of these totals among the cells of a bundle, at most `room` in each."""
     counts = [count for count in layout.counts if count.bundle is bundle]
+    least = [-(-layout.enclosed_in(bundle, count.cell) // bundle.unit) for count in counts]
 
     def divided(left: int, number: int) -> Iterator[Values]:
         if number == len(counts) - 1:
-            yield {counts[number]: left}
+            if left >= least[number]:
+                yield {counts[number]: left}
             return
-        for here in range(min(left, room), -1, -1):  # of equal answers the one on the first nodes is kept
+        for here in range(min(left, room), least[number] - 1, -1):  # of equal answers the one on the first nodes is kept
             for others in divided(left - here, number + 1):
                 yield {counts[number]: here, **others}
 
@@ -102,7 +103,8 @@ def _fits(layout: Layout, values: Values) -> bool:
         if isinstance(key, Count) and isinstance(value, int) and key.bundle in layout.pool_of:
             pool = layout.pool_of[key.bundle]
             if pool.host is None and pool not in layout.shared:
-                load[key.cell, pool] = load.get((key.cell, pool), 0) + value * key.bundle.unit
+                held = value * key.bundle.unit - layout.enclosed_in(key.bundle, key.cell)
+                load[key.cell, pool] = load.get((key.cell, pool), 0) + held
                 if load[key.cell, pool] > layout.capacity(key.cell, pool, 1):
                     return False
     return True

@@ -125,7 +125,8 @@ def _processes(problem: Problem, component: Component) -> list[tuple[Run, ...]]:
 def _ordered(problem: Problem, component: Component) -> bool:
     """Does something depend on the order of its ranks, so that every order is to be tried?"""
     related = any(component.name in relation.components for kind in (RANK_ALIGNED, ZERO_COPY) for relation in problem.related(kind))
-    return related or bool(component.pins)
+    pairs = [pair for pair in problem.job.in_step if component.name in pair]
+    return related or bool(component.pins) or any(problem[name].pins for pair in pairs for name in pair)
 
 
 def _most(problem: Problem, component: Component, surplus: bool) -> int:

@@ -38,8 +38,8 @@ def project(layout: Layout, assignment: Assignment) -> Values | None:
         counts = _amounts(assignment, bundle.components[0])
         if any(count % bundle.unit for count in counts.values()) or (bundle.single and sum(counts.values()) > bundle.unit):
             return None
-        ground = layout.pool_of[bundle].free
-        if layout.hosts[bundle] and any(mask & ~ground.get(node, 0) for node, mask in masks[0].items()):
+        ground, enclosed = layout.pool_of[bundle].free, layout.enclosed.get(bundle, {})
+        if layout.hosts[bundle] and any(mask & ~(ground.get(node, 0) | enclosed.get(node, 0)) for node, mask in masks[0].items()):
             return None
         found = _range(layout, bundle, masks[0]) if bundle.contiguous else _counts(layout, bundle, counts)
         if found is None:

@@ -23,7 +23,30 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
 @pytest.mark.parametrize(
     ("question", "why"),
     [
-        (problem(NODES, component("a", 8), given("b", Run(range(3), 0)), within="b+a"), "b is given, and a around it is not"),
+        (
+            problem(
+                NODES,
+                given("f", Run(range(8), 0)),
+                given("g", Run(range(2), 0)),
+                component("a", 4),
+                component("b", 2),
+                within="a+f g+a b+a",
+                shares=True,
+            ),
+            "b lies within a, which is around given ranks and within others that may overlap them",
+        ),
+        (
+            replace(
+                problem(
+                    cluster({"count": 4, "numa": 2}),
+                    given("g", Run(range(1), 0)),
+                    component("a", 2, tp=2, keep=(Keep("tp", "numa"),)),
+                    within="g+a",
+                ),
+                previous=Assignment({"a": (Run(range(2), 0),)}),
+            ),
+            "given ranks lie within a, whose groups must lie inside NUMA domains: how many groups move is not counted",
+        ),
         (
             problem(NODES, component("a", 8), component("m", 4), component("b", 2), within="b+m b+a"),
             "b lies within m and a; where the place of these is open, only one inside another is searched",

@@ -10,6 +10,7 @@ import pytest
 from placewright.models.problem import Problem
 
 from . import parity
+from .parity_cases.around import random_around
 from .parity_cases.every import CASES
 from .parity_cases.random_problems import random_demands, random_keeps, random_problem
 
@@ -43,6 +44,7 @@ EXERCISED: dict[Make, tuple[int, int, tuple[str, ...]]] = {
     )),
     random_demands: (70, 8, ("PW303", "PW304", "PW305", "PW306", "PW307", "PW501", "PW502", "PW503")),
     random_keeps: (80, 9, ("PW218",)),
+    random_around: (100, 7, ("PW201", "PW205", "PW207", "PW212", "PW501")),
 }  # fmt: skip
 """What makes random problems -> how many of them, the seed, and the rules that they are there for."""
 

@@ -52,11 +52,11 @@ class FitsMemory:
                 if memory is not None and (need := peak((*members, *above), memory)) > memory:
                     variables.require(variables.accelerators(bundles[0], cell) == 0, f"{bundles[0].name} needs {need} MiB")
             return
-        # Given parts that overlap as they like: every accelerator is known, and with it who is there.
+        # Given parts that overlap as they like: of every accelerator it is known who is there, also of what is around them.
         given = problem.given()
         for node in problem.cluster.nodes:
             for index, accelerator in enumerate(node.accelerators):
-                there = [b for b in (*bundles, *others) if fixed.get(b, {}).get(node.rank, 0) >> index & 1]
+                there = [b for b in (*bundles, *others) if variables.layout.known(b).get(node.rank, 0) >> index & 1]
                 if accelerator.memory is not None and any(bundle in there for bundle in bundles):
                     there_all = (component for bundle in there for component in bundle.components)
                     need = peak(tuple(each for c in there_all for each in [c] * _times(given, c, node.rank, index)), accelerator.memory)

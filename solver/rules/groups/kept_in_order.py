@@ -44,5 +44,5 @@ def keep_in_order(variables: Variables, bundle: Bundle, level: str, size: int) -
 
 
 def _room(variables: Variables, bundle: Bundle, ranks: range) -> int:
-    free = variables.layout.pool_of[bundle].free
-    return sum(free.get(rank, 0).bit_count() for rank in ranks)
+    free, enclosed = variables.layout.pool_of[bundle].free, variables.layout.enclosed.get(bundle, {})
+    return sum((free.get(rank, 0) | enclosed.get(rank, 0)).bit_count() for rank in ranks)

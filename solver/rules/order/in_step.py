@@ -9,7 +9,7 @@ from ....models.demand import Clause
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
-from ....models.placements.assignment import Assignment
+from ....models.placements.assignment import Assignment, seats
 from ....models.problem import Problem
 from ...layout.parts import bits
 from ...wording import lowest
@@ -27,6 +27,7 @@ class InStep:
 
     Each of them may reach beyond the other: both distances are multiples of the accelerators of one process of the second, in ranks of
     the numbering that both are ranges of. So every process of the second has its weights from as many ranks of the first, or from none.
+    Where both are searched they have one order of ranks there, whatever is pinned (see `where/pinned.py`).
     Source: ROLL, roll/third_party/megatron/model_update.py and roll/third_party/fsdp2/model_update.py (_setup_colocated_model_update).
     """
 
@@ -86,6 +87,7 @@ class InStep:
         if not any(mask & theirs.get(node, 0) for node, mask in mine.items()):
             return
         step, (low, high), (least, most) = other.per_process, _ends(mine, first), _ends(theirs, first)
+        yield from self._turned(pair, low - least, first, assignment)
         if (low - least) % step or (high - most) % step:
             edges = [
                 f"{what} {abs(away)} {plural('rank', abs(away))} {'after' if away > 0 else 'before'} it"
@@ -96,6 +98,18 @@ class InStep:
             message += f" {one.name} {' and '.join(edges)}: not with whole processes of {step}"
             advice = f"let {one.name} share whole processes of {other.name}, or no accelerator"
             yield error(self.code, one.name, message, one.span("placement"), help=advice, witnesses=(low, least), amount=len(edges))
+
+    def _turned(self, pair: Pair, away: int, first: Mapping[int, int], assignment: Assignment) -> Iterator[Finding]:
+        """Where both are searched in any order: ranks of the one that do not meet those at their place of the other."""
+        one, other = pair
+        if any(each.runs is not None or not each.any_order or each.stride > 1 for each in pair):
+            return
+        mine, theirs = ([first[node] + index for _, its in seats(assignment.of(each.name)) for (node, index), _, _ in its] for each in pair)
+        out = [place for place, rank in enumerate(mine) if 0 <= place + away < len(theirs) and theirs[place + away] != rank]
+        if out:
+            message = f"{one.name} and {other.name} share accelerators, but not in one order of ranks: {len(out)} of {one.name} meet others"
+            advice = "pin both alike, or fewer ranks"
+            yield error(self.code, one.name, message, one.span("placement"), help=advice, witnesses=(out[0],), amount=len(out))
 
     def explain(self, problem: Problem, pair: Pair) -> Clause:
         one, other = pair

@@ -37,9 +37,9 @@ class Disjoint:
             return
         if first is second:
             variables.require(variables.accelerators(first) == 0, f"{one.name} and {other.name} are colocated and disjoint")
-        elif first.fixed and second.fixed:
-            theirs = variables.layout.fixed[second]
-            common = [node for node, mask in variables.layout.fixed[first].items() if mask & theirs.get(node, 0)]
+        else:
+            theirs = variables.layout.known(second)
+            common = [node for node, mask in variables.layout.known(first).items() if mask & theirs.get(node, 0)]
             variables.require(not (common and first.kind == second.kind), f"{one.name} and {other.name} are given together")
         for inner, outer in ((first, second), (second, first)):
             if outer in variables.layout.hosts[inner] and not inner.fixed:

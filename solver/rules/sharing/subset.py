@@ -34,16 +34,16 @@ class Subset:
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
         """Within given parts there is nothing else to choose from; within searched ones PW201 counts all that lie there.
 
-        Left to say: parts that are given both.
+        Left to say: parts that are given both, and what is given within searched ones within given ones.
         """
         inner, outer = (variables.bundle(problem[name]) for name in relation.components)
         if inner is None or inner is outer:
             return
         if outer is None or inner.kind != outer.kind:
             variables.require(variables.accelerators(inner) == 0, f"{inner.name} and {outer and outer.name} are on unlike resources")
-        elif inner.fixed and outer.fixed:
-            theirs = variables.layout.fixed[outer]
-            outside = any(mask & ~theirs.get(node, 0) for node, mask in variables.layout.fixed[inner].items())
+        elif outer.fixed:
+            mine, theirs = variables.layout.known(inner), variables.layout.fixed[outer]
+            outside = any(mask & ~theirs.get(node, 0) for node, mask in mine.items())
             variables.require(not outside, f"{inner.name} is given outside {outer.name}")
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:

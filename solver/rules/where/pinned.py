@@ -20,6 +20,7 @@ from ...wording import nodes_called
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle
     from ...layout.cells import Cell
+    from ...layout.one_order import OneOrder
     from ...model.amount import Amount
     from ...model.variables import Variables
 
@@ -35,6 +36,7 @@ class Pinned:
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         """Expansion numbers the groups so that pins are kept wherever enough groups are on the nodes; nodes pinned to are told apart."""
+        from ...layout.one_order import one_orders
         from ...layout.ranks import of_given  # which loads much, and no check needs it
 
         bundle, why = variables.bundle(component), f"ranks of {component.name} are not where they are pinned"
@@ -44,6 +46,8 @@ class Pinned:
             ranks = [(rank, run.node) for run in component.runs for rank in run.ranks]
             variables.require(all(node in pin.nodes for rank, node in ranks for pin in component.pins if rank in pin.ranks), why)
             return
+        for pair in (each for each in one_orders(variables.layout) if each.pinned == component):
+            _in_one_order(pair, variables)
         line = line_of(problem, component)
         pieces = in_blocks(problem, line)
         if pieces is None:  # not searched, and said so
@@ -133,6 +137,35 @@ def _starts(variables: Variables, bundle: Bundle, line: Sequence[Component], in_
             kept = all(sum(held.get(node, 0) for node in nodes) >= need for nodes, need in needs_of(groups).items())
         if kept:
             yield start, units
+
+
+def _in_one_order(pair: OneOrder, variables: Variables) -> None:
+    """Of ranges in step, one within the other: pinned pieces where both are have room there, and so have the others beside the inner one.
+
+    Both conditions depend on how far into the outer range the inner one begins, and on how long that is.
+    """
+    size = variables.layout.numbering(pair.outer).size
+    lengths = sorted({units * pair.inner.unit for _, units in variables.starts(pair.inner)})
+    ways = [(before, count) for count in lengths for before in range(0, size - count + 1, pair.step) if pair.is_whole(before, count)]
+    chosen = {way: variables.boolean(f"{pair.inner.name}, {way[1]} of them, begins {way[0]} into {pair.outer.name}") for way in ways}
+    first, start = variables.first_and_end(pair.outer)[0], variables.first_and_end(pair.inner)[0]
+    variables.require(variables.total(chosen.values()) == 1, f"{pair.outer.name} and {pair.inner.name} have no order in common")
+    variables.require(first + variables.total(before * literal for (before, _), literal in chosen.items()) == start)
+    variables.require(variables.total(count * literal for (_, count), literal in chosen.items()) == variables.accelerators(pair.inner))
+    for way, literal in chosen.items():
+        inside, beside = (needs_of(groups) for groups in pair.groups(*way))
+        for nodes, need in inside.items():
+            variables.at_most(need * pair.both * literal, variables.total(variables.accelerators_on(pair.inner, node) for node in nodes))
+        for nodes, need in beside.items():
+            left = [variables.accelerators_on(pair.outer, node) - variables.accelerators_on(pair.inner, node) for node in nodes]
+            variables.at_most(need * pair.alone * literal, variables.total(left))
+    numbering = variables.layout.numbering(pair.inner)
+    cut = {
+        (start, units)
+        for start, units in variables.starts(pair.inner)
+        if any(count % pair.both for _, _, count in numbering.pieces(start, start + units * pair.inner.unit))
+    }
+    variables.start_among(pair.inner, (place for place in variables.starts(pair.inner) if place not in cut))
 
 
 def _kept(nodes: Sequence[int], groups: Groups, size: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from placewright.models.problem import Problem
 
+from .around import AROUND_CASES
 from .basic import BASIC_CASES
 from .demands import DEMAND_CASES
 from .given import GIVEN_CASES
@@ -26,4 +27,5 @@ CASES: dict[str, Problem] = {
     **DEMAND_CASES,
     **MEMORY_CASES,
     **NEAR_CASES,
+    **AROUND_CASES,
 }

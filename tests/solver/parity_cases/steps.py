@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from placewright.models.component import Component
+from placewright.models.locality import Pin
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 
@@ -28,6 +29,25 @@ STEP_CASES: dict[str, Problem] = {
     "in step, colocated": problem(FIVE, a(2, 5), b(2, 4), together="a+b", in_step="a+b"),
     "in step, with nothing in common": problem(FIVE, a(1, 2), b(2), in_step="a+b"),
     "in step, through another": problem(FIVE, a(2), component("c", 3), b(2), within="b+c c+a", in_step="a+b"),
+    "in step, pinned, colocated": problem(
+        cluster({"count": 2}, {"count": 1}), a(2, 3, pins=(Pin(range(0, 1), (1,)),)), b(2, 3, each=1, pins=(Pin(range(1, 2), (0,)),)),
+        together="a+b", in_step="a+b",
+    ),
+    "in step, pinned apart, colocated": problem(
+        cluster({"count": 2}, {"count": 1}), a(2, pins=(Pin(range(0, 1), (1,)),)), b(2, each=1, pins=(Pin(range(0, 1), (0,)),)),
+        together="a+b", in_step="a+b",
+    ),
+    "in step, pinned, within": problem(
+        FIVE, a(3, pins=(Pin(range(0, 1), (1,)),)), b(2, each=1, pins=(Pin(range(1, 2), (0,)),)), within="b+a", in_step="a+b"
+    ),
+    "in step, pinned, around": problem(FIVE, a(2, pins=(Pin(range(1), (1,)),)), b(4), within="a+b", in_step="a+b"),
+    "in step, pinned, of open amounts": problem(
+        FIVE, a(2, 3, pins=(Pin(range(0, 1), (1,)),)), b(1, 2, each=1), within="b+a", in_step="a+b"
+    ),
+    "in step, pinned in either": problem(
+        cluster({"count": 2}, {"count": 2}), a(4), b(2, each=1, pins=(Pin(range(0, 1), (1,)), Pin(range(1, 2), (0,)))), within="b+a",
+        in_step="a+b",
+    ),
     "in step, none of them a range": problem(
         FIVE, component("a", 1, 3), component("b", 2, 4, per_process=2), within="a+b", in_step="a+b"
     ),

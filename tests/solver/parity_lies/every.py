@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .around import AROUND_LIES
 from .basic import BASIC_LIES
 from .changes import Lie
 from .demands import DEMAND_LIES
@@ -15,4 +16,5 @@ LIES: dict[str, tuple[object, str, Lie, str]] = {
     **KEPT_LIES,
     **NEAR_LIES,
     **STEP_LIES,
+    **AROUND_LIES,
 }

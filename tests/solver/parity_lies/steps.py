@@ -6,6 +6,7 @@ from typing import Any
 
 from placewright.solver.model.variables import Variables
 from placewright.solver.rules.order.in_step import InStep
+from placewright.solver.rules.where import pinned
 
 from .changes import Lie, instead
 
@@ -25,5 +26,8 @@ STEP_LIES: dict[str, tuple[Any, str, Lie, str]] = {
     "out of step is good": (InStep, "encode", instead(lambda *arguments: None), "in step, around"),
     "only where ranges begin matters": (Variables, "rests", begins_alone, "in step, within"),
     "beside given ones nobody needs to be in step": (InStep, "encode", instead(lambda *arguments: None), "in step, beside given"),
+    "pins turn one range alone": (pinned, "_in_one_order", instead(lambda *arguments: None), "in step, pinned, within"),
+    "any order of ranks passes": (InStep, "_turned", instead(lambda *arguments: ()), "in step, pinned, within"),
+    "colocated ranges are pinned apart": (pinned, "line_of", instead(lambda problem, each: (each,)), "in step, pinned apart, colocated"),
     "given ones may be out of step": (InStep, "encode", instead(lambda *arguments: None), "in step, given out of step"),
 }

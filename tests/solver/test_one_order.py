@@ -16,13 +16,10 @@ from placewright.models.placements.assignment import Assignment, compress, seats
 from placewright.models.placements.plan import OPTIMAL
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
-from placewright.planner.placing.one_order import with_one_order
 from placewright.solver.check import check
 from placewright.solver.searching.search import solve
 
-from ...solver.cases import cluster, component, problem
-
-placed = with_one_order(solve)
+from .cases import cluster, component, problem
 
 
 def solid(name: str, count: int, *pins: Pin, each: int = 1, tp: int = 1) -> Component:
@@ -48,40 +45,45 @@ def is_in_order(question: Problem, assignment: Assignment) -> bool:
 def test_ranks_that_pins_turn_around_are_turned_in_both() -> None:
     pinned = solid("train", 8, Pin(range(0, 2), (1,)))
     question = problem(cluster(*({"count": 4},) * 2), pinned, solid("infer", 6), within="infer+train", in_step="train+infer")
-    before = solve(question)
-    assert before.plan is not None
-    assert not is_in_order(question, before.plan.assignment)
-    found = placed(question)
+    found = solve(question)
     assert found.plan is not None
     assert found.plan.status == OPTIMAL
     assert is_in_order(question, found.plan.assignment)
     assert ranks_of(found.plan.assignment, "train")[0][0] == 1
-    assert found.plan.assignment.accelerators("infer") == before.plan.assignment.accelerators("infer")
 
 
 def test_pins_that_no_ranges_keep_in_one_order_are_impossible() -> None:
     parts = solid("train", 4, Pin(range(0, 1), (1,))), solid("infer", 4, Pin(range(0, 1), (0,)))
     question = problem(cluster(*({"count": 2},) * 2), *parts, together="infer+train", in_step="train+infer")
-    assert solve(question).plan is not None
-    found = placed(question)
+    found = solve(question)
     assert found.verdict == IMPOSSIBLE
-    assert "in one order" in found.findings[0].message
+    alone = replace(question, job=replace(question.job, in_step=frozenset()))
+    assert solve(alone).plan is not None
 
 
 def test_pins_of_a_third_with_the_same_order_of_ranks_are_kept_too() -> None:
     parts = solid("train", 4, Pin(range(0, 1), (1,))), solid("infer", 4), solid("ref", 4, Pin(range(1, 2), (1,)))
     question = problem(cluster(*({"count": 2},) * 2), *parts, together="infer+train", aligned="ref+train", in_step="train+infer")
-    found = placed(question)
+    found = solve(question)
     assert found.plan is not None
     assert is_in_order(question, found.plan.assignment)
     assert ranks_of(found.plan.assignment, "ref") == ranks_of(found.plan.assignment, "train") == [(1, 0), (1, 1), (0, 0), (0, 1)]
 
 
-def test_of_open_counts_nothing_is_proved() -> None:
+def test_of_open_counts_one_is_chosen_that_has_an_order() -> None:
     parts = solid("train", 4, Pin(range(0, 1), (1,))), solid("infer", 4, Pin(range(0, 1), (0,)))
-    parts = parts[0], replace(parts[1], least=3)
+    parts = parts[0], replace(parts[1], least=2)
     question = problem(cluster(*({"count": 2},) * 2), *parts, within="infer+train", in_step="train+infer")
-    assert placed(question).verdict in (UNDECIDED, OPTIMAL)
+    found = solve(question)
+    assert found.plan is not None and found.plan.status == OPTIMAL
+    assert is_in_order(question, found.plan.assignment) and len(found.plan.assignment.accelerators("infer")) < 4
+
+
+def test_groups_that_a_range_may_cut_leave_it_undecided() -> None:
+    """Groups of two end where the inner range does: a range of three that begins anywhere is not looked at."""
+    parts = solid("train", 4, Pin(range(0, 1), (1,)), tp=2), solid("infer", 3, Pin(range(0, 1), (0,)))
+    question = problem(cluster(*({"count": 2},) * 2), *parts, within="infer+train", in_step="train+infer")
+    assert solve(question).verdict == UNDECIDED
 
 
 def any_order(random: Random) -> Problem:
@@ -140,12 +142,12 @@ def runs_of(part: Component, order: tuple[tuple[int, int], ...]) -> tuple[Run, .
     return compress((rank, order[rank * size : (rank + 1) * size]) for rank in range(len(order) // size))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(40))
 def test_it_is_found_where_any_order_keeps_all(seed: int) -> None:
     random = Random(seed)
     for _ in range(5):
-        question = any_order(random)
-        found = placed(question)
+        question = replace(any_order(random), explained=False)
+        found = solve(question)
         if found.plan is not None:
             assert is_in_order(question, found.plan.assignment)
             assert not any(each.severity is Severity.ERROR for each in check(question, found.plan.assignment))

@@ -13,7 +13,7 @@ from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.check import check
 
-from ...solver.cases import given
+from .cases import given
 
 
 def every_placement(question: Problem) -> Iterator[Assignment]:
