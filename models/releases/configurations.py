@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Container, Iterator, Mapping
 
@@ -39,6 +39,7 @@ class Configurations:
         self.folder = folder
         self.releases = releases
         self._files: dict[str, dict[str, Any]] = {}
+        self._kept_known_in = lru_cache(maxsize=4096)(self._known_in)
 
     @cached_property
     def index(self) -> Mapping[str, Mapping[str, Any]]:
@@ -86,6 +87,9 @@ class Configurations:
 
     def known_in(self, name: str, key: str) -> int:
         """Bits of the releases in which a configuration has a key, or keys below it, with some options or others."""
+        return self._kept_known_in(name, key)
+
+    def _known_in(self, name: str, key: str) -> int:
         every, newest = self.mask(name), len(self.releases.names) - 1
         found, tables = 0, []
         for table, mask in self._tables(name):

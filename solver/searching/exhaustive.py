@@ -9,7 +9,9 @@ from itertools import islice
 from typing import Iterator, Sequence
 
 from ..layout.bundle import Bundle
+from ..layout.cells import Cell
 from ..layout.layout import Count, Layout, Values, allowed
+from ..layout.pools import Pool
 from ..layout.ranges import whole_places
 from .standing import Standing
 
@@ -17,7 +19,9 @@ MOST_ACCELERATORS = 12
 MOST_VALUES, MOST_CONFIRMING = 400, 5_000
 """Combinations of values that are tried at most, before a search and to confirm that one found nothing: some 0.3 s, and 4 s."""
 A_VALUE = 1e-3
-"""Deterministic seconds for each."""
+"""Seconds of metered work for each."""
+Load = dict[tuple[Cell, Pool], int]
+"""(cell, pool) -> resources of it that are held there."""
 
 
 def settle(standing: Standing, layout: Layout) -> bool:
@@ -57,13 +61,18 @@ def combinations(layout: Layout, most: int) -> list[Values] | None:
     every = [_places(layout, bundle) for bundle in layout.ranged]
     every += [_counted(layout, bundle) for bundle in layout.counted]
     every += [_spread(layout, dealt.bundle, range(dealt.fewest, dealt.processes + 1), dealt.processes) for dealt in layout.dealt.values()]
-    found: list[Values] = [{}]
+    found: list[tuple[Values, Load]] = [({}, {})]
     for each in every:
-        options = list(islice(each, most + 1))
-        found = [{**values, **option} for values in found for option in options if _fits(layout, {**values, **option})]
+        options = [(option, _load(layout, option)) for option in islice(each, most + 1)]
+        found = [
+            ({**values, **option}, {**load, **both})
+            for values, load in found
+            for option, its in options
+            if (both := _added(layout, load, its)) is not None
+        ]
         if len(options) > most or len(found) > most:
             return None
-    return found
+    return [values for values, _ in found]
 
 
 def _places(layout: Layout, bundle: Bundle) -> Iterator[Values]:
@@ -96,15 +105,19 @@ def _spread(layout: Layout, bundle: Bundle, totals: Sequence[int], room: int) ->
         yield from divided(total, 0)
 
 
-def _fits(layout: Layout, values: Values) -> bool:
-    """Have the cells room for what is counted into them? Of what lies within others that is left to the checks."""
-    load: dict[object, int] = {}
+def _load(layout: Layout, values: Values) -> Load:
+    """What is counted into each cell, of each pool. Of what lies within others all is left to the checks."""
+    load: Load = {}
     for key, value in values.items():
         if isinstance(key, Count) and isinstance(value, int) and key.bundle in layout.pool_of:
             pool = layout.pool_of[key.bundle]
             if pool.host is None and pool not in layout.shared:
                 held = value * key.bundle.unit - layout.enclosed_in(key.bundle, key.cell)
                 load[key.cell, pool] = load.get((key.cell, pool), 0) + held
-                if load[key.cell, pool] > layout.capacity(key.cell, pool, 1):
-                    return False
-    return True
+    return load
+
+
+def _added(layout: Layout, load: Load, more: Load) -> Load | None:
+    """What both hold of the cells and pools of `more`; None where a cell has no room for both."""
+    both = {key: load.get(key, 0) + held for key, held in more.items()}
+    return both if all(held <= layout.capacity(*key, 1) for key, held in both.items()) else None

@@ -45,6 +45,7 @@ class Configuration(Settings):
         self.instead = instead or {}
         self.anew = anew
         self._interpolates = interpolator
+        self._meant: dict[str, str] = {}
 
     @property
     def top(self) -> Span:
@@ -94,11 +95,13 @@ class Configuration(Settings):
 
     def meant(self, path: str) -> str:
         """The key whose value holds: the first along its references that is written, or tried."""
-        seen: set[str] = set()
-        while self.table and path not in self.instead and path not in seen and self.at(path) is None:
-            seen.add(path)
-            path = self._taken(self.table, path)
-        return path
+        if path not in self._meant:
+            seen, last = set[str](), path
+            while self.table and last not in self.instead and last not in seen and self.at(last) is None:
+                seen.add(last)
+                last = self._taken(self.table, last)
+            self._meant[path] = last
+        return self._meant[path]
 
     def _taken(self, table: Table, path: str) -> str:
         """The key that another one takes its value from, itself or with the section that it stands in."""
