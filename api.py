@@ -268,7 +268,7 @@ def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any
     if isinstance(plan, Plan):
         return start(plan, **options)
     reading = load(plan, cluster, **{name: options.pop(name) for name in _LOADING if name in options}).to_launch
-    answer = solve(replace(reading, anew=None))  # what has ranks is launched on them, also where times would choose others
+    answer = solve(replace(reading, opens=False))  # what has ranks is launched on them, also where times would choose others
     if answer.plan is None:
         raise UnusableInput(answer.findings)
     return start(answer.plan, problem=reading.problem, reading=reading, **options)
@@ -301,8 +301,8 @@ def whatif(
 
     question = question_of(file, cluster, dialect, **options)
     words = [[str(each)] if isinstance(each, (str, int)) else [str(node) for node in each] for each in lose]
-    taken_on = question.reading.taken_on if question.reading else None
-    changes = [*dropped(question.problem, drop), *on_other_machines(question.problem, nodes, words, taken_on)]
+    job_on = question.reading.session.job_on if question.reading else None
+    changes = [*dropped(question.problem, drop), *on_other_machines(question.problem, nodes, words, job_on)]
     changed = question
     if change:
         if not isinstance(file, (str, Path)):

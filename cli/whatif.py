@@ -85,7 +85,7 @@ def whatif(
     from ..solver.pricing.changes import dropped, each_dropped, on_other_machines
 
     try:
-        elsewhere = on_other_machines(reading.problem, machines_changed, losses, reading.taken_on)
+        elsewhere = on_other_machines(reading.problem, machines_changed, losses, reading.session.job_on)
         changes = [*dropped(reading.problem, drops), *elsewhere]
     except UnusableInput as problem:
         if form != "json":

@@ -28,13 +28,13 @@ def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Findin
         edits = dialect_named(reading.dialect).write(reading, answer.plan.assignment, answer.plan.degrees) if answer.plan else []
     except UnusableInput as problem:
         return [], problem.findings
-    if not edits or reading.again is None:
+    if not edits or reading.session.as_before is None:
         return edits, ()
-    after = reading.again(apply_edits(reading.source.text, edits), None)
+    after = reading.session.read(apply_edits(reading.source.text, edits))
     if errors := verify(after).errors:
         message = f"the answer cannot be written into this file: with it, {errors[0].message} ({errors[0].code})"
         return [], (error("PW603", errors[0].subject, message, help="use the plan itself"),)
-    if not after.times_of_ranks:
+    if not after.session.times_follow_ranks:
         return edits, ()
     return edits, tuple(_other_times(reading, after.to_solve, answer.plan.degrees if answer.plan else {}))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Callable
+from typing import Callable, Protocol
 
 from .derivation import Derivation
 from .findings.finding import Finding, Severity, Unchecked
@@ -17,18 +17,79 @@ from .text.document import Document
 from .text.source import Source
 
 
+class AsBefore(Protocol):
+    """Reads another text of a file as the file was read, on other machines where these are named."""
+
+    def __call__(self, text: str, machines: Cluster | None = None, /) -> Reading:
+        """The text, read."""
+        ...
+
+
+class Opening(Protocol):
+    """A file of a framework with components that are planned by their times."""
+
+    def opened(self) -> Reading:
+        """The file with the ranks of these components left open; their own are in `PlanningSpec.own`."""
+        ...
+
+    def refused(self) -> tuple[Finding, ...]:
+        """An error where the framework refuses every choice of degrees that hints leave open."""
+        ...
+
+    def job_on(self, cluster: Cluster) -> Job | None:
+        """The opened job on other machines, with what the framework accepts there; None where it cannot be read there."""
+        ...
+
+
+@dataclass(frozen=True)
+class FileSession:
+    """How a file is read once more: with another text, on other machines, or with its ranks open.
+
+    Attributes
+    ----------
+    as_before : reads another text of it; None where nobody knows how it was read.
+    opening : what is read where its ranks are opened; None where no component has both ranks and times.
+    times_follow_ranks : whether the times that components then have can depend on the ranks of the file.
+    counts_follow_machines : whether the counts that the framework accepts are to be read anew on other machines.
+    told : whether it was told already that every choice of degrees is refused.
+    """
+
+    as_before: AsBefore | None = None
+    opening: Opening | None = None
+    times_follow_ranks: bool = False
+    counts_follow_machines: bool = False
+    told: bool = False
+
+    def read(self, text: str, machines: Cluster | None = None) -> Reading:
+        """Another text of the file. Raises ValueError where nobody knows how it was read."""
+        if self.as_before is None:
+            raise ValueError("how the file was read is not known")
+        return self.as_before(text, machines)
+
+    def opened(self) -> Reading:
+        """The file as a search is given it. Raises ValueError where nothing can be opened."""
+        if self.opening is None:
+            raise ValueError("no component has both ranks and times")
+        return self.opening.opened()
+
+    def refused(self) -> tuple[Finding, ...]:
+        """What the framework refuses of every choice of degrees (see `Opening.refused`), if it was not told yet."""
+        return () if self.opening is None or self.told else self.opening.refused()
+
+    @property
+    def job_on(self) -> Callable[[Cluster], Job | None] | None:
+        """Reads the opened job on other machines (see `Opening.job_on`); None where it is the same there."""
+        return self.opening.job_on if self.opening is not None and self.counts_follow_machines else None
+
+
 @dataclass(frozen=True)
 class Reading:
     """A file, read. `problem` is None where the findings left nothing to reason about.
 
-    `anew` reads the file once more with the ranks of the components left open that are planned by their times, whose own ranks then are in
-    `Job.own`; None where no component has both. With `times_of_ranks` the times that it then has can depend on the ranks of the file.
-    `choices_refused` tells whether the framework refuses every choice of degrees that hints leave open; None where it was told already.
-    `taken_on` reads it on other machines, and gives the job there, of whose `Job.accepted` and what follows from degrees that is another;
-    None where that is the same. `again` reads another text of the same file as this one was read, on other machines where these are named;
-    None where nobody knows how that was. `derivations` say how the numbers of the job come about. Its cluster is the one that reasoning may
-    use: the given machines with the node groups and hardware of the file. `level` is how much was judged, `machines` the
-    whole cluster that the user named. `proves`: an error is a proved failure, which it is not of a program that is not known.
+    `derivations` say how the numbers of the job come about. Its cluster is the one that reasoning may use: the given machines with the node
+    groups and hardware of the file. `level` is how much was judged, `machines` the whole cluster that the user named. `proves`: an error is a
+    proved failure, which it is not of a program that is not known. `session` reads the file once more; with `opens` a search is given it
+    with the ranks of components left open that are planned by their times.
     """
 
     document: Document
@@ -37,11 +98,8 @@ class Reading:
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
     derivations: tuple[Derivation, ...] = ()
-    anew: Callable[[], Reading] | None = field(default=None, compare=False, repr=False)
-    choices_refused: Callable[[], tuple[Finding, ...]] | None = field(default=None, compare=False, repr=False)
-    times_of_ranks: bool = field(default=False, compare=False, repr=False)
-    taken_on: Callable[[Cluster], Job | None] | None = field(default=None, compare=False, repr=False)
-    again: Callable[[str, Cluster | None], Reading] | None = field(default=None, compare=False, repr=False)
+    session: FileSession = field(default=FileSession(), compare=False, repr=False)
+    opens: bool = field(default=False, compare=False, repr=False)
     level: str = DEFAULT_LEVEL
     machines: Cluster | None = field(default=None, compare=False, repr=False)
     proves: bool = True
@@ -64,7 +122,7 @@ class Reading:
     @property
     def to_solve(self) -> Reading:
         """What a search is given: this, or where components are planned by their times, the file with their ranks left open."""
-        return self._beside(replace(self.anew().in_scope(), again=self.again)) if self.anew else self
+        return self._beside(replace(self.session.opened().in_scope(), session=replace(self.session, told=True))) if self.opens else self
 
     def in_scope(self) -> Reading:
         """The same, with its problem as the scope of its plan has it."""
@@ -82,7 +140,7 @@ class Reading:
     @property
     def to_launch(self) -> Reading:
         """What a launch is given: this, where it places what could be planned by times itself; else what a search is given."""
-        if self.failed or self.problem is None or self.anew is None:
+        if self.failed or self.problem is None or not self.opens:
             return self
         planned = self.to_solve
         if planned.problem is None:

@@ -18,11 +18,13 @@ from .derivation import Derivation, Figure
 from .findings.finding import Finding, Severity, error
 from .job import Job
 from .link import Link
+from .machines.cluster import Cluster
 from .model_cards.card import ModelCard
 from .model_cards.of_block import model_of_block
 from .model_cards.use import DEGREES, ESTIMATE, ModelUse
 from .problem import Problem
-from .reading import Reading
+from .reading import FileSession, Opening, Reading
+from .record import dataclass
 from .roles import ACTOR, CRITIC, INFERENCE, REFERENCE, ROLLOUT, STUDENT, role_of
 from .text.tree import ListNode, MapNode, Value, leaves
 
@@ -157,10 +159,7 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
     the policy, and those that run the policy and name none: the reference may be a teacher. In a native file `named` is also that of
     components without a role, and it is divided by the degrees of those without an estimate. Which it is not of is said.
     """
-    if (again := reading.anew) is not None:
-        reading = replace(reading, anew=lambda: with_models(again(), named))
-    if named is not None and (other := reading.again) is not None:
-        reading = replace(reading, again=lambda text, machines: with_models(other(text, machines), named))
+    reading = replace(reading, session=_resolved(reading.session, named))
     problem = reading.problem
     if problem is None:
         return reading
@@ -193,6 +192,40 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
         told += [finding for finding in passed_over(problem, models, named) if finding not in reading.findings]
     job = replace(problem.job, models=models)
     return with_traffic(replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *told)))
+
+
+@dataclass(frozen=True)
+class _OpeningWithModels:
+    """A file whose opened readings have the cards of their models too."""
+
+    opening: Opening
+    named: ModelCard | None
+
+    def opened(self) -> Reading:
+        """See `Opening.opened`."""
+        return with_models(self.opening.opened(), self.named)
+
+    def refused(self) -> tuple[Finding, ...]:
+        """See `Opening.refused`."""
+        return self.opening.refused()
+
+    def job_on(self, cluster: Cluster) -> Job | None:
+        """See `Opening.job_on`."""
+        return self.opening.job_on(cluster)
+
+
+def _resolved(session: FileSession, named: ModelCard | None) -> FileSession:
+    """The session whose readings have the cards of their models too; those of another text know them already but for the one that is named."""
+    opening, as_before = session.opening, session.as_before
+
+    def read(text: str, machines: Cluster | None = None, /) -> Reading:
+        return with_models(session.read(text, machines), named)
+
+    return replace(
+        session,
+        opening=_OpeningWithModels(opening, named) if opening is not None else None,
+        as_before=read if as_before is not None and named is not None else as_before,
+    )
 
 
 def _idle_shards(problem: Problem) -> Iterator[Finding]:

@@ -34,9 +34,9 @@ def refusing(reading: Reading | None) -> Refuses:
     refused where degrees follow from sizes, as they would be others. Where the problem is without
     a demand of the file, that still stands in it: then what the framework itself says counts alone.
     """
-    if reading is None or reading.again is None or reading.problem is None:
+    if reading is None or reading.session.as_before is None or reading.problem is None:
         return nobody
-    file, read, its = reading, reading.again, reading.problem
+    file, its = reading, reading.problem
 
     def refuses(problem: Problem, plan: Plan) -> Sequence[Finding]:
         placed = replace(problem, cluster=plan.cluster)
@@ -51,7 +51,8 @@ def refusing(reading: Reading | None) -> Refuses:
 
         def errors(text: str) -> list[Finding]:
             # The plan has degrees of its own: whether any of those that hints leave open could be taken is not asked again.
-            return list(_errors(replace(read(text, machines), choices_refused=None), whole))
+            there = file.session.read(text, machines)
+            return list(_errors(replace(there, session=replace(there.session, told=True)), whole))
 
         found = errors(apply_edits(file.source.text, edits))
         before = {(each.code, each.subject) for each in errors(file.source.text)} if found else set()

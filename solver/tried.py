@@ -31,12 +31,12 @@ def tried(reading: Reading, findings: Sequence[Finding], found_in: Errors) -> li
 
     What is gone with the edit of an earlier cause follows from that, and is one of its notes.
     """
-    if reading.again is None or not any(finding.severity is Severity.ERROR for finding in findings):
+    if reading.session.as_before is None or not any(finding.severity is Severity.ERROR for finding in findings):
         return list(findings)
     kept = list(findings)
     before = Counter(map(_said, findings))
     for edit in _offered(reading, findings):
-        after = found_in(reading.again(_with(reading, edit), None))
+        after = found_in(reading.session.read(_with(reading, edit)))
         left = Counter(map(_said, after))
         mended = [each for each in kept if each.edit == edit]
         if not mended:

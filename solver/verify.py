@@ -60,8 +60,8 @@ def found_in(reading: Reading, why_not: WhyNot = not_asked) -> list[Finding]:
     concealed = reading.document.environment.concealed
     if problem is not None:
         findings += concealed(map(reading.judged, (*check_given(problem), *check_degrees(problem))))
-        if reading.choices_refused is not None and not _has_errors(findings):
-            findings += concealed(reading.choices_refused())
+        if not _has_errors(findings):
+            findings += concealed(reading.session.refused())
         if not _has_errors(findings):
             findings += concealed((*advise(problem), *(why_not(problem) if problem.hinted else ())))
     return of_one_use(go_together(findings), reading.document.shared)

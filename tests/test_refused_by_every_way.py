@@ -108,7 +108,7 @@ def test_a_launch_that_lost_a_node_is_placed_anew_as_is_taken(file: str) -> None
 def test_what_is_launched_is_what_solve_finds_where_the_file_places_nothing_itself(tmp_path: Path) -> None:
     (tmp_path / "hints.yaml").write_text(HINTED)
     reading = pw.load(tmp_path / "hints.yaml", "1x4xH100")
-    solved, launched = (pw.solve(replace(each, anew=None), sandbox=False) for each in (reading.to_solve, reading.to_launch))
+    solved, launched = (pw.solve(replace(each, opens=False), sandbox=False) for each in (reading.to_solve, reading.to_launch))
     assert (seconds(solved), seconds(launched)) == (TAKEN, TAKEN)  # read as it stands, nothing says that the student waits for the teacher
     assert solved.plan is not None and launched.plan is not None
     assert solved.plan.digest == launched.plan.digest

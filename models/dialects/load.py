@@ -52,7 +52,7 @@ def load(
     composer : where the `defaults` of the file are looked for, and what the command line sets; by default the file's own folder.
     """
     readings = load_all(path, machines, dialect, level, composer)
-    return replace(_first(readings), again=AsRead(str(path), machines, dialect, level, composer))
+    return _readable(_first(readings), AsRead(str(path), machines, dialect, level, composer))
 
 
 def load_all(
@@ -67,7 +67,7 @@ def load_all(
         return [Reading(Document.unread(str(path)), "unknown", None, problem.findings)]
     readings = read_all(source, machines, dialect, level, composer)
     how = AsRead(source.name, machines, dialect, level, composer)
-    return [replace(each, again=replace(how, number=number)) for number, each in enumerate(readings)]
+    return [_readable(each, replace(how, number=number)) for number, each in enumerate(readings)]
 
 
 def load_settings(
@@ -86,7 +86,12 @@ def read(
 ) -> Reading:
     """A text, read; see `load`."""
     found = _first(read_all(source, machines, dialect, level, composer))
-    return replace(found, again=AsRead(source.name, machines, dialect, level, composer))
+    return _readable(found, AsRead(source.name, machines, dialect, level, composer))
+
+
+def _readable(reading: Reading, how: AsRead) -> Reading:
+    """The reading, of whose file another text is read in this way."""
+    return replace(reading, session=replace(reading.session, as_before=how))
 
 
 @dataclass(frozen=True)

@@ -41,9 +41,10 @@ class FileAsRead:
 
 def reading_to_text(reading: Reading | None) -> str:
     """What a file was and how it was read, as text; "" where that is not known."""
-    if reading is None or not isinstance(reading.again, AsRead):
+    how = reading.session.as_before if reading is not None else None
+    if reading is None or not isinstance(how, AsRead):
         return ""
-    how, composer = reading.again, reading.again.composer or Composer()
+    composer = how.composer or Composer()
     others = {name: source.text for name, source in composer.library.sources.items()}
     its = FileAsRead(
         how.name,

@@ -30,7 +30,7 @@ class Again:
     @classmethod
     def of(cls, restarts: int, elastic: bool, problem: Problem | None, reading: Reading | None) -> Again:
         """With what the framework refuses in the file that was read, where it is known how that was."""
-        heeds = reading is not None and reading.again is not None
+        heeds = reading is not None and reading.session.as_before is not None
         return cls(restarts, elastic, problem, partial(searched, reading=reading), heeds)
 
     @property

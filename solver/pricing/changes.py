@@ -153,11 +153,11 @@ def dropped(problem: Problem, texts: Sequence[str]) -> list[Named]:
 
 
 def on_other_machines(
-    problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]], taken_on: Callable[[Cluster], Job | None] | None = None
+    problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]], job_on: Callable[[Cluster], Job | None] | None = None
 ) -> list[Named]:
     """The question with each change of the nodes, such as `+4x8xH100`, and without nodes that are named. Raises UnusableInput.
 
-    `taken_on` says which counts the framework takes there; without it nothing is known of counts on more nodes where that matters.
+    `job_on` says which counts the framework takes there; without it nothing is known of counts on more nodes where that matters.
     """
     found: list[Named] = []
     findings: list[Finding] = []
@@ -170,7 +170,7 @@ def on_other_machines(
         if (
             isinstance(changed, Problem)
             and problem.job.planning.accepted
-            and taken_on is None
+            and job_on is None
             and len(changed.cluster.nodes) > len(problem.cluster.nodes)
         ):
             findings.append(_not_known(text))
@@ -181,9 +181,9 @@ def on_other_machines(
         else:
             found.append((f"--lose {','.join(words)}", left))
     _refuse(findings)
-    if taken_on is None or not problem.job.planning.accepted:
+    if job_on is None or not problem.job.planning.accepted:
         return found
-    return [(name, replace(each, job=_taken(each.job, taken_on(each.cluster)))) for name, each in found]
+    return [(name, replace(each, job=_taken(each.job, job_on(each.cluster)))) for name, each in found]
 
 
 def _taken(job: Job, there: Job | None) -> Job:

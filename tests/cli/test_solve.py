@@ -8,7 +8,7 @@ from placewright.cli.written import edits_of
 from placewright.models.dialects.load import read
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.reading import Reading
+from placewright.models.reading import FileSession, Reading
 from placewright.models.text.source import Source
 from placewright.solver.searching.search import solve
 
@@ -25,7 +25,7 @@ def test_an_answer_that_would_be_refused_where_it_is_written_is_not_written() ->
         seen.append(text)
         return read(Source("run.yaml", text), read_shorthand("1x2"))
 
-    edits, why = edits_of(replace(reading, again=on_smaller_machines), answer)
+    edits, why = edits_of(replace(reading, session=FileSession(on_smaller_machines)), answer)
     assert not edits and seen == [TEXT.replace("1}", "1, component_placement: {actor: 0-3}}")]
     assert [finding.code for finding in why] == ["PW603"] and "(PW102)" in why[0].message
     edits, why = edits_of(reading, answer)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.dialects.load import read
+from placewright.models.dialects.rlinf.reader import _Opening
 from placewright.models.hints.block import may_leave_degrees, said_of_plan, timed_names
 from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.resolving import _OpeningWithModels
 from placewright.models.text.source import Source
 
 BLOCKS: list[tuple[str, set[str], bool, set[str]]] = [
@@ -32,4 +34,6 @@ def test_whether_all_degrees_are_refused_is_asked_where_some_are_said(parallel: 
         f"placewright: {{components: {{actor: {{seconds: {{4: 1}}{parallel}}}, rollout: {{seconds: {{4: 1}}}}}}}}\n"
     )
     reading = read(Source("run.yaml", text), read_shorthand("1x4"), "rlinf")
-    assert (reading.choices_refused is not None) is asked
+    opening = reading.session.opening
+    assert isinstance(opening, _OpeningWithModels) and isinstance(opening.opening, _Opening)
+    assert opening.opening.leaves_degrees is asked

@@ -8,6 +8,7 @@ from placewright.models.dialects.load import read
 from placewright.models.findings.finding import Finding, Severity, error
 from placewright.models.findings.span import Edit
 from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.reading import FileSession
 from placewright.models.report import Report
 from placewright.models.text.source import Source
 from placewright.models.text.tree import find
@@ -112,7 +113,7 @@ def test_no_more_than_some_edits_are_tried() -> None:
         asked.append(text)
         return reading
 
-    found = verify(replace(reading, again=again)).errors  # type: ignore[arg-type]
+    found = verify(replace(reading, session=FileSession(again))).errors  # type: ignore[arg-type]
     assert len(asked) == subject.MOST_TRIED
     assert [each.edit is None for each in found] == [True] * subject.MOST_TRIED + [False] * 12
 

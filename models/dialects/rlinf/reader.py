@@ -17,7 +17,7 @@ from ...machines.shorthand import AsDeclared
 from ...planning.spec import PlanningSpec
 from ...planning.workload import Workload
 from ...problem import Problem
-from ...reading import Reading
+from ...reading import FileSession, Reading
 from ...record import dataclass
 from ...said import Said
 from ...text.document import Document
@@ -46,25 +46,43 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     if not is_profiled(document.root, hints):
         return found
 
-    def open_ranks(document: Document) -> Reading:
-        return read_with(document, machines, level, anew=True)
-
-    def anew() -> Reading:
-        from .planning.opening import anew
-
-        return anew(open_ranks, document, found.problem)
-
-    def refused() -> tuple[Finding, ...]:
-        from .planning.opening import choices_refused
-
-        return choices_refused(open_ranks, document)
-
-    return replace(found, anew=anew, choices_refused=refused if may_leave_degrees(hints) else None, times_of_ranks=True)
+    opening = _Opening(document, machines, level, found.problem, may_leave_degrees(hints))
+    return replace(found, session=FileSession(opening=opening, times_follow_ranks=True), opens=True)
 
 
 def read_with(document: Document, machines: Machines, level: str, hints: bool = True, anew: bool = False) -> Reading:
     """As `read`; without `hints` only what is explicit is read; `anew`: the ranks of components with times are left open."""
     return Reader(document, machines, level, hints, anew).read()
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """A file with times (see `Opening`); `written` is its problem as it stands."""
+
+    document: Document
+    machines: Machines
+    level: str
+    written: Problem | None
+    leaves_degrees: bool
+
+    def opened(self) -> Reading:
+        """See `Opening.opened`."""
+        from .planning.opening import anew
+
+        return anew(self._read, self.document, self.written)
+
+    def refused(self) -> tuple[Finding, ...]:
+        """See `Opening.refused`."""
+        from .planning.opening import choices_refused
+
+        return choices_refused(self._read, self.document) if self.leaves_degrees else ()
+
+    def job_on(self, cluster: Cluster) -> Job | None:
+        """See `Opening.job_on`."""
+        return None
+
+    def _read(self, document: Document) -> Reading:
+        return read_with(document, self.machines, self.level, anew=True)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Iterator
 from ...component import UNBOUNDED, Component
 from ...configuration.settings import Settings
 from ...counts import times
-from ...findings.finding import Severity, UnusableInput
+from ...findings.finding import Finding, Severity, UnusableInput
 from ...findings.span import Edit, apply_edits
 from ...hints.block import may_leave_degrees, timed_names, without
 from ...job import Job
@@ -18,7 +18,8 @@ from ...machines.cluster import Cluster
 from ...machines.shorthand import MAX_NODES, AsDeclared
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
-from ...reading import Reading
+from ...reading import FileSession, Reading
+from ...record import dataclass
 from ...said import Said
 from ...text.document import Document
 from ...text.nearest import nearest
@@ -45,8 +46,8 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
     found, hints = read_with(document, machines, level), document.root.get(HINTS)
     if not timed_names(hints):
         return found
-    refused = partial(choices_refused, read_with, tried, document, machines, level) if may_leave_degrees(hints) else None
-    return replace(found, anew=partial(anew, read_with, tried, document, machines, level), choices_refused=refused)
+    opening = _Opening(document, machines, level, may_leave_degrees(hints))
+    return replace(found, session=FileSession(opening=opening), opens=True)
 
 
 def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool = True, trial: bool = False) -> Reading:
@@ -57,6 +58,28 @@ def read_with(document: Document, machines: Cluster | AsDeclared | None, level: 
 
 
 tried = partial(read_with, trial=True)
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """A file with times; see `Opening`."""
+
+    document: Document
+    machines: Cluster | AsDeclared | None
+    level: str
+    leaves_degrees: bool
+
+    def opened(self) -> Reading:
+        """See `Opening.opened`."""
+        return anew(read_with, tried, self.document, self.machines, self.level)
+
+    def refused(self) -> tuple[Finding, ...]:
+        """See `Opening.refused`."""
+        return choices_refused(read_with, tried, self.document, self.machines, self.level) if self.leaves_degrees else ()
+
+    def job_on(self, cluster: Cluster) -> Job | None:
+        """See `Opening.job_on`."""
+        return None
 
 
 class _Reader(Reader):

@@ -53,12 +53,6 @@ def anew(read: Read, root: MapNode, machines: Machines, own: Own) -> Reading:
     ranks = {each.name: each.runs for each in before.problem.components if each.runs is not None and before.problem.cluster == cluster}
     placed = {each.name: ranks[each.name] for each in job.components if each.name in ranks and each.runs != ranks[each.name]}
     assumed = [each for each in before.unchecked if each.rule == FIT and not each.subject and each not in found.unchecked]
-
-    def taken_on(other: Cluster) -> Job | None:
-        fresh: Known = {}
-        there = read(other, True, None, fresh)
-        return _with_followers(there, there.problem, read, root, own, fresh)[0] if there.problem is not None else None
-
     job, refused = _with_followers(found, found.problem, read, root, own, known)
     findings = (*found.findings, *(refused if not found.failed else ()))
     if len(known) >= MOST_READ:
@@ -66,7 +60,14 @@ def anew(read: Read, root: MapNode, machines: Machines, own: Own) -> Reading:
         assumed.append(Unchecked(PLANNED, "", why))
     servers = {each.name: each.server for each in before.problem.components if each.name in placed and each.server}
     problem = replace(found.problem, job=replace(job, planning=replace(job.planning, own=placed, own_servers=servers)))
-    return replace(found, problem=problem, findings=findings, unchecked=(*found.unchecked, *assumed), taken_on=taken_on)
+    return replace(found, problem=problem, findings=findings, unchecked=(*found.unchecked, *assumed))
+
+
+def job_on(read: Read, root: MapNode, machines: Cluster, own: Own) -> Job | None:
+    """The job as it is planned on other machines; None where it cannot be read there."""
+    fresh: Known = {}
+    there = read(machines, True, None, fresh)
+    return _with_followers(there, there.problem, read, root, own, fresh)[0] if there.problem is not None else None
 
 
 def choices_refused(read: Read, root: MapNode, machines: Machines, own: Own) -> tuple[Finding, ...]:

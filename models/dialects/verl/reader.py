@@ -19,13 +19,14 @@ from ...level import DEFAULT_LEVEL, TRAINING
 from ...machines.cluster import Cluster
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
-from ...reading import Reading
+from ...reading import FileSession, Reading
+from ...record import dataclass
 from ...said import Said
 from ...text.document import Document
 from ...text.tree import MapNode, Scalar, find, with_value
 from ..following import interpolates
 from ..skeleton import HINTS, Reader
-from .anew import Machines, anew, choices_refused
+from .anew import Machines, anew, choices_refused, job_on
 from .configuration import Configuration
 from .defaults import table_for
 from .degrees import is_engine, own_amounts
@@ -61,17 +62,37 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     if not timed_names(hints):
         return found
 
-    def again(machines: Machines, open_: bool, root: MapNode | None, known: Known | None) -> Reading:
-        return VerlReader(document if root is None else replace(document, root=root), machines, level, open_=open_, known=known).read()
+    opening = _Opening(document, machines, level, may_leave_degrees(hints))
+    return replace(found, session=FileSession(opening=opening, counts_follow_machines=True), opens=True)
 
-    def own(name: str) -> Mapping[str, Amount]:
-        return VerlReader(document, machines, level, open_=True).own(name)
 
-    return replace(
-        found,
-        anew=lambda: anew(again, document.root, machines, own),
-        choices_refused=(lambda: choices_refused(again, document.root, machines, own)) if may_leave_degrees(hints) else None,
-    )
+@dataclass(frozen=True)
+class _Opening:
+    """A file with times; see `Opening`."""
+
+    document: Document
+    machines: Machines
+    level: str
+    leaves_degrees: bool
+
+    def opened(self) -> Reading:
+        """See `Opening.opened`."""
+        return anew(self._read, self.document.root, self.machines, self._own)
+
+    def refused(self) -> tuple[Finding, ...]:
+        """See `Opening.refused`."""
+        return choices_refused(self._read, self.document.root, self.machines, self._own) if self.leaves_degrees else ()
+
+    def job_on(self, cluster: Cluster) -> Job | None:
+        """See `Opening.job_on`."""
+        return job_on(self._read, self.document.root, cluster, self._own)
+
+    def _read(self, machines: Machines, open_: bool, root: MapNode | None, known: Known | None) -> Reading:
+        document = self.document if root is None else replace(self.document, root=root)
+        return VerlReader(document, machines, self.level, open_=open_, known=known).read()
+
+    def _own(self, name: str) -> Mapping[str, Amount]:
+        return VerlReader(self.document, self.machines, self.level, open_=True).own(name)
 
 
 class VerlReader(Reader):

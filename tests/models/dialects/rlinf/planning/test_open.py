@@ -22,7 +22,7 @@ def test_verify_sees_the_ranks_and_solve_what_may_be_chosen(read: Read) -> None:
 
 def test_a_file_without_times_is_solved_as_it_is(read: Read) -> None:
     reading = read(FILE.replace("PLACED", TOGETHER).replace("profile_data", "other_data"))
-    assert reading.anew is None and reading.to_solve is reading
+    assert not reading.opens and reading.to_solve is reading
 
 
 def test_the_workflow_is_that_of_rlinf_in_batches_of_a_prompt(read: Read) -> None:
@@ -167,7 +167,7 @@ def test_components_that_have_no_ranks_are_searched_as_ever(read: Read) -> None:
     hints = "placewright: {plan: {workflow: rollout -> actor}, components: {actor: {seconds: {8: 40}}, rollout: {seconds: {8: 60}}}}\n"
     alone = FILE.replace("PLACED", "{reward: 0}").split("profile_data")[0].replace("recompute_logprobs: true", "recompute_logprobs: false")
     reading = read(alone + hints)
-    assert reading.anew is None
+    assert not reading.opens
     workload = problem(reading).job.planning.workload
     assert workload is not None and workload.after == (After("rollout", "actor"),)
 

@@ -71,7 +71,7 @@ def test_the_file_itself_is_verified_as_it_stands_and_planned_anew() -> None:
 def test_a_file_without_times_is_not_read_anew() -> None:
     text = HYBRID.replace("{seconds: {train: {8: 120}}}", "{memory: 40GiB}").replace("seconds: {generate: {8: 240}}, ", "")
     reading = of(text.replace("parallel: {tp: [1, 2, 4]}", "memory: 10GiB"))
-    assert reading.anew is None
+    assert not reading.opens
     assert reading.to_solve is reading
 
 
@@ -209,7 +209,7 @@ def test_a_file_with_ranks_and_times_is_launched_on_its_ranks() -> None:
     reading = of(HYBRID)
     from dataclasses import replace
 
-    answer = solve(replace(reading, anew=None), sandbox=False)
+    answer = solve(replace(reading, opens=False), sandbox=False)
     assert answer.verdict == "verified"
     assert answer.plan is not None
     assert answer.plan.assignment.held("actor") == 8

@@ -15,7 +15,7 @@ from placewright.models.dialects.verl import anew, reader
 from placewright.models.dialects.verl import sizes as refused
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.pools.pool import Pool
-from placewright.models.reading import Reading
+from placewright.models.reading import FileSession, Reading
 from placewright.models.text.source import Source
 
 from ...followed_files import ACTOR, MEGATRON, ROLLOUT, VERL, rows
@@ -81,7 +81,9 @@ def test_each_size_with_each_pair_of_degrees_is_read_once(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(reader, "judge", judged)
     reading = planned(of(leader), "4x8")
-    assert edits_of(replace(reading, again=AsRead("run.yaml", None, "verl", "placement", None)), pw.solve(reading, sandbox=False))[0]
+    assert edits_of(
+        replace(reading, session=FileSession(AsRead("run.yaml", None, "verl", "placement", None))), pw.solve(reading, sandbox=False)
+    )[0]
     dealt = {its for its in read_ if 96 * 8 % (its[0] * its[1]) == 0}  # of other counts not all degrees need be read
     sizes = {its[:2] for its in dealt}
     assert dealt == {(*size, actor, rollout) for size in sizes for actor in (1, 2, 4) for rollout in (1, 2, 4)}
