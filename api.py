@@ -301,8 +301,8 @@ def whatif(
 
     question = question_of(file, cluster, dialect, **options)
     words = [[str(each)] if isinstance(each, (str, int)) else [str(node) for node in each] for each in lose]
-    job_on = question.reading.session.job_on if question.reading else None
-    changes = [*dropped(question.problem, drop), *on_other_machines(question.problem, nodes, words, job_on)]
+    elsewhere = question.reading.session.elsewhere if question.reading else None
+    changes = [*dropped(question.problem, drop), *on_other_machines(question.problem, nodes, words, elsewhere)]
     changed = question
     if change:
         if not isinstance(file, (str, Path)):

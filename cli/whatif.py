@@ -85,8 +85,8 @@ def whatif(
     from ..solver.pricing.changes import dropped, each_dropped, on_other_machines
 
     try:
-        elsewhere = on_other_machines(reading.problem, machines_changed, losses, reading.session.job_on)
-        changes = [*dropped(reading.problem, drops), *elsewhere]
+        on_others = on_other_machines(reading.problem, machines_changed, losses, reading.session.elsewhere)
+        changes = [*dropped(reading.problem, drops), *on_others]
     except UnusableInput as problem:
         if form != "json":
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Callable, Protocol
+from typing import Protocol
 
 from .derivation import Derivation
 from .findings.finding import Finding, Severity, Unchecked
@@ -36,6 +36,10 @@ class Opening(Protocol):
         """An error where the framework refuses every choice of degrees that hints leave open."""
         ...
 
+
+class Elsewhere(Protocol):
+    """A file of a framework that accepts other counts on other machines."""
+
     def job_on(self, cluster: Cluster) -> Job | None:
         """The opened job on other machines, with what the framework accepts there; None where it cannot be read there."""
         ...
@@ -50,14 +54,14 @@ class FileSession:
     as_before : reads another text of it; None where nobody knows how it was read.
     opening : what is read where its ranks are opened; None where no component has both ranks and times.
     times_follow_ranks : whether the times that components then have can depend on the ranks of the file.
-    counts_follow_machines : whether the counts that the framework accepts are to be read anew on other machines.
+    elsewhere : reads what the framework accepts on other machines; None where it is the same there.
     told : whether it was told already that every choice of degrees is refused.
     """
 
     as_before: AsBefore | None = None
     opening: Opening | None = None
     times_follow_ranks: bool = False
-    counts_follow_machines: bool = False
+    elsewhere: Elsewhere | None = None
     told: bool = False
 
     def read(self, text: str, machines: Cluster | None = None) -> Reading:
@@ -73,13 +77,8 @@ class FileSession:
         return self.opening.opened()
 
     def refused(self) -> tuple[Finding, ...]:
-        """What the framework refuses of every choice of degrees (see `Opening.refused`), if it was not told yet."""
+        """Errors where every choice of degrees is refused (see `Opening.refused`), unless that was told already."""
         return () if self.opening is None or self.told else self.opening.refused()
-
-    @property
-    def job_on(self) -> Callable[[Cluster], Job | None] | None:
-        """Reads the opened job on other machines (see `Opening.job_on`); None where it is the same there."""
-        return self.opening.job_on if self.opening is not None and self.counts_follow_machines else None
 
 
 @dataclass(frozen=True)

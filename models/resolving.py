@@ -209,10 +209,6 @@ class _OpeningWithModels:
         """See `Opening.refused`."""
         return self.opening.refused()
 
-    def job_on(self, cluster: Cluster) -> Job | None:
-        """See `Opening.job_on`."""
-        return self.opening.job_on(cluster)
-
 
 def _resolved(session: FileSession, named: ModelCard | None) -> FileSession:
     """The session whose readings have the cards of their models too; those of another text know them already but for the one that is named."""

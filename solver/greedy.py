@@ -191,7 +191,10 @@ def _values(layout: Layout, stretch: bool) -> Values | None:
 
 
 def _held(layout: Layout, host: Bundle, values: Values) -> Masks:
-    """What a placed bundle holds on every node beside given ones within it; of a counted one on nodes of their own only the number is right."""
+    """Resources of a placed bundle beside given bundles within it: node rank -> bit mask.
+
+    Of a counted bundle only the number of bits is right.
+    """
     place, enclosed = values.get(host), layout.enclosed.get(host, {})
     if isinstance(place, tuple):
         pieces = layout.numbering(host).pieces(place[0], place[0] + place[1] * host.unit)

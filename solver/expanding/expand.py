@@ -57,7 +57,7 @@ def expand(layout: Layout, values: Values, solve: Solve) -> Assignment:
 
 
 def beside_enclosed(layout: Layout, bundle: Bundle, held: Mapping[Bundle, Held]) -> Held:
-    """What a bundle holds beside given ones that lie within it."""
+    """Resources of a bundle beside those of given bundles within it: node rank -> bit mask."""
     enclosed = layout.enclosed.get(bundle, {})
     return {node: mask & ~enclosed.get(node, 0) for node, mask in held[bundle].items()}
 

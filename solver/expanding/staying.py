@@ -195,7 +195,7 @@ def keep(layout: Layout, pool: Pool, values: Values, free: Mapping[int, int], so
 
 
 def enclosed_beside(layout: Layout, kept: Kept) -> dict[Bundle, dict[int, int]]:
-    """What given ones within a bundle hold beside its groups that stay, node by node."""
+    """Resources of given bundles within searched ones, without groups that stay: bundle -> node rank -> bit mask."""
     found = {bundle: dict(masks) for bundle, masks in layout.enclosed.items()}
     for bundle, node, mask in ((bundle, *piece) for bundle, its in kept.items() if bundle in found for piece in its):
         found[bundle][node] = found[bundle].get(node, 0) & ~mask

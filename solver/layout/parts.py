@@ -283,7 +283,7 @@ class Parts:
         return found
 
     def _enclosed(self) -> dict[Bundle, dict[int, int]]:
-        """Searched bundle -> node rank -> what given bundles hold there that lie within it, and that it holds too."""
+        """Resources of given bundles within searched ones: searched bundle -> node rank -> bit mask."""
         found: dict[Bundle, dict[int, int]] = {}
         for given, masks in self.fixed.items():
             for host in (each for each in self.hosts[given] if not each.fixed):

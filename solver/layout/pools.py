@@ -49,7 +49,7 @@ class Pool:
 
 
 def open_hosts(parts: Parts, bundle: Bundle) -> tuple[Bundle, ...]:
-    """What a bundle lies within, directly or not, and what is itself searched; not what is around given ones that it lies within."""
+    """Searched bundles around a bundle, directly or not, but for those around given bundles that it lies within."""
     given = [host for host in parts.hosts[bundle] if host.fixed]
     return tuple(host for host in parts.hosts[bundle] if not host.fixed and not any(host in parts.hosts[each] for each in given))
 

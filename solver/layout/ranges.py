@@ -222,7 +222,7 @@ def _runs(mask: int, count: int) -> Iterator[tuple[int, int]]:
 
 
 def thinned(layout: Layout) -> bool:
-    """Were only some places or orders of a contiguous bundle searched, so that the solver's bound says nothing of the others?"""
+    """True if only some places or orders of a contiguous bundle are searched: a bound of the solver then proves nothing."""
     return not all(pair.is_exact for pair in one_orders(layout)) or any(
         len(all_lengths(layout, bundle)) > len(lengths(layout, bundle)) for bundle in layout.ranged
     )

@@ -37,7 +37,7 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Outcome(Generic[V]):
-    """What one run of the solver gave: decision values, objective and proved bound, and the metered time that it took."""
+    """Result of one run of the solver: decision values, objective, proved bound, and metered seconds."""
 
     status: Status
     values: V | None = None

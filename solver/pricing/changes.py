@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Callable, Iterator, Sequence
+from typing import Iterator, Sequence
 
 from ...models.demand import Demand
 from ...models.findings.finding import Finding, UnusableInput, error
@@ -18,6 +18,7 @@ from ...models.machines.node_group import NODE
 from ...models.machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
 from ...models.placements.plan import Plan
 from ...models.problem import AMOUNT, Problem
+from ...models.reading import Elsewhere
 from ...models.text.nearest import nearest
 from ..refuting.conflict import can_be_dropped, key_of
 from ..replanning.lose import given_on, lose
@@ -153,11 +154,11 @@ def dropped(problem: Problem, texts: Sequence[str]) -> list[Named]:
 
 
 def on_other_machines(
-    problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]], job_on: Callable[[Cluster], Job | None] | None = None
+    problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]], elsewhere: Elsewhere | None = None
 ) -> list[Named]:
     """The question with each change of the nodes, such as `+4x8xH100`, and without nodes that are named. Raises UnusableInput.
 
-    `job_on` says which counts the framework takes there; without it nothing is known of counts on more nodes where that matters.
+    `elsewhere` reads which counts the framework takes there; without it nothing is known of counts on more nodes where that matters.
     """
     found: list[Named] = []
     findings: list[Finding] = []
@@ -170,7 +171,7 @@ def on_other_machines(
         if (
             isinstance(changed, Problem)
             and problem.job.planning.accepted
-            and job_on is None
+            and elsewhere is None
             and len(changed.cluster.nodes) > len(problem.cluster.nodes)
         ):
             findings.append(_not_known(text))
@@ -181,9 +182,9 @@ def on_other_machines(
         else:
             found.append((f"--lose {','.join(words)}", left))
     _refuse(findings)
-    if job_on is None or not problem.job.planning.accepted:
+    if elsewhere is None or not problem.job.planning.accepted:
         return found
-    return [(name, replace(each, job=_taken(each.job, job_on(each.cluster)))) for name, each in found]
+    return [(name, replace(each, job=_taken(each.job, elsewhere.job_on(each.cluster)))) for name, each in found]
 
 
 def _taken(job: Job, there: Job | None) -> Job:

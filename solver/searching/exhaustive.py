@@ -106,7 +106,7 @@ def _spread(layout: Layout, bundle: Bundle, totals: Sequence[int], room: int) ->
 
 
 def _load(layout: Layout, values: Values) -> Load:
-    """What is counted into each cell, of each pool. Of what lies within others all is left to the checks."""
+    """Resources that the counts take of each cell and pool; bundles within others are left to the checks."""
     load: Load = {}
     for key, value in values.items():
         if isinstance(key, Count) and isinstance(value, int) and key.bundle in layout.pool_of:
@@ -118,6 +118,6 @@ def _load(layout: Layout, values: Values) -> Load:
 
 
 def _added(layout: Layout, load: Load, more: Load) -> Load | None:
-    """What both hold of the cells and pools of `more`; None where a cell has no room for both."""
+    """Sums of two loads in the cells of `more`; None where a cell has no room for both."""
     both = {key: load.get(key, 0) + held for key, held in more.items()}
     return both if all(held <= layout.capacity(*key, 1) for key, held in both.items()) else None

@@ -6,12 +6,14 @@ from dataclasses import replace
 from itertools import combinations, permutations, product
 from typing import Iterator
 
+from placewright.models.answer import Answer
 from placewright.models.component import Component
 from placewright.models.findings.finding import Severity
 from placewright.models.placements.assignment import Assignment, compress
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.check import check
+from placewright.solver.searching.search import solve
 
 from .cases import given
 
@@ -35,6 +37,16 @@ def every_placement(question: Problem) -> Iterator[Assignment]:
 
 def holds(question: Problem, assignment: Assignment) -> bool:
     return not any(finding.severity is Severity.ERROR for finding in check(question, assignment))
+
+
+def decided(question: Problem, where: object) -> Answer:
+    """The answer of a search, which holds; where there is none, no placement does."""
+    answer = solve(replace(question, explained=False))
+    if answer.plan is not None:
+        assert holds(question, answer.plan.assignment), where
+    else:
+        assert not any(holds(question, each) for each in every_placement(question)), (where, answer.findings)
+    return answer
 
 
 def on(name: str, *seats: tuple[int, int], gib: int = 0, **more: object) -> Component:

@@ -77,10 +77,6 @@ class _Opening:
 
         return choices_refused(self._read, self.document) if self.leaves_degrees else ()
 
-    def job_on(self, cluster: Cluster) -> Job | None:
-        """See `Opening.job_on`."""
-        return None
-
     def _read(self, document: Document) -> Reading:
         return read_with(document, self.machines, self.level, anew=True)
 

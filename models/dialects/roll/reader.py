@@ -77,10 +77,6 @@ class _Opening:
         """See `Opening.refused`."""
         return choices_refused(read_with, tried, self.document, self.machines, self.level) if self.leaves_degrees else ()
 
-    def job_on(self, cluster: Cluster) -> Job | None:
-        """See `Opening.job_on`."""
-        return None
-
 
 class _Reader(Reader):
     """One file while it is read. A trial is a change of a file that may become a help."""

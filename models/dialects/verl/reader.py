@@ -63,12 +63,12 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
         return found
 
     opening = _Opening(document, machines, level, may_leave_degrees(hints))
-    return replace(found, session=FileSession(opening=opening, counts_follow_machines=True), opens=True)
+    return replace(found, session=FileSession(opening=opening, elsewhere=opening), opens=True)
 
 
 @dataclass(frozen=True)
 class _Opening:
-    """A file with times; see `Opening`."""
+    """A file with times; see `Opening` and `Elsewhere`."""
 
     document: Document
     machines: Machines
@@ -84,7 +84,7 @@ class _Opening:
         return choices_refused(self._read, self.document.root, self.machines, self._own) if self.leaves_degrees else ()
 
     def job_on(self, cluster: Cluster) -> Job | None:
-        """See `Opening.job_on`."""
+        """See `Elsewhere.job_on`."""
         return job_on(self._read, self.document.root, cluster, self._own)
 
     def _read(self, machines: Machines, open_: bool, root: MapNode | None, known: Known | None) -> Reading:

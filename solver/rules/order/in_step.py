@@ -100,7 +100,7 @@ class InStep:
             yield error(self.code, one.name, message, one.span("placement"), help=advice, witnesses=(low, least), amount=len(edges))
 
     def _turned(self, pair: Pair, away: int, first: Mapping[int, int], assignment: Assignment) -> Iterator[Finding]:
-        """Where both are searched in any order: ranks of the one that do not meet those at their place of the other."""
+        """Error where two searched components share accelerators in different orders of ranks."""
         one, other = pair
         if any(each.runs is not None or not each.any_order or each.stride > 1 for each in pair):
             return

@@ -140,9 +140,9 @@ def _starts(variables: Variables, bundle: Bundle, line: Sequence[Component], in_
 
 
 def _in_one_order(pair: OneOrder, variables: Variables) -> None:
-    """Of ranges in step, one within the other: pinned pieces where both are have room there, and so have the others beside the inner one.
+    """Post that pinned pieces of two ranges in step have room on their nodes.
 
-    Both conditions depend on how far into the outer range the inner one begins, and on how long that is.
+    Pieces of both lie in the inner range, the others of the outer one beside it. Both conditions depend on how far into the outer range the inner one begins, and on how long that is.
     """
     size = variables.layout.numbering(pair.outer).size
     lengths = sorted({units * pair.inner.unit for _, units in variables.starts(pair.inner)})
