@@ -15,6 +15,7 @@ from .models.machines.shorthand import AsDeclared, looks_like_shorthand, read_sh
 from .models.reading import Reading
 from .models.record import dataclass
 from .planner.verify import verify as _verify
+from .solver.session import Session
 from .solver.verify import verify as verify_given
 
 if TYPE_CHECKING:
@@ -180,7 +181,8 @@ def solve(
     memory : MiB that the search may take in its own process.
     """
     question = question_of(file, cluster, dialect, previous, lose, at_most, **options)
-    return question.concealed(solver(limit, seed, sandbox, on_progress, memory, question.reading)(question.problem))
+    with Session(answers=sandbox) as session:
+        return question.concealed(solver(limit, seed, sandbox, on_progress, memory, question.reading, session=session)(question.problem))
 
 
 @dataclass(frozen=True)
@@ -227,11 +229,11 @@ def question_of(
 
 def solver(
     limit: float, seed: int, sandbox: bool = True, on_progress: OnProgress | None = None, memory: int = 4096, reading: Reading | None = None,
-    counting: OnCounting | None = None, answer_interrupted: bool = True,
+    counting: OnCounting | None = None, session: Session | None = None,
 ) -> Solver:  # fmt: skip
     """Solver of problems with the options of `solve`; a plan that the framework refuses in the file that was read is no answer.
 
-    `counting` is told of every better design and bound. Raises ValueError for a limit that is no finite number above 0.
+    `counting` is told of every better design and bound; `session` is what its searches share with others. Raises ValueError for a limit that is no finite number above 0.
     """
     if not 0 < limit < math.inf:
         raise ValueError(f"a limit is a finite number of seconds above 0, not {limit}")
@@ -240,19 +242,18 @@ def solver(
     from .planner.refusing import refusing
     from .solver.searching.progress import silent
 
-    options: dict[str, Any] = {"counting": counting or uncounted, "refuses": refusing(reading)}
+    session = session or Session(answers=sandbox)
+    options: dict[str, Any] = {"session": session, "counting": counting or uncounted, "refuses": refusing(reading)}
     if sandbox:
         from .solver.sandbox.solve import solve as in_child
 
-        place = partial(
-            in_child, limit=limit, seed=seed, on_progress=on_progress or silent, memory=memory, answer_interrupted=answer_interrupted
-        )
-        return Solver(place, limit, seed, answer_interrupted=answer_interrupted, **options)
+        place = partial(in_child, limit=limit, seed=seed, on_progress=on_progress or silent, memory=memory, session=session)
+        return Solver(place, limit, seed, **options)
     from .planner.search.settle import settle
     from .solver.searching.search import solve as in_process
 
-    place = partial(in_process, limit=limit, seed=seed, on_progress=on_progress or silent)
-    return Solver(place, limit, seed, settle, answer_interrupted=False, **options)
+    place = partial(in_process, limit=limit, seed=seed, on_progress=on_progress or silent, session=session)
+    return Solver(place, limit, seed, settle, **options)
 
 
 def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any) -> ContextManager[Launch]:
@@ -297,7 +298,6 @@ def whatif(
     """
     from .solver.pricing.changes import dropped, each_dropped, on_other_machines
     from .solver.pricing.price import price
-    from .solver.sandbox.keeping import kept
 
     question = question_of(file, cluster, dialect, **options)
     words = [[str(each)] if isinstance(each, (str, int)) else [str(node) for node in each] for each in lose]
@@ -311,11 +311,12 @@ def whatif(
         changed = question_of(file, cluster, dialect, set=settings, **options)
         changes.append((" ".join(f"--set {setting}" for setting in change), changed.problem))
 
-    def solve(problem: Problem) -> Answer:
-        asked = changed if problem is changed.problem else question
-        return asked.concealed(solver(limit, seed, sandbox, reading=asked.reading)(problem))
+    with Session(answers=False) as session:
 
-    with kept():
+        def solve(problem: Problem) -> Answer:
+            asked = changed if problem is changed.problem else question
+            return asked.concealed(solver(limit, seed, sandbox, reading=asked.reading, session=session)(problem))
+
         return price(question.problem, changes or each_dropped(question.problem), solve)
 
 
@@ -340,12 +341,13 @@ def replan(
 
     before = read_plan(previous) if isinstance(previous, (str, Path)) else previous
     question = question_of(file, cluster, dialect, before, lose, **options)
-    search = solver(limit, seed, sandbox, reading=question.reading)
-    answer = question.concealed(search(question.problem))
-    if answer.plan is None:
-        return answer, None
-    found = moves(chosen(question.problem, answer), before, answer.plan)
-    return answer, with_trade(decided(question.problem, answer), found, answer.plan, search) if trade else found
+    with Session(answers=sandbox) as session:
+        search = solver(limit, seed, sandbox, reading=question.reading, session=session)
+        answer = question.concealed(search(question.problem))
+        if answer.plan is None:
+            return answer, None
+        found = moves(chosen(question.problem, answer), before, answer.plan)
+        return answer, with_trade(decided(question.problem, answer), found, answer.plan, search) if trade else found
 
 
 def alternatives(
@@ -361,15 +363,14 @@ def alternatives(
     from .models.findings.finding import UnusableInput
     from .planner.placing.placing import decided
     from .solver.alternatives import alternatives as found
-    from .solver.sandbox.keeping import kept
 
     question = question_of(file, cluster, dialect, **options)
-    search = solver(limit, seed, sandbox, reading=question.reading)
-    with kept():
+    with Session(answers=sandbox) as session:
+        search = solver(limit, seed, sandbox, reading=question.reading, session=session)
         best = question.concealed(search(question.problem))
         if best.plan is None:
             raise UnusableInput(best.findings)
-        return found(decided(question.problem, best), best.plan, count, search)
+        return found(decided(question.problem, best), best.plan, count, search, session)
 
 
 def account(
@@ -393,14 +394,15 @@ def account(
     from .planner.accounting import given
 
     question = question_of(file, cluster, dialect, **options)
-    search = solver(limit, seed, sandbox, reading=question.reading)
-    answer = answer or question.concealed(search(question.problem))
-    if answer.plan is None:
-        raise UnusableInput(answer.findings)
-    if answer.planned is None:
-        its = given(question.problem, limit, seed, search)
-    else:
-        its = found(question.problem, answer.planned, seed, searches, limit, search, answer.plan.assignment)
+    with Session(answers=sandbox) as session:
+        search = solver(limit, seed, sandbox, reading=question.reading, session=session)
+        answer = answer or question.concealed(search(question.problem))
+        if answer.plan is None:
+            raise UnusableInput(answer.findings)
+        if answer.planned is None:
+            its = given(question.problem, limit, seed, search, session)
+        else:
+            its = found(question.problem, answer.planned, seed, searches, limit, search, answer.plan.assignment, session)
     if its is None:
         raise ValueError("no time of an iteration is known: components say no `seconds`, or not of these ranks")
     return its

@@ -154,8 +154,10 @@ def _plan(
     if report.plan is not None and not report.pending:
         return report.plan, reading
     from ..api import solver
+    from ..solver.session import Session
 
-    answer = solver(LIMIT, SEED, reading=reading)(reading.problem)
+    with Session() as session:
+        answer = solver(LIMIT, SEED, reading=reading, session=session)(reading.problem)
     if answer.plan is None:
         findings = reading.document.environment.concealed(answer.findings)
         echo_findings(findings, err=True, texts=report.texts)

@@ -93,10 +93,8 @@ def solve(
         return answered
     from ..api import solver
     from ..planner.placing.placing import chosen, decided
-    from ..planner.recent import remembering
-    from ..solver.sandbox.interrupts import held, was_heard
-    from ..solver.sandbox.keeping import kept
     from ..solver.sandbox.stopped import stopped_further
+    from ..solver.session import Session
 
     try:
         question = further.limited(previous.asked(reading.problem))
@@ -104,20 +102,20 @@ def solve(
         if form != "json":
             raise
         return said_as_json(problem)
-    with held(), kept(), remembering():  # the first Ctrl-C ends all that is searched here, and what was found until then is shown
+    with Session() as session:  # the first Ctrl-C ends all that is searched here, and what was found until then is shown
         with shown(progress, form == "json", _costs(question)) as told:
-            answer = solver(limit, seed, True, told.of_placements, memory_limit, reading, told.of_counts)(question)
+            answer = solver(limit, seed, True, told.of_placements, memory_limit, reading, told.of_counts, session)(question)
         if answer.plan is None:
             return _no_plan(reading, answer, form, before)
         findings = reading.document.environment.concealed(answer.findings)
         if findings:
             echo_findings(findings, err=True, texts=reading.document.texts)
-        solves = solver(limit, seed, memory=memory_limit, reading=reading, answer_interrupted=False)
+        solves = solver(limit, seed, memory=memory_limit, reading=reading, session=session)
         placed = decided(question, answer)
         moves = previous.moves(placed, chosen(question, answer), answer.plan, solves)
         blocks, data = further.asked(placed, answer.plan, solves)
         planned = account_of(question, answer, limit, seed, solves, verbose)
-        if was_heard() and not any(finding.code == "PW602" for finding in answer.findings):
+        if session.cancelled and not any(finding.code == "PW602" for finding in answer.findings):
             findings = (*findings, stopped_further())
             echo_findings(findings[-1:], err=True)
     data |= planned.data

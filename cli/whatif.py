@@ -98,19 +98,21 @@ def whatif(
             return code
         changes.append((" ".join(f"--set {setting}" for setting in settings), changed.problem))
     from ..api import solver
+    from ..solver.session import Session
 
-    def solve(problem: Problem) -> Answer:
-        file = changed if changed is not None and problem is changed.problem else reading
-        return solver(limit, seed, memory=memory_limit, reading=file, answer_interrupted=False)(problem)
+    with Session(answers=False) as session:
 
-    return _answered(reading, changes or each_dropped(reading.problem), solve, form, bool(changes)) or code
+        def solve(problem: Problem) -> Answer:
+            file = changed if changed is not None and problem is changed.problem else reading
+            return solver(limit, seed, memory=memory_limit, reading=file, session=session)(problem)
+
+        return _answered(reading, changes or each_dropped(reading.problem), solve, form, bool(changes)) or code
 
 
 def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Problem], Answer], form: str, asked: bool) -> int:
     """Solves, prints, and gives the exit code: that of the changes that were asked for, else that of the file as it is."""
     from ..report.whatif import render, to_json
     from ..solver.pricing.price import price
-    from ..solver.sandbox.keeping import kept
 
     if reading.problem is None:
         raise ValueError("a file that could not be read has no price")
@@ -120,8 +122,7 @@ def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Probl
         answer = solve(problem)
         return replace(answer, findings=environment.concealed(answer.findings))
 
-    with kept():
-        pricing, name = price(reading.problem, changes, solved), reading.source.name
+    pricing, name = price(reading.problem, changes, solved), reading.source.name
     click.echo(to_json(name, pricing) if form == "json" else render(name, pricing, wants_colour(sys.stdout)), color=True)
     verdicts = [each.answer.verdict for each in pricing.after] if asked else [pricing.before.verdict]
     return UNDECIDED_CODE if UNDECIDED in verdicts else FINDINGS if IMPOSSIBLE in verdicts else OK

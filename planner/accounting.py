@@ -14,7 +14,7 @@ from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.tied_degrees import as_asked
-from ..solver.sandbox.interrupts import was_heard
+from ..solver.session import Session
 from ..solver.wording import listed
 from .assumptions import assumed, bases, emptied
 from .baseline import left_open, own, own_of, without_ranks
@@ -27,7 +27,6 @@ from .memory import without_estimates
 from .overlapping import overlapping
 from .placing.laying import laid_out
 from .problem import asked
-from .recent import remembering
 from .scope import as_it_spans
 from .search.search import search
 from .sensitivity import SEARCHES, SPENT, Placeable, sensitivity
@@ -50,6 +49,7 @@ def account(
     limit: float = SPENT,
     solve: Solve | None = None,
     placed: Assignment | None = None,
+    session: Session | None = None,
 ) -> Account:
     """The account of what planning found for a problem.
 
@@ -62,28 +62,21 @@ def account(
     left of `limit`, deterministic seconds, and at least in `SHARE` of it: the same input and seed give the same account. Nothing is said of it
     where not every choice of degrees was planned, or not every size.
     """
-    with remembering():
-        return _account(problem, planned, seed, searches, limit, solve, placed)
-
-
-def _account(
-    problem: Problem, planned: Planned, seed: int, searches: int, limit: float, solve: Solve | None, placed: Assignment | None
-) -> Account:
-    found = account_of(problem, planned, placed)
+    found, session = account_of(problem, planned, placed), session or Session()
     if not searches:
         return found
     turned = any(overlapping(problem))  # the questions of the plan know nothing of ranks that overlap in part
     if (
         problem.job.planning.not_read or problem.job.planning.sizes_not_read or turned
     ):  # what else is better nobody knows, whatever a component takes
-        return replace(found, without_ranks=without_ranks(problem, solve) if solve is not None and not was_heard() else None)
+        return replace(found, without_ranks=without_ranks(problem, solve) if solve is not None and not session.cancelled else None)
     workload = problem.job.planning.workload
     questions = planned.parts or (planned.question,)
     its = [as_it_spans(as_asked(problem, each), each) for each in questions] if solve is not None else []
     placeables = [Placeable(part, each, laid_out(solve)) for part, each in zip(its, questions)] if solve is not None else []
     left, traffic = max(limit - planned.spent, SHARE * limit), workload is not None and bool(workload.bandwidth)
-    changes = sensitivity(planned, seed, searches, left, placeables, traffic)
-    freed = without_ranks(problem, solve) if solve is not None and not was_heard() else None
+    changes = sensitivity(planned, seed, searches, left, placeables, traffic, session)
+    freed = without_ranks(problem, solve) if solve is not None and not session.cancelled else None
     return replace(found, without_ranks=freed, sensitivity=changes)
 
 
@@ -112,7 +105,9 @@ def _adds(question: PlanningProblem, model: CostModel, best: Priced, other: Pric
     return tuple(sorted(found, key=lambda its: -its[1]))
 
 
-def given(problem: Problem, limit: float = 10.0, seed: int = 1, solve: Solve | None = None) -> Account | None:
+def given(
+    problem: Problem, limit: float = 10.0, seed: int = 1, solve: Solve | None = None, session: Session | None = None
+) -> Account | None:
     """The account of the file's own ranks; None where they have no price, or where not all components with times have ranks.
 
     The designs beside them are the best of a search in which the counts of these components are open, within what their hints say, and
@@ -128,12 +123,12 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1, solve: Solve | N
     opened = replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, own=own)))
     opened = evenly(opened) or opened
     question, model = asked(opened, workload), cost_model(workload.model)
-    searched = search(question, model, limit, seed, OTHERS)
+    searched = search(question, model, limit, seed, OTHERS, session=session)
     bare = without_estimates(opened) if searched.best is None and searched.proved else None
     if bare is not None and bare.job.planning.workload is not None:  # nothing fits by the estimates
         opened, workload = bare, bare.job.planning.workload
         question = asked(opened, workload)
-        searched = search(question, model, limit, seed, OTHERS)
+        searched = search(question, model, limit, seed, OTHERS, session=session)
     mine = own_of(opened, question, model)
     priced = mine.priced
     if priced is None:

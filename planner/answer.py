@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Sequence
 
@@ -12,10 +11,8 @@ from ..models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.in_turn import dealt_out
-from ..solver.sandbox.interrupts import held
-from ..solver.sandbox.keeping import kept
+from ..solver.session import Session
 from .counting import OnCounting, silent
-from .recent import remembering
 from .refusing import Refuses, nobody
 
 if TYPE_CHECKING:
@@ -35,7 +32,7 @@ class Solver:
     place : places a problem whose counts are decided.
     limit : deterministic seconds (about seconds) for each search.
     settle : settles structures of designs; None for a process of its own.
-    answer_interrupted : the first Ctrl-C ends all searches, and the answer is the best found until then; else it raises.
+    session : what all searches share, those of `place` too.
     counting : told of every better design and bound.
     refuses : what the framework says against a plan in its own file; a refused plan is the answer only where there is no other, and
         nothing is proved of it.
@@ -45,14 +42,13 @@ class Solver:
     limit: float = 10.0
     seed: int = 1
     settle: Settle | None = None
-    answer_interrupted: bool = True
+    session: Session = field(default_factory=Session)
     counting: OnCounting = silent
     refuses: Refuses = nobody
 
     def __call__(self, problem: Problem) -> Answer:
         """The best verified plan, or why there is none."""
-        with held() if self.answer_interrupted else nullcontext(), kept(), remembering():
-            return dealt_out(self._answer)(problem)
+        return dealt_out(self._answer)(problem)
 
     def _answer(self, problem: Problem) -> Answer:
         return self._answer_placing(problem, self.place)
@@ -85,9 +81,11 @@ class Solver:
         # Where nobody reads a file again, none but ways that are right whatever it says are taken.
         laid = laid_out(place) if self.refuses is nobody else laid_out(place, partial(_refused, self.refuses, problem))
         once = partial(self._plan, workload, laid, refused)
-        chosen = tied(nesting(once, refused), self.limit, self.seed, self.answer_interrupted)
-        chosen = with_further(chosen, partial(lying_over, laid), refused, self.limit, self.seed, self.answer_interrupted)
-        found = preferring(problem, dividing(unless_all_sizes_are_read(going_along(chosen))), self.limit, self.seed)
+        chosen = tied(nesting(once, refused, self.session), self.limit, self.seed, self.session)
+        chosen = with_further(chosen, partial(lying_over, laid), refused, self.limit, self.seed, self.session)
+        found = preferring(
+            problem, dividing(unless_all_sizes_are_read(going_along(chosen, self.session))), self.limit, self.seed, self.session
+        )
         if found.plan is not None and found.planned is not None:
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))
         return _as_proved(found)
@@ -98,7 +96,7 @@ class Solver:
 
         its = problem.job.planning.workload or workload
         place = lying_over(laid, its)
-        return plan(problem, its, place, self.limit, self.seed, self.settle, self.answer_interrupted, self.counting, refused)
+        return plan(problem, its, place, self.limit, self.seed, self.settle, self.session, self.counting, refused)
 
     def _refused(self, problem: Problem, placed: Plan, design: Design) -> Sequence[Finding]:
         return self.refuses(problem, _with_degrees(placed, design, problem))

@@ -28,8 +28,8 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.pricing.price import effect
 from ..solver.pricing.priced import BETTER
-from ..solver.sandbox.interrupts import was_heard
 from ..solver.sandbox.stopped import Stopped, interrupted
+from ..solver.session import Session
 from .check import faults
 from .costs import cost_model
 from .costs.cost_model import CostModel, iteration, segment_times
@@ -80,7 +80,7 @@ class Rounds:
     limit: float
     seed: int
     settle: Settle | None
-    answer_interrupted: bool
+    session: Session
     counting: OnCounting
     refused: Refused = nobody
     spent: float = 0.0
@@ -121,7 +121,7 @@ class Rounds:
     @property
     def stopped(self) -> Stopped | None:
         """What ended the search for designs, or the placing of them, before it was decided."""
-        return self.searched.stopped or (interrupted() if was_heard() else None)
+        return self.searched.stopped or (interrupted() if self.session.cancelled else None)
 
     def goes_on(self) -> bool:
         """Can there be anything better than the best, and may it still be looked for?"""
@@ -129,7 +129,7 @@ class Rounds:
         if first is None or (self.best is not None and (first.price >= self.best.price or not self.varies)):
             self.closed = self.searched.first_proved
             return False
-        if self.ended or (was_heard() and self.best is not None):
+        if self.ended or (self.session.cancelled and self.best is not None):
             return False
         # What nobody could place or weigh may be better than all that comes after it.
         more = MORE if self.is_small and self.spent < self.limit and not self.unsure else 1
@@ -146,11 +146,11 @@ class Rounds:
             worse = self.best is not None and found.price > self.best.price
             if found is not first and (worse or (not self.varies and found.price > first.price)):
                 break
-            if not self._place(found) and found is first and not was_heard():
+            if not self._place(found) and found is first and not self.session.cancelled:
                 break  # others like it can be better than what comes next
-            if was_heard() and self.best is not None:
+            if self.session.cancelled and self.best is not None:
                 break
-        self.ended = was_heard() or (self.best is not None and self.spent >= self.limit)
+        self.ended = self.session.cancelled or (self.best is not None and self.spent >= self.limit)
         if not self.ended and (self.best is None or self.varies):
             self.search()
 
@@ -169,7 +169,7 @@ class Rounds:
             ALTERNATIVES + 1,
             (),
             self.settle,
-            self.answer_interrupted,
+            self.session,
             counting=self._tell,
         )
         self.first = first = self.first or self.question
@@ -227,7 +227,7 @@ class Rounds:
 
     def bar(self, found: Found, answer: Answer) -> None:
         """Rules out a design of which no placement is known, and with it what no placement has for the same reason."""
-        if answer.verdict == IMPOSSIBLE and not was_heard():
+        if answer.verdict == IMPOSSIBLE and not self.session.cancelled:
             out = ruled_out(self.problem, self.question, found.design, self._probe, self.probes)
         else:
             out = this_alone(found.design)
@@ -236,7 +236,7 @@ class Rounds:
 
     def _probe(self, part: Problem) -> Answer:
         self.probes -= 1
-        return Answer(UNDECIDED) if was_heard() else self.solve(part)
+        return Answer(UNDECIDED) if self.session.cancelled else self.solve(part)
 
     def priced(self, design: Design) -> Priced:
         """A design with what an iteration of it takes, without traffic."""
@@ -280,11 +280,11 @@ def is_where(plan: Plan, own: Mapping[str, Sequence[Run]]) -> bool:
 
 
 def trial(
-    problem: Problem, workload: Workload, solve: Solve, limit: float, seed: int, settle: Settle | None, answer_interrupted: bool,
+    problem: Problem, workload: Workload, solve: Solve, limit: float, seed: int, settle: Settle | None, session: Session,
     refused: Refused, rounds: int, probes: int = ALL_PROBES,
 ) -> Rounds:  # fmt: skip
     """So many rounds, and at most so many `probes`; the other options are those of plan.py. Nobody is told how it goes on meanwhile."""
-    run = Rounds(problem, workload, solve, limit, seed, settle, answer_interrupted, silent, refused, number=ROUNDS - rounds, probes=probes)
+    run = Rounds(problem, workload, solve, limit, seed, settle, session, silent, refused, number=ROUNDS - rounds, probes=probes)
     while run.goes_on():
         run.place()
     return run

@@ -15,8 +15,7 @@ from ..models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.tied_degrees import as_asked, as_chosen
-from ..solver.model.permission import SearchNeeded, no_search
-from ..solver.sandbox.interrupts import was_heard
+from ..solver.session import SearchNeeded, Session
 from .benders import ALTERNATIVES, Placed, Rounds, at_stake, fitting, trial
 from .costs import cost_model
 from .placing.placing import placing
@@ -162,7 +161,7 @@ def _is_sure(rounds: Rounds, found: Found) -> bool:
 def _fits(rounds: Rounds, found: Found) -> Answer:
     """A placement of a design, as good as can be where traffic counts as time; else any that holds. None after a Ctrl-C."""
     design = found.design
-    if was_heard():
+    if rounds.session.cancelled:
         return Answer(UNDECIDED, how="search")
     if not rounds.traffic.costs:
         return _unless_refused(rounds, found, rounds.solve(fitting(rounds.problem, rounds.question, design)))
@@ -193,15 +192,13 @@ def _priced(rounds: Rounds, found: Found, answer: Answer | None) -> tuple[Price,
 
 def _again(rounds: Rounds) -> tuple[Found, ...]:
     """What is found without what was ruled out; nothing where no time is left, or after a Ctrl-C."""
-    if rounds.spent >= rounds.limit or was_heard():
+    if rounds.spent >= rounds.limit or rounds.session.cancelled:
         return ()
     rounds.search()
     return rounds.searched.found
 
 
-def with_further(
-    plan: Solve, place: Callable[[Workload], Solve], refused: Refused, limit: float, seed: int, answer_interrupted: bool
-) -> Solve:  # fmt: skip
+def with_further(plan: Solve, place: Callable[[Workload], Solve], refused: Refused, limit: float, seed: int, session: Session) -> Solve:
     """How a problem is planned, with these beside the plan, given how one is without them.
 
     They are asked for where the plan and what was found beside it took little, and until there are as many alternatives as are told; what
@@ -210,14 +207,14 @@ def with_further(
 
     def asks(problem: Problem, workload: Workload, solve: Solve, left: float) -> Rounds:
         its = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
-        return trial(its, workload, solve, left, seed, _none_is_settled, answer_interrupted, refused, ROUNDS, PROBES)
+        return trial(its, workload, solve, left, seed, _none_is_settled, session, refused, ROUNDS, PROBES)
 
     def answer(problem: Problem) -> Answer:
         found = plan(problem)
         planned, workload = found.planned, problem.job.planning.workload
-        if planned is None or workload is None or was_heard() or len(planned.others) >= ALTERNATIVES:
+        if planned is None or workload is None or session.cancelled or len(planned.others) >= ALTERNATIVES:
             return found
-        looking = _Looking(problem, planned, workload, asks, place, seed, found.how == "search", SHARE * limit)
+        looking = _Looking(problem, planned, workload, asks, place, seed, session, found.how == "search", SHARE * limit)
         return replace(found, planned=replace(planned, further=looking.look())) if looking.left > planned.spent else found
 
     return answer
@@ -237,6 +234,7 @@ class _Looking:
     ask: Ask
     place: Callable[[Workload], Solve]
     seed: int
+    session: Session
     searches: bool
     left: float
     found: list[Further] = field(default_factory=list)
@@ -250,7 +248,7 @@ class _Looking:
         degrees = ((each, each.job.planning.workload or workload) for each in others)
         for number, asked in enumerate(filter(None, chain.from_iterable(zip_longest(fewer, degrees)))):
             full = len(self.planned.others) + len(self.found) >= ALTERNATIVES
-            if full or number >= TRIED or self.left <= 0 or was_heard():
+            if full or number >= TRIED or self.left <= 0 or self.session.cancelled:
                 break
             self._ask(*asked)
         return tuple(sorted(self.found, key=lambda each: each.priced.price(self.planned.question)))
@@ -259,7 +257,7 @@ class _Looking:
         place = self.place(workload)
 
         def counted(part: Problem) -> Answer:
-            answer = place(part) if self.searches else _without_search(place, part)
+            answer = place(part) if self.searches else self._without_search(place, part)
             self.left -= SEARCHED if answer.how == "search" else 0.0
             return answer
 
@@ -274,13 +272,21 @@ class _Looking:
             open_ = job.planning.not_read or job.planning.sizes_not_read or self.planned.in_part or self.planned.others_open
             self.found.append(Further(best, proved and not open_))
 
+    def _without_search(self, place: Solve, part: Problem) -> Answer:
+        """How a design is placed where that needs no search; else nobody knows."""
+        try:
+            with self.session.without_search():
+                return place(part)
+        except SearchNeeded:
+            return Answer(UNDECIDED, how=GIVEN)
+
     def _with_other_leading_degrees(self) -> Iterator[Problem]:
         """The problem with each other choice of the degrees that others follow, that first whose best design costs least."""
         planned, chosen = self.planned, as_chosen(self.problem, self.planned)
         known = dict[Price, PlanningProblem]()
         for question in planned.parts:
             if self.left > 0 and as_asked(self.problem, question).job != chosen.job:
-                found = search(question, cost_model(planned.model), self.left, self.seed, settle=_none_is_settled)
+                found = search(question, cost_model(planned.model), self.left, self.seed, settle=_none_is_settled, session=self.session)
                 self.left -= found.spent
                 if found.best is not None:
                     known.setdefault(found.best.price, question)
@@ -290,15 +296,6 @@ class _Looking:
     def _is_another(self, priced: Priced) -> bool:
         known = [self.planned.compared, *(each.design for each in self.planned.others), *(each.priced.design for each in self.found)]
         return priced.design not in known and priced.price(self.planned.question) != self.planned.price
-
-
-def _without_search(place: Solve, part: Problem) -> Answer:
-    """How a design is placed where that needs no search; else nobody knows."""
-    try:
-        with no_search():
-            return place(part)
-    except SearchNeeded:
-        return Answer(UNDECIDED, how=GIVEN)
 
 
 def _none_is_settled(asked: Unsettled) -> Iterator[Settled]:

@@ -17,7 +17,7 @@ from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
 from ..solver.rules import RULES
-from ..solver.sandbox.interrupts import was_heard
+from ..solver.session import Session
 from .baseline import own_of
 from .benders import Placed, Rounds, as_written, is_where, nobody, trial, unweighed
 from .check import faults
@@ -41,7 +41,7 @@ TRIED = 6
 
 def plan(
     problem: Problem, workload: Workload, solve: Solve, limit: float = 10.0, seed: int = 1, settle: Settle | None = None,
-    answer_interrupted: bool = True, counting: OnCounting = silent, refused: Refused = nobody,
+    session: Session | None = None, counting: OnCounting = silent, refused: Refused = nobody,
 ) -> Answer:  # fmt: skip
     """The best design that can be placed, with its placement; of designs that cost the same, of several structures, the better placement.
 
@@ -49,10 +49,10 @@ def plan(
     search over designs, or by a proof that it cannot be placed. Where traffic counts as time, designs are placed in the order of their
     time with the least that any placement of them has, until that is no less than the best with its traffic. Where the file's own
     placement is as good, it is the answer. Components without times get what this design leaves of what was asked for them. `settle`
-    and `answer_interrupted` are those of searching/search.py. A placement that is `refused` is the answer only where no other was found,
+    and `session` are those of search/search.py. A placement that is `refused` is the answer only where no other was found,
     and nothing is proved of it.
     """
-    run = Rounds(problem, workload, solve, limit, seed, settle, answer_interrupted, counting, refused)
+    run = Rounds(problem, workload, solve, limit, seed, settle, session or Session(), counting, refused)
     if unknown := by_given_ranks(problem, run.question):
         return unknown
     while run.goes_on():
@@ -117,7 +117,7 @@ def _but_for(refused: Refused, *codes: str) -> Refused:
 
 
 def _planner(rounds: Rounds) -> Planner:
-    return Planner(rounds.problem, partial(_tried, rounds), rounds.solve, rounds.seed)
+    return Planner(rounds.problem, partial(_tried, rounds), rounds.solve, rounds.seed, rounds.session)
 
 
 def _tried(rounds: Rounds, problem: Problem) -> tuple[int, int] | None:
@@ -127,7 +127,7 @@ def _tried(rounds: Rounds, problem: Problem) -> tuple[int, int] | None:
     # The file as it is demands what the question was changed from; the rules were checked of the changed question.
     refused = _but_for(rounds.refused, *(rule.code for rule in RULES))
     limit = min(EACH, rounds.limit)
-    run = trial(problem, workload, solve, limit, rounds.seed, rounds.settle, rounds.answer_interrupted, refused, TRIED)
+    run = trial(problem, workload, solve, limit, rounds.seed, rounds.settle, rounds.session, refused, TRIED)
     if run.best is None:
         return None
     priced = run.best.priced
@@ -169,7 +169,7 @@ def _filled(rounds: Rounds, best: Placed, question: PlanningProblem) -> tuple[Pl
 
     After a Ctrl-C it is left as it is.
     """
-    if best.is_own or was_heard():
+    if best.is_own or rounds.session.cancelled:
         return best, {}
     problem, traffic, design, takes = rounds.problem, rounds.traffic, best.priced.design, best.priced.traffic
     full, proved = Filling(problem, question, partial(_as_full, rounds, takes)).widened(design)

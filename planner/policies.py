@@ -14,7 +14,7 @@ from ..models.planning.planned import Planned, Priced
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
-from ..solver.sandbox.interrupts import unless_heard, was_heard
+from ..solver.session import Session
 from .bills import bills, decides, none_fits
 from .check import price
 from .costs import cost_model
@@ -28,7 +28,7 @@ from .tied import not_all_known
 from .unplaced import not_all_sizes
 
 
-def preferring(problem: Problem, plan: Solve, limit: float, seed: int) -> Answer:
+def preferring(problem: Problem, plan: Solve, limit: float, seed: int, session: Session) -> Answer:
     """The best plan that fits by every estimate, with what would win without them; where none fits, the best without them.
 
     An estimate is no demand: alone it makes nothing impossible, and it never decides without a word.
@@ -45,7 +45,7 @@ def preferring(problem: Problem, plan: Solve, limit: float, seed: int) -> Answer
             return other
         its = _bills(problem, _Without(other.planned.best, other.planned.question, other.plan.assignment if other.plan else None))
         return replace(other, findings=(*other.findings, none_fits(problem, its)))
-    better = unless_heard(partial(_better, open_, answer.planned, plan, limit, seed), lambda: None)
+    better = session.unless_cancelled(partial(_better, open_, answer.planned, plan, limit, seed, session), lambda: None)
     if better is None:
         return answer
     planned = replace(answer.planned, without_estimates=better.priced, without_question=better.question)
@@ -61,7 +61,7 @@ class _Without(NamedTuple):
     placed: Assignment | None = None
 
 
-def _better(open_: Problem, planned: Planned, plan: Solve, limit: float, seed: int) -> _Without | None:
+def _better(open_: Problem, planned: Planned, plan: Solve, limit: float, seed: int, session: Session) -> _Without | None:
     """What wins without estimates, if that is better than what was planned.
 
     It is placed only where traffic counts as time, degrees follow others, or a component may be on several kinds of accelerators at once.
@@ -76,7 +76,7 @@ def _better(open_: Problem, planned: Planned, plan: Solve, limit: float, seed: i
             return None
         return _Without(other.best, other.question, answer.plan.assignment)
     question, model = asked(as_planned(open_, planned), workload, planned.question.barred), cost_model(workload.model)
-    found = search(question, model, limit, seed).best
+    found = search(question, model, limit, seed, session=session).best
     if found is None or found.price >= price(planned.question, model, planned.compared):
         return None
     priced = Priced(found.design, iteration(model, question, found.design), tuple(segment_times(model, question, found.design)))
@@ -88,7 +88,7 @@ def _bills(problem: Problem, its: _Without) -> tuple[BlockBill, ...]:
     return tuple(each for each in bills(problem, its.question, its.priced.design, its.placed) if each.block.kind != NO_KIND)
 
 
-def nesting(plan: Solve, refused: Refused) -> Solve:
+def nesting(plan: Solve, refused: Refused, session: Session) -> Solve:
     """How a problem is planned, given how any is; what is proved of the answer holds for both sorts of designs.
 
     One that is `refused` is the answer only where one without others inside is refused too, or there is none.
@@ -104,7 +104,7 @@ def nesting(plan: Solve, refused: Refused) -> Solve:
         found, workload = plan(problem), problem.job.planning.workload
         if workload is None or not workload.nested or found.verdict == IMPOSSIBLE or (found.planned is not None and found.planned.proved):
             return found
-        if was_heard():
+        if session.cancelled:
             return found
         flat = plan(
             replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=replace(workload, nested=False))))

@@ -18,7 +18,6 @@ from ..models.planning.workload import RLINF, RLINF_EMBODIED, Budget, Timed, Wor
 from ..models.problem import Problem
 from ..models.task_order import ordered
 from .profile import Ample, options, undominated
-from .recent import But, recent
 from .related import Pairs, Related, hold, related
 from .room import Room, areas, held_back, room
 from .scope import forbids_nesting, led_inside, left_out
@@ -34,11 +33,6 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
     Components whose ranks are given and that nothing relates to a planned one only hold their accelerators. `over_nodes`: tensor parallel
     groups that nothing is said of may lie over nodes, and so may processes where the framework lets them.
     """
-    key = (over_nodes, tuple(barred), workload, problem.job.planning.workload, But(problem))
-    return recent("questions", key, lambda: _asked(problem, workload, barred, over_nodes))
-
-
-def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_nodes: bool) -> PlanningProblem:
     given = [each for each in problem.components if each.runs is not None and not _related(problem, each)]
     parts = [counted(problem, each) for each in problem.components if each not in given]
     space, held = room(problem, given, over_nodes), held_back(problem, given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
+from typing import Callable, Iterator, Mapping, Sequence
 
 from ..models.component import UNBOUNDED, Component
 from ..models.machines.node_group import ACCELERATOR
@@ -17,13 +17,8 @@ from ..models.planning.way import Shape
 from ..models.planning.workload import Timed
 from ..models.problem import Problem
 from .memory import Need, least, need_on, unheeded
-from .recent import for_options, recent
 from .room import Room
 from .times import Time, times_of
-
-if TYPE_CHECKING:
-    pass
-
 
 Figures = tuple[int, ...]
 
@@ -37,11 +32,6 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
     `timed` is None for a component whose time nobody says: it takes accelerators and no time. Times are rounded up to whole
     multiples of `batches`.
     """
-    key = (batches, component, timed, *for_options(problem), room)
-    return recent("options", key, lambda: _options(problem, component, timed, room, batches))
-
-
-def _options(problem: Problem, component: Component, timed: Timed | None, room: Room, batches: int) -> tuple[Option, ...]:
     own, shapes = _in_ways(problem, component), problem.job.planning.shapes.get(component.name, {})
     mine = problem.own_degrees(component)
     choices = sorted(problem.job.choices.get(component.name, tuple(own)), key=lambda each: each != mine)

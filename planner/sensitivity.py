@@ -20,7 +20,7 @@ from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Budget
 from ..models.problem import Problem
 from ..models.record import dataclass
-from ..solver.sandbox.interrupts import unless_heard
+from ..solver.session import Session
 from .benders import at_stake, fitting
 from .costs import cost_model
 from .costs.cost_model import iteration, segment_times
@@ -44,7 +44,7 @@ PLACED = 48
 
 def sensitivity(
     planned: Planned, seed: int = 1, most: int = SEARCHES, limit: float = SPENT,
-    placeables: Sequence[Placeable] = (), traffic: bool = False,
+    placeables: Sequence[Placeable] = (), traffic: bool = False, session: Session | None = None,
 ) -> Sensitivity:  # fmt: skip
     """Judge the plan at every factor of every component, within `most` searches and `limit`.
 
@@ -58,11 +58,11 @@ def sensitivity(
     placeables : one for each of `planned.parts`; a design without a placement replaces nothing.
     traffic : True if traffic takes time. Other plans have the least that any placement needs.
     """
-    run = _Run(planned, seed, most, limit, placeables, traffic)
+    run = _Run(planned, seed, most, limit, placeables, traffic, session or Session())
     names = [name for name, tasks in planned.question.tasks_of.items() if tasks]
     ways = [_Way(name, list(its), planned.bound) for name in names for its in (SLOWER, QUICKER)]
     if run.is_best():
-        unless_heard(lambda: run.judge_all(ways), lambda: None)
+        run.session.unless_cancelled(lambda: run.judge_all(ways), lambda: None)
     flips = tuple(way.flip for way in ways if way.flip is not None)
     left = tuple((way.component, way.open[0]) for way in ways if way.open and way.flip is None)
     return Sensitivity(flips, left, run.searches)
@@ -108,10 +108,10 @@ class _Run:
 
     def __init__(
         self, planned: Planned, seed: int, most: int, limit: float,
-        placeables: Sequence[Placeable], traffic: bool,
+        placeables: Sequence[Placeable], traffic: bool, session: Session,
     ) -> None:  # fmt: skip
         self.planned, self.model, self.seed = planned, cost_model(planned.model), seed
-        self.most, self.limit, self.traffic = most, limit, traffic
+        self.most, self.limit, self.traffic, self.session = most, limit, traffic, session
         self.placeables, self.questions = placeables, list(planned.parts or (planned.question,))
         self.by_time = planned.question.aim == SECONDS
         self.searches, self.spent = 0, 0.0
@@ -194,7 +194,7 @@ class _Run:
             options = [scaled(each, there.percent, plain.flow.batches) for each in plain.options[name]]
             every = {**plain.options, name: tuple(options)}
             asked = replace(plain, options=every, budget=there.budget)
-            searched = search(asked, self.model, until - self.spent, self.seed, excluded=excluded)
+            searched = search(asked, self.model, until - self.spent, self.seed, excluded=excluded, session=self.session)
             self.searches, self.spent = self.searches + 1, self.spent + searched.spent
             if searched.best is None:
                 return searched.proved

@@ -13,7 +13,7 @@ from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.tied_degrees import each_choice
-from ..solver.sandbox.interrupts import was_heard
+from ..solver.session import Session
 from ..solver.wording import listed
 from .benders import ALTERNATIVES
 from .costs import cost_model
@@ -33,7 +33,7 @@ MOST_TOLD = 4
 """Reasons that are told, and choices that one of them is told of."""
 
 
-def tied(plan: Solve, limit: float = 10.0, seed: int = 1, answer_interrupted: bool = True) -> Solve:
+def tied(plan: Solve, limit: float, seed: int, session: Session) -> Solve:
     """How a problem is planned, given how one is in which nobody's degrees follow from a choice, and who is on which models is chosen.
 
     Choices of which no plan can be better than one with another choice are not planned; what they take at least is known in a share of
@@ -49,7 +49,7 @@ def tied(plan: Solve, limit: float = 10.0, seed: int = 1, answer_interrupted: bo
         every = [each for its, _ in of_models for each in its]
         if len(every) == 1 and not is_open:
             return plan(every[0])
-        some, left, least = cheapest_first(plan, every, limit, seed, answer_interrupted)
+        some, left, least = cheapest_first(plan, every, limit, seed, session)
         answers = [its for _, its in sorted(some.items())]
         unread = problem.job.planning.not_read + sum(count for _, count in of_models)
         open_ = left or unread > 0
@@ -134,16 +134,16 @@ def _beside(planned: Planned, question: PlanningProblem) -> tuple[Sequence[Price
 
 
 def cheapest_first(
-    plan: Solve, every: Sequence[Problem], limit: float, seed: int, answer_interrupted: bool
+    plan: Solve, every: Sequence[Problem], limit: float, seed: int, session: Session
 ) -> tuple[dict[int, Answer], bool, int | None]:
     """The answers of those that may have the best plan, or one to be told beside it, by their numbers.
 
     With them, whether others were left after a Ctrl-C; and what the others cost at least, more than the
     best plan. None where there are none that are possible.
     """
-    bounds, found, beside = Bounds(SHARE * limit, seed, answer_interrupted).of(every), dict[int, Answer](), 0
+    bounds, found, beside = Bounds(SHARE * limit, seed, session).of(every), dict[int, Answer](), 0
     for number in sorted(range(len(every)), key=lambda each: bounds[each]):
-        if found and was_heard():
+        if found and session.cancelled:
             return found, True, None
         planned, least = [its.planned for its in found.values() if its.planned is not None], bounds[number]
         if planned and least > min(its.price[0] for its in planned):
@@ -171,7 +171,7 @@ class Bounds:
 
     limit: float
     seed: int
-    answer_interrupted: bool
+    session: Session
     spent: float = field(default=0.0, init=False)
 
     def of(self, every: Sequence[Problem]) -> list[int]:
@@ -182,7 +182,7 @@ class Bounds:
         """0 where nothing is known: of the file's own ranks, which may be no design."""
         workload = problem.job.planning.workload or Workload()
         question = asked(problem, workload)
-        if problem.job.planning.own or self.spent >= self.limit or was_heard():
+        if problem.job.planning.own or self.spent >= self.limit or self.session.cancelled:
             return 0
         if not all(question.options.values()):
             return ENDLESS
@@ -190,7 +190,7 @@ class Bounds:
 
     def _searched(self, question: PlanningProblem, model: CostModel) -> int:
         """By a search for counts, of which nothing is settled."""
-        found = search(question, model, self.limit - self.spent, self.seed, settle=_nothing, answer_interrupted=self.answer_interrupted)
+        found = search(question, model, self.limit - self.spent, self.seed, settle=_nothing, session=self.session)
         self.spent += found.spent
         if found.bound is None or (found.best is None and not found.proved):
             return ENDLESS if found.proved else 0

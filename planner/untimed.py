@@ -19,7 +19,7 @@ from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.tied_degrees import each_choice
-from ..solver.sandbox.interrupts import was_heard
+from ..solver.session import Session
 from .placing.placing import placing
 from .problem import asked
 from .scope import led_inside
@@ -31,7 +31,7 @@ KINDS = 8
 """Ways to be on other kinds of accelerators that are tried at most."""
 
 
-def going_along(plan: Plan) -> Plan:
+def going_along(plan: Plan, session: Session) -> Plan:
     """How problems are planned, given how one is in which such a component is on all accelerators of the one that it goes along with.
 
     So it is planned where nothing takes less otherwise: what it takes itself nobody says, and on more accelerators it takes no longer.
@@ -41,7 +41,7 @@ def going_along(plan: Plan) -> Plan:
         found = plan(problem)
         for other in (may_lie_inside(problem), may_be_apart(problem)):
             undecided = found.planned is None and found.verdict != IMPOSSIBLE
-            if other is not None and not undecided and not was_heard():
+            if other is not None and not undecided and not session.cancelled:
                 found = _better(plan, found, other)
         return found
 
@@ -72,7 +72,7 @@ def _proved_beside(found: Answer, other: Planned) -> Answer:
 
 def _on_more(plan: Plan, problem: Problem, found: Answer) -> Answer:
     """The plan with what goes along on as many accelerators as it can be there, where an iteration takes no longer so."""
-    if found.planned is None or was_heard():
+    if found.planned is None:
         return found
     its, most = found.planned.best.design.options, dict[str, int]()
     for inner, outer in led_inside(problem):

@@ -10,7 +10,7 @@ from ..models.placements.plan import Plan
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.structure import AMOUNT, SHARED, Key, Structure
-from .sandbox.interrupts import held, unless_heard, was_heard
+from .session import Session
 from .structure import structure_of
 
 
@@ -46,22 +46,18 @@ class Alternatives:
     complete: bool = False
 
 
-def alternatives(problem: Problem, best: Plan, count: int, solve: Solve) -> Alternatives:
+def alternatives(problem: Problem, best: Plan, count: int, solve: Solve, session: Session | None = None) -> Alternatives:
     """Up to `count` answers of different structure, `best` among them. Each is searched as the best one unlike all before it.
 
     Ctrl-C ends that with those found until then.
     """
-    with held():
-        return _found(problem, best, count, solve)
-
-
-def _found(problem: Problem, best: Plan, count: int, solve: Solve) -> Alternatives:
+    session = session or Session()
     first = structure_of(problem.as_chosen(best.degrees, best.assignment), best.assignment)
     found, structures = [Alternative(best)], [first]
     while len(found) < count:
         unlike = replace(problem, unlike=(*problem.unlike, *structures), explained=False)
-        answer = unless_heard(partial(solve, unlike), lambda: None)
-        if answer is None or was_heard():
+        answer = session.unless_cancelled(partial(solve, unlike), lambda: None)
+        if answer is None or session.cancelled:
             break
         if answer.plan is None:
             return Alternatives(tuple(found), complete=answer.verdict == "impossible")

@@ -12,9 +12,9 @@ from ...models.findings.finding import UnusableInput, error
 from ...models.findings.wording import plural
 
 if TYPE_CHECKING:
-    from ...models.answer import Solve
     from ...models.placements.plan import Plan
     from ...models.problem import Problem
+    from ...planner.answer import Solver
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 MOST = 20
@@ -54,10 +54,8 @@ class Further:
         limits = [text.rpartition("=") for text in self._limits]
         return replace(problem, caps=(*problem.caps, *(cap_of(name.strip(), number.strip()) for name, _, number in limits)))
 
-    def asked(self, problem: Problem, plan: Plan, solve: Solve) -> tuple[list[str], dict[str, object]]:
+    def asked(self, problem: Problem, plan: Plan, solve: Solver) -> tuple[list[str], dict[str, object]]:
         """(blocks of text, the same as JSON data) about a plan that answers the question; after a Ctrl-C what was found until then."""
-        from ...solver.sandbox.interrupts import unless_heard
-
         blocks: list[str] = []
         data: dict[str, object] = {}
         if self._top > 1:
@@ -65,17 +63,18 @@ class Further:
             from ...solver.alternatives import alternatives
             from ...solver.structure import level_of
 
-            found = alternatives(problem, plan, self._top, solve)
+            found = alternatives(problem, plan, self._top, solve, solve.session)
             blocks.append(render(found, level_of(problem)))
             data["alternatives"] = to_data(found)
         if self._why:
-            asked = (unless_heard(partial(self._reason, problem, plan, solve, word), lambda: None) for word in self._why)
+            unless = solve.session.unless_cancelled
+            asked = (unless(partial(self._reason, problem, plan, solve, word), lambda: None) for word in self._why)
             told = [its for its in asked if its is not None]
             blocks += [text for text, _ in told]
             data["why"] = [its for _, its in told]
         return blocks, data
 
-    def _reason(self, problem: Problem, plan: Plan, solve: Solve, word: str) -> tuple[str, dict[str, object]]:
+    def _reason(self, problem: Problem, plan: Plan, solve: Solver, word: str) -> tuple[str, dict[str, object]]:
         from ...report import why
 
         if word in {component.name for component in problem.components}:

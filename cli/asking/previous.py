@@ -11,12 +11,12 @@ from ...models.findings.finding import error
 from .options import node_words
 
 if TYPE_CHECKING:
-    from ...models.answer import Answer
     from ...models.findings.finding import Finding
     from ...models.findings.span import Edit
     from ...models.placements.moves import Moves
     from ...models.placements.plan import Plan
     from ...models.problem import Problem
+    from ...planner.answer import Solver
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 _PREVIOUS = "The plan that runs now: as few groups as possible move from it. Nodes are matched by their names."
@@ -57,15 +57,16 @@ class Previous:
         self._plan = read_plan(self._file) if self._file is not None else None
         return near(problem, self._plan, self._words)
 
-    def moves(self, question: Problem, chosen: Problem, plan: Plan, solve: Callable[[Problem], Answer]) -> Moves | None:
+    def moves(self, question: Problem, chosen: Problem, plan: Plan, solve: Solver) -> Moves | None:
         """What a plan moves of what was `chosen`; None where nothing was there before. `question` is the one that is asked further."""
         if self._plan is None:
             return None
         from ...solver.replanning.replan import moves, with_trade
-        from ...solver.sandbox.interrupts import unless_heard
 
         found = moves(chosen, self._plan, plan)
-        return unless_heard(lambda: with_trade(question, found, plan, solve), lambda: found) if self._trade else found
+        if not self._trade:
+            return found
+        return solve.session.unless_cancelled(lambda: with_trade(question, found, plan, solve), lambda: found)
 
     def writable(self, edits: list[Edit], unwritable: tuple[Finding, ...]) -> tuple[list[Edit], tuple[Finding, ...]]:
         """The edits of the file, unless its ranks count nodes that are gone: then why not."""

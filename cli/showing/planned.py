@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Mapping, NamedTuple
 
 if TYPE_CHECKING:
     from ...models.answer import Answer
     from ...models.problem import Problem
+    from ...planner.answer import Solver
 
 
 class Shown(NamedTuple):
@@ -24,7 +25,7 @@ class Shown(NamedTuple):
 NOTHING = Shown([], {}, False)
 
 
-def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve: Callable[[Problem], Answer], verbose: bool) -> Shown:
+def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve: Solver, verbose: bool) -> Shown:
     """What is shown of the account; nothing where no component says its time. `solve` answers further questions."""
     if question.job.planning.workload is None:
         return NOTHING
@@ -33,16 +34,16 @@ def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve
     from ...report.planning.brief import render_brief
     from ...report.planning.data import to_data
     from ...report.planning.text import render
-    from ...solver.sandbox.interrupts import unless_heard
 
     searches = 0 if any(each.code == "PW602" for each in answer.findings) else SEARCHES  # who ended the search wants no further ones
-    its = answer.planned
+    its, session = answer.planned, solve.session
     if its is None:
-        found = unless_heard(lambda: given(question, limit, seed, solve), lambda: None)
+        found = session.unless_cancelled(lambda: given(question, limit, seed, solve, session), lambda: None)
     else:  # after Ctrl-C the answer is there; what a wrong hint would change is not told
         placed = answer.plan.assignment if answer.plan is not None else None
-        found = unless_heard(
-            lambda: account(question, its, seed, searches, limit, solve, placed), lambda: account(question, its, seed, 0, placed=placed)
+        found = session.unless_cancelled(
+            lambda: account(question, its, seed, searches, limit, solve, placed, session),
+            lambda: account(question, its, seed, 0, placed=placed),
         )
     if found is None:
         return NOTHING

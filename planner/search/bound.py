@@ -16,6 +16,7 @@ from typing import Iterable, Mapping, Sequence
 from ...models.planning.option import Option
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
+from ...solver.session import Session
 from ..costs.cost_model import CostModel
 from .branching import Best
 from .choices import Choices, Key
@@ -229,12 +230,12 @@ class Floors:
 class Relaxation:
     """The relaxed question, and how its answers relate to the real one."""
 
-    def __init__(self, question: PlanningProblem, model: CostModel) -> None:
+    def __init__(self, question: PlanningProblem, model: CostModel, session: Session) -> None:
         self._model = model
         self._real: dict[tuple[str, Option], Option] = {}
         options = {name: tuple(dict.fromkeys(self._relaxed(name, its))) for name, its in question.options.items()}
         self.question = replace(question, options=options)
-        self.ways = Choices(self.question, model.divisor(question))
+        self.ways = Choices(self.question, model.divisor(question), session)
 
     def sizing(self, structure: Structure) -> Sizing:
         """A structure in the relaxed question."""

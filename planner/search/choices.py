@@ -9,6 +9,7 @@ from typing import Callable, Iterable, Sequence, TypeVar
 from ...models.planning.option import Option
 from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
+from ...solver.session import Session
 from .crossing import LeastCrossing
 from .found import ENDLESS
 from .limits import figures, is_limited
@@ -66,7 +67,8 @@ class Choices:
     the rest is still there.
     """
 
-    def __init__(self, question: PlanningProblem, divisor: int) -> None:
+    def __init__(self, question: PlanningProblem, divisor: int, session: Session | None = None) -> None:
+        self.session = session or Session()
         self.crossing = LeastCrossing(question, question.crossing) if question.crossing is not None else None
         self._question, self._joining = question, Joining(question, divisor, self.crossing)
         self._found: dict[Key, tuple[Choice, ...]] = {}

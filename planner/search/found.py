@@ -11,6 +11,7 @@ from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from ...solver.sandbox.stopped import Stopped
+from ...solver.session import Session
 from ..counting import NOW_AND_THEN, Counting, OnCounting
 from .structures import Structure
 
@@ -69,14 +70,16 @@ class Progress:
     Attributes
     ----------
     limit, spent : deterministic seconds.
+    session : what the search shares with others.
     interrupt : raises KeyboardInterrupt after a Ctrl-C.
     part : deterministic seconds of one subproblem of a structure.
     """
 
-    def __init__(self, question: PlanningProblem, limit: float, interrupt: Callable[[], None], counting: OnCounting) -> None:
+    def __init__(self, question: PlanningProblem, limit: float, session: Session, counting: OnCounting) -> None:
         self.limit, self.spent = limit, 0.0
         self.part = min(MOST, PART + OPTION * sum(map(len, question.options.values())))
-        self._question, self.interrupt, self._counting = question, interrupt, counting
+        self._question, self.session, self._counting = question, session, counting
+        self.interrupt: Callable[[], None] = session.look
         self._began = self._told = monotonic()
 
     @property

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import cache
 from typing import Iterator, Sequence, Union
 
 from ...models.record import dataclass
-from ...solver.model.permission import about_to_search
+from ...solver.process import Child
 from ...solver.sandbox.messages import Codec, Failed, data_of, line_of
-from ...solver.sandbox.process import Child
 from ...solver.sandbox.solve import MEMORY
 from ...solver.sandbox.stopped import Faulty, Stopped
 from ...solver.sandbox.talk import begun, patience, talk
 from ...solver.sandbox.trust import Lie, OurFault
+from ...solver.session import Session
 from ..check import faults
 from ..costs import cost_model
 from .choices import Choices
@@ -64,12 +65,12 @@ def command(memory: int = MEMORY) -> tuple[str, ...]:
 class Settling:
     """Settles structures, with so many MiB of memory; `child` is the command line that does it."""
 
+    session: Session = field(default_factory=Session)
     memory: int = MEMORY
     child: Sequence[str] | None = None
 
     def __call__(self, asked: Unsettled) -> Iterator[Settled]:
         """What was found out, also where the process was stopped: then it raises Stopped after that. Of a process that lied nothing."""
-        about_to_search()
         found: dict[int, Settled] = {}
 
         def heard(message: Message, process: Child) -> bool | None:
@@ -79,7 +80,7 @@ class Settling:
             return True if isinstance(message, Over) else None
 
         try:
-            talk(self.child or command(self.memory), write_question(asked), patience(asked.limit), self.memory, read, heard)
+            talk(self.session, self.child or command(self.memory), write_question(asked), patience(asked.limit), self.memory, read, heard)
         except OurFault as fault:
             raise Faulty(str(fault)) from None
         except Stopped:

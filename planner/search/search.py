@@ -7,6 +7,7 @@ process of its own with the incumbent as cutoff.
 
 from __future__ import annotations
 
+from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import chain, islice
 from itertools import count as count_from
@@ -15,8 +16,8 @@ from typing import Iterator, Mapping, Sequence
 from ...models.planning.design import Design
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
-from ...solver.sandbox.interrupts import held
 from ...solver.sandbox.stopped import Stopped, interrupted, stoppable
+from ...solver.session import Session
 from ..costs.cost_model import CostModel
 from ..counting import OnCounting, silent
 from .bound import Busiest, Floors, Relaxation
@@ -50,7 +51,7 @@ RELAXED = 500
 
 def search(
     question: PlanningProblem, model: CostModel, limit: float = 10.0, seed: int = 1, count: int = 1, excluded: Sequence[Design] = (),
-    settle: Settle | None = None, answer_interrupted: bool = False, counting: OnCounting = silent, any_will_do: bool = False,
+    settle: Settle | None = None, session: Session | None = None, counting: OnCounting = silent, any_will_do: bool = False,
 ) -> Searched:  # fmt: skip
     """Find the best designs of the `count` best structures, without those of `excluded`.
 
@@ -60,34 +61,35 @@ def search(
     settle : settles what branch and bound leaves open; None: CP-SAT in a process of its own.
     counting : receives the progress now and then.
     any_will_do : stop at the first design.
-    answer_interrupted : whether Ctrl-C ends the search alone, with what was found; else KeyboardInterrupt is raised.
+    session : what this search shares with others; it says whether Ctrl-C ends the search with what was found, or raises KeyboardInterrupt.
     """
     stopped: Stopped | None = None
-    with held() as interrupts:
-        run = _Search(question, model, count, excluded, any_will_do, Progress(question, limit, interrupts.look, counting))
+    session = session or Session()
+    with session.raise_at(2):
+        run = _Search(question, model, count, excluded, any_will_do, Progress(question, limit, session, counting))
         try:
             run.divide()
         except KeyboardInterrupt:
-            interrupts.look(2)
+            session.look(2)
+            if not session.answers:
+                raise
             stopped = interrupted()
-            if answer_interrupted and not run.best:
-                run.progress.interrupt = lambda: interrupts.look(2)
+            if not run.best:
+                run.progress.interrupt = partial(session.look, 2)
                 run.hurry()
     if stopped is None:
         try:
-            with stoppable():
-                run.settle(settle or _in_its_own_process, seed)
+            with stoppable(session):
+                run.settle(settle or _in_its_own_process(session), seed)
         except Stopped as why:
             stopped = why
-    if stopped is not None and stopped.interrupted and not answer_interrupted:
-        raise KeyboardInterrupt from None
     return run.result(stopped)
 
 
-def _in_its_own_process(asked: Unsettled) -> Iterator[Settled]:
+def _in_its_own_process(session: Session) -> Settle:
     from .own_process import Settling
 
-    return Settling()(asked)
+    return Settling(session)
 
 
 class _Search:
@@ -98,9 +100,9 @@ class _Search:
     ) -> None:
         self.question, self.model, self.count, self.progress = question, model, count, progress
         self.any_will_do, self.excluded = any_will_do, excluded
-        self.ways = Choices(question, model.divisor(question))
+        self.ways = Choices(question, model.divisor(question), progress.session)
         costly = sum(map(len, question.options.values())) >= COSTLY
-        self.relaxation = Relaxation(question, model) if costly else None
+        self.relaxation = Relaxation(question, model, progress.session) if costly else None
         self.busiest = Busiest(self.relaxation.question if self.relaxation is not None else question)
         self.floors = Floors()
         self.candidates: list[Candidate] = []
@@ -284,7 +286,7 @@ class _Search:
         try:
             outcomes.extend(settle(asked))
         finally:
-            with held():
+            with self.progress.session.raise_at(2):
                 self._take(left, outcomes)
 
     def _take(self, left: Mapping[int, Candidate], outcomes: Sequence[Settled]) -> None:

@@ -7,7 +7,6 @@ from typing import Callable, Iterator
 from ...models.planning.design import Design
 from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
-from ...solver.model.permission import about_to_search
 from ..costs import cost_model
 from .choices import Choices
 from .found import Price
@@ -71,10 +70,8 @@ Settle = Callable[[Unsettled], Iterator[Settled]]
 
 
 def settle(asked: Unsettled) -> Iterator[Settled]:
-    """One after the other. Raises SearchNeeded where no solver may be loaded."""
+    """One after the other."""
     from .counts import sized  # which loads CP-SAT
-
-    about_to_search()
 
     ways = Choices(asked.question, cost_model(asked.model).divisor(asked.question))
     known = {each.number: each.best for each in asked.structures}

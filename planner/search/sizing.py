@@ -11,7 +11,7 @@ from ...models.planning.option import NO_KIND, Option
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
-from ...solver.sandbox.interrupts import was_heard
+from ...solver.session import Session
 from ..costs.cost_model import CostModel
 from .choices import Amount, Choice, Choices, Key, parts_of, tasks_of
 from .crossing import LeastCrossing, exactly
@@ -85,7 +85,7 @@ class Sizing:
     @cached_property
     def between(self) -> tuple[Between, ...]:
         """What crosses between sets by their choices at least."""
-        return between_sets(self.structure, self.choices, self.ways.crossing)
+        return between_sets(self.structure, self.choices, self.ways.crossing, self.ways.session)
 
     @cached_property
     def crossing(self) -> frozenset[Load]:
@@ -225,7 +225,9 @@ class Between(NamedTuple):
     exact: Callable[[Amount, Amount], int] | None = None
 
 
-def between_sets(structure: Structure, choices: Sequence[Sequence[Choice]], crossing: LeastCrossing | None) -> tuple[Between, ...]:
+def between_sets(
+    structure: Structure, choices: Sequence[Sequence[Choice]], crossing: LeastCrossing | None, session: Session
+) -> tuple[Between, ...]:
     """What crosses by the choices of each set; of very many, all that need as few domains are looked at together.
 
     After Ctrl-C nothing further is counted: what is left out makes what is proved smaller, and nothing is searched with it any more.
@@ -240,7 +242,7 @@ def between_sets(structure: Structure, choices: Sequence[Sequence[Choice]], cros
         one, other = (range_of, range_of) if few else (crossing.ranges(ones), crossing.ranges(others))
         rows = {}
         for its in dict.fromkeys(one[each] for each in ones):
-            if was_heard():
+            if session.cancelled:
                 return tuple(found)
             beside = {each: crossing.between(pair, its, each) for each in dict.fromkeys(other[each] for each in others)}
             rows[its] = [beside[other[each]] for each in others]

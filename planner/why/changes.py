@@ -19,6 +19,7 @@ from ...solver.refuting.fixes import GIB, Trial, asking, best, needing, written
 from ...solver.refuting.more_fixes import ranked, together
 from ...solver.refuting.oracle import Oracle, Verdict
 from ...solver.rules.amounts.all_placed import amount_of
+from ...solver.session import Session
 from ...solver.wording import in_seconds
 from ..costs import cost_model
 from ..problem import asked
@@ -37,8 +38,8 @@ FEW = 3
 class Planner(Oracle):
     """Judges problems by searches for counts and degrees. A problem is solved if a plan of it was placed."""
 
-    def __init__(self, problem: Problem, tried: Tried, place: Solve, seed: int) -> None:
-        super().__init__(Census(problem), place)
+    def __init__(self, problem: Problem, tried: Tried, place: Solve, seed: int, session: Session) -> None:
+        super().__init__(Census(problem), place, session)
         self.tried, self.seed = tried, seed
 
     def judge(self, alternatives: Sequence[Problem]) -> Verdict:
@@ -49,7 +50,8 @@ class Planner(Oracle):
         self._searches += 1
         if not all(question.options.values()):
             return Verdict.REFUTED
-        found = search(question, cost_model(workload.model), EACH, self.seed, any_will_do=True) if self._searches <= SEARCHES else None
+        model, may_ask = cost_model(workload.model), self._searches <= SEARCHES
+        found = search(question, model, EACH, self.seed, any_will_do=True, session=self.session) if may_ask else None
         if found is not None and (found.best is not None or found.proved):
             return Verdict.POSSIBLE if found.best is not None else Verdict.REFUTED
         self.undecided = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Callable, Collection
 
 from ...models.answer import IMPOSSIBLE, Answer
@@ -29,8 +30,10 @@ def searched(problem: Problem, reading: Reading | None = None) -> Answer:
     from ...planner.refusing import refusing
     from ...solver.sandbox.solve import solve
     from ...solver.searching.search import LIMIT, SEED
+    from ...solver.session import Session
 
-    return Solver(solve, LIMIT, SEED, refuses=refusing(reading))(problem)
+    with Session() as session:
+        return Solver(partial(solve, session=session), LIMIT, SEED, session=session, refuses=refusing(reading))(problem)
 
 
 @dataclass(frozen=True)

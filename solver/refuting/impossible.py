@@ -11,6 +11,7 @@ from ...models.demand import Clause, Demand
 from ...models.findings.finding import Finding, error
 from ...models.problem import AMOUNT, Problem
 from ..rules.amounts.all_placed import AllPlaced
+from ..session import Session
 from ..wording import listed
 from .census import Census, Question, Row
 from .conflict import COUNTING, SEARCH, Conflict, clauses, facts_last, histograms, merged, says_the_kind, to_blame, with_line
@@ -28,14 +29,14 @@ NO_CHANGE = "no small change was found that helps: loosen several demands, or ad
 """The help where none was found."""
 
 
-def find_conflict(alternatives: Sequence[Problem], solve: Solve) -> Conflict:
+def find_conflict(alternatives: Sequence[Problem], solve: Solve, session: Session | None = None) -> Conflict:
     """Why a question is impossible by every choice of parallel degrees.
 
     The question must be impossible. Each test asks a fresh question without the demands that are left out; a test that is left
     open counts as possible, and then `minimal` is False.
     """
     census = Census(alternatives[0])
-    oracle = Oracle(census, solve)
+    oracle = Oracle(census, solve, session)
     every = _by_blame(alternatives)
     found, company = _core(every, alternatives, oracle)
     questions = _only(alternatives, [*found, *company])
@@ -135,7 +136,7 @@ def _near(demands: list[Demand], alternatives: Sequence[Problem], oracle: Oracle
     return [demand for demand in demands if names.intersection(demand.component.split("+"))]
 
 
-def impossible(alternatives: Sequence[Problem], solve: Solve, proof: str = "") -> Finding:
+def impossible(alternatives: Sequence[Problem], solve: Solve, proof: str = "", session: Session | None = None) -> Finding:
     """The Finding for a problem of which these alternatives are all, and of which a search found none possible.
 
     `proof` says how that was proved beside the search, such as by trying all ways. Without that, and without a sum, two searches of one
@@ -145,9 +146,9 @@ def impossible(alternatives: Sequence[Problem], solve: Solve, proof: str = "") -
     its help are changes, the smallest first, each of which was solved.
     """
     without = [replace(problem, caps=()) for problem in alternatives]
-    if alternatives[0].caps and Oracle(Census(without[0]), solve).judge(without) is Verdict.POSSIBLE:
+    if alternatives[0].caps and Oracle(Census(without[0]), solve, session).judge(without) is Verdict.POSSIBLE:
         return _limited(alternatives[0])
-    return finding_of(find_conflict(alternatives, solve), alternatives, proof)
+    return finding_of(find_conflict(alternatives, solve, session), alternatives, proof)
 
 
 def anyhow(alternatives: Sequence[Problem], problem: Problem | None = None) -> str:

@@ -27,7 +27,7 @@ from ..greedy import greedy
 from ..layout.bundle import Bundle
 from ..layout.layout import Layout, is_uneven
 from ..layout.ranges import refutable
-from ..model.permission import about_to_search
+from ..session import Session
 from ..unsearched import not_searched
 from .census import Census, Question, Row
 from .certificate import row_of
@@ -211,8 +211,8 @@ class Oracle:
     `searched` says whether a search had the last word on any of them, `undecided` whether one was left open.
     """
 
-    def __init__(self, census: Census, solve: Solve) -> None:
-        self.census, self._solve = census, solve
+    def __init__(self, census: Census, solve: Solve, session: Session | None = None) -> None:
+        self.census, self._solve, self.session = census, solve, session or Session()
         self._others: list[Census] = []
         self.searched = self.undecided = False
         self._searches = self._written = 0
@@ -281,7 +281,7 @@ class Oracle:
         self._searches += 1
         if self._searches > SEARCHES:
             return Verdict.OPEN
-        about_to_search()
+        self.session.must_search()
         from ..compile import compile
         from ..model.engine import Status, run
         from ..patterns.applies import pays

@@ -15,10 +15,10 @@ from typing import Any, BinaryIO, Callable
 
 from ...models.answer import Answer
 from ...models.problem import Problem
+from ..process import die_with_parent, limit_memory
 from ..searching.progress import OnProgress, Progress
 from ..searching.search import solve
 from .messages import Done, Failed, Messages, Standing, read_question
-from .process import die_with_parent, limit_memory
 
 Search = Callable[[Problem, float, int, OnProgress], Answer]
 Say = Callable[[object], None]

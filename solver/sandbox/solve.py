@@ -10,17 +10,17 @@ from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
 from ...models.problem import AMOUNT, Problem
-from ..model.permission import SearchNeeded, may_search, no_search
 from ..searching.progress import OnProgress, Progress, silent
 from ..searching.search import LIMIT, SEED
 from ..searching.search import solve as search
+from ..session import SearchNeeded, Session
 from ..unchecked import unchecked
 from .stopped import Stopped, stoppable
 from .trust import OurFault, Trust
 
 if TYPE_CHECKING:
+    from ..process import Child
     from .messages import Message
-    from .process import Child
 
 
 MEMORY = 4096
@@ -56,23 +56,24 @@ def command(memory: int = MEMORY) -> tuple[str, ...]:
 
 def solve(
     problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress: OnProgress = silent, memory: int = MEMORY,
-    child: Sequence[str] | None = None, answer_interrupted: bool = True,
+    child: Sequence[str] | None = None, session: Session | None = None,
 ) -> Answer:  # fmt: skip
     """Place everything that is not given. What needs no search is answered at once, in this process.
 
     Every answer was verified here. A search that crashes, takes more than it may or does not end is stopped; then, and on Ctrl-C, the
     answer is the best that was verified until then, with a Finding that says why the search ended; ``undecided`` if there is none, never
-    ``impossible`` unless a sum had shown that here. A search that says what is not so is a fault of ours (PW610). After a Ctrl-C in
-    the blocks around (interrupts.py) nothing is searched: the answer is what needs no search. Raises SearchNeeded where none may be.
+    ``impossible`` unless a sum had shown that here. A search that says what is not so is a fault of ours (PW610). After a
+    Ctrl-C nothing is searched: the answer is what needs no search. Raises SearchNeeded where none may be, and KeyboardInterrupt at a Ctrl-C
+    that the session does not answer; nothing is left running then either.
 
     Parameters
     ----------
     limit, seed, on_progress : as in searching/search.py; `on_progress` is told of verified answers only.
     memory : MiB of address space that the search may take.
     child : the command line that starts it.
-    answer_interrupted : whether Ctrl-C ends the search alone. One question of many had better not swallow it: then KeyboardInterrupt is
-        raised, and nothing is left running either.
+    session : what this search shares with others; None for nothing.
     """
+    session = session or Session()
     trust, began = Trust(problem, seed), time.monotonic()
     last: list[tuple[int | None, int, bool]] = []
 
@@ -84,19 +85,17 @@ def solve(
 
     try:
         try:
-            with stoppable(), no_search():
-                return search(problem, limit, seed, told)
+            with stoppable(session), session.without_search():
+                return search(problem, limit, seed, told, session)
         except SearchNeeded:
-            if not may_search():
+            if not session.may_search:
                 raise
             if trust.best is None and not trust.refuted:
                 on_progress(Progress(None, 0, time.monotonic() - began))
         trust.begin()
-        answer = trust.answer(_asked(problem, limit, seed, told, child or command(memory), memory))
+        answer = trust.answer(_asked(session, problem, limit, seed, told, child or command(memory), memory))
         return replace(answer, plan=_timed(answer.plan, began))
     except Stopped as why:
-        if why.interrupted and not answer_interrupted:
-            raise KeyboardInterrupt from None
         return _without(trust, trust.best, why.with_answer if trust.best else why.without_answer, began)
     except OurFault as fault:
         return _without(trust, trust.believed(), error("PW610", "", str(fault), help="please report it, with the file"), began)
@@ -112,7 +111,7 @@ def _without(trust: Trust, best: Plan | None, why: Finding, began: float) -> Ans
     return Answer(UNDECIDED, None, (why,), "search")
 
 
-def _asked(problem: Problem, limit: float, seed: int, told: OnProgress, child: Sequence[str], memory: int) -> Answer:
+def _asked(session: Session, problem: Problem, limit: float, seed: int, told: OnProgress, child: Sequence[str], memory: int) -> Answer:
     """What the child answers. Raises Stopped, and OurFault."""
     from ..refuting.oracle import EXPLAINING
     from .messages import Done, Messages, Question, Standing, write_question
@@ -131,7 +130,7 @@ def _asked(problem: Problem, limit: float, seed: int, told: OnProgress, child: S
             told(Progress(message.plan, message.proved, message.seconds, message.refuted))
         return None
 
-    return talk(child, write_question(Question(problem, limit, seed)), patience(limit), memory, messages.read, heard)
+    return talk(session, child, write_question(Question(problem, limit, seed)), patience(limit), memory, messages.read, heard)
 
 
 def _timed(plan: Plan | None, began: float) -> Plan | None:

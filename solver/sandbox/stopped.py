@@ -8,7 +8,7 @@ from typing import Iterator
 
 from ...models.findings.finding import Finding, error, warning
 from ...models.quantity import write_memory
-from .interrupts import Interrupts, heard
+from ..session import Session
 
 
 class Stopped(Exception):
@@ -52,14 +52,16 @@ def interrupted() -> Stopped:
 
 
 @contextmanager
-def stoppable() -> Iterator[Interrupts]:
-    """Ctrl-C in the block ends what runs there, at once: Stopped is raised. A second one ends everything: KeyboardInterrupt."""
-    with heard() as interrupts:
-        try:
-            yield interrupts
-        except KeyboardInterrupt:
-            interrupts.look(2)
-            raise interrupted() from None
+def stoppable(session: Session) -> Iterator[None]:
+    """Ctrl-C ends the block at once. Raises Stopped; KeyboardInterrupt for a second one, and where the session does not answer it."""
+    try:
+        with session.raise_at(1):
+            yield
+    except KeyboardInterrupt:
+        session.look(2)
+        if not session.answers:
+            raise
+        raise interrupted() from None
 
 
 def stopped_further() -> Finding:

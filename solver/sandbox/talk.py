@@ -6,9 +6,9 @@ import sys
 from time import monotonic
 from typing import Callable, Sequence, TypeVar
 
-from .keeping import asked, has_waiting
+from ..process import Child, TooLate, TooMuch
+from ..session import Session
 from .messages import Failed, NotOurs
-from .process import Child, TooLate, TooMuch
 from .stopped import Stopped, died, not_started, out_of_memory, stoppable, too_late
 from .trust import Lie, OurFault
 
@@ -29,24 +29,25 @@ def patience(limit: float) -> float:
 
 
 def talk(
-    child: Sequence[str], question: bytes, seconds: float, memory: int, read: Callable[[bytes], M], heard: Callable[[M, Child], A | None]
-) -> A:
+    session: Session, child: Sequence[str], question: bytes, seconds: float, memory: int, read: Callable[[bytes], M],
+    heard: Callable[[M, Child], A | None],
+) -> A:  # fmt: skip
     """What `heard` makes of the message that is the answer; it is None for every other one.
 
     `child` is the command line, `read` reads a line of it. Raises Stopped where the child ends, or has to be ended, without an answer,
-    and OurFault where it does what no input can excuse. After a Ctrl-C in the blocks around, no child is started. One that has answered
-    other questions before (keeping.py) and ends at this one is no answer: a new one is asked, which `heard` tells from it, in the time that is left.
+    and OurFault where it does what no input can excuse. After a Ctrl-C no child is started. One that has answered other questions of
+    the session before and ends at this one is no answer: a new one is asked, which `heard` tells from it, in the time that is left.
     """
     try:
-        with stoppable() as interrupts:
-            interrupts.look()
+        with stoppable(session):
+            session.look()
             began = monotonic()
-            if has_waiting(child):
+            if session.has_waiting(child):
                 try:
-                    return _answer(child, question, seconds, memory, read, heard, interrupts.look)
+                    return _answer(session, child, question, seconds, memory, read, heard)
                 except Stopped:
-                    interrupts.look()
-            return _answer(child, question, max(0.0, seconds - (monotonic() - began)), memory, read, heard, interrupts.look)
+                    session.look()
+            return _answer(session, child, question, max(0.0, seconds - (monotonic() - began)), memory, read, heard)
     except TooLate:
         raise too_late(seconds) from None
     except (NotOurs, TooMuch) as problem:
@@ -56,10 +57,10 @@ def talk(
 
 
 def _answer(
-    child: Sequence[str], question: bytes, seconds: float, memory: int, read: Callable[[bytes], M], heard: Callable[[M, Child], A | None],
-    look: Callable[[], None],
+    session: Session, child: Sequence[str], question: bytes, seconds: float, memory: int, read: Callable[[bytes], M],
+    heard: Callable[[M, Child], A | None],
 ) -> A:  # fmt: skip
-    with asked(child, question, seconds, look) as process:
+    with session.asked(child, question, seconds) as process:
         for line in process.lines():
             message = read(line)
             if isinstance(message, Failed):

@@ -7,7 +7,6 @@ from typing import Sequence
 from ...models.problem import Problem
 from ..greedy import greedy
 from ..layout.layout import Layout, Values
-from ..model.permission import about_to_search
 from .standing import Search, Standing
 
 
@@ -60,7 +59,7 @@ def decide(problem: Problem, layout: Layout, search: Search, limit: float) -> St
             return standing
     if settle(standing, layout):
         return standing
-    about_to_search()
+    search.session.must_search()
     from ..patterns.applies import pays
     from .tiers import search_by_patterns, search_tiers
 

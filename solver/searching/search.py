@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
@@ -13,6 +14,7 @@ from ...models.problem import Problem
 from ...models.reserved import cpus_of
 from ..check import check
 from ..given import check_given
+from ..session import Session
 from ..unchecked import unchecked
 from ..unsearched import not_searched
 from .choices import best_first
@@ -25,7 +27,9 @@ SEED = 1
 LIMIT = 10.0
 
 
-def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress: OnProgress = silent) -> Answer:
+def solve(
+    problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress: OnProgress = silent, session: Session | None = None
+) -> Answer:
     """Place everything that is not given.
 
     Parameters
@@ -33,8 +37,11 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
     limit : how long to search in all, in seconds of metered work: the same answer on any machine.
     seed : the same problem and seed give the same plan, in any process.
     on_progress : told of every better answer and bound while the search runs (see progress.py).
+    session : it says whether a solver may be loaded; None if one may. Raises SearchNeeded if not.
     """
-    search = Search(problem, seed, on_progress, solve)
+    session = session or Session()
+    again = partial(solve, session=session)
+    search = Search(problem, seed, on_progress, again, session)
     if faults := errors(check_given(problem)):
         return Answer(IMPOSSIBLE, findings=faults, how="given")
     if not problem.hinted:
@@ -59,7 +66,7 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
                 on_progress(Progress(None, 0, search.seconds, refuted=True))
             from ..refuting.impossible import impossible
 
-            why = impossible(alternatives, solve, proof)
+            why = impossible(alternatives, again, proof, session)
             return Answer(IMPOSSIBLE if why.code == "PW601" else UNDECIDED, findings=(why,), how=stands[0].how)
         return Answer(UNDECIDED, findings=(_undecided(limit),), how="search")
     plan = best.plan(bound)

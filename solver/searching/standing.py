@@ -18,6 +18,7 @@ from ..expanding.expand import expand
 from ..expanding.ranks import evened
 from ..layout.layout import Layout, Values
 from ..objectives.tiers import counted, plan_terms, tiers
+from ..session import Session
 from .progress import OnProgress, Progress
 
 PAUSE, TIMES = 0.25, 10
@@ -37,8 +38,8 @@ class Search:
     `solve` answers the smaller questions that come up on the way.
     """
 
-    def __init__(self, whole: Problem, seed: int, tell: OnProgress, solve: Solve) -> None:
-        self.whole, self.seed, self.solve = whole, seed, solve
+    def __init__(self, whole: Problem, seed: int, tell: OnProgress, solve: Solve, session: Session | None = None) -> None:
+        self.whole, self.seed, self.solve, self.session = whole, seed, solve, session or Session()
         self.others: int | None = None
         """What is proved of the choices that are not being searched."""
         self._tell = tell

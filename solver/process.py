@@ -13,8 +13,6 @@ from collections import deque
 from types import TracebackType
 from typing import IO, Callable, Iterator, Sequence
 
-from .interrupts import held
-
 _PR_SET_PDEATHSIG = 1
 
 
@@ -48,17 +46,14 @@ class TooMuch(Exception):
 
 
 class Child:
-    """A running process. It is killed at the end of the block, if it still runs then; `keeping.py` knows longer blocks.
+    """A running process. It is killed at the end of the block, if it still runs then; a session (session.py) keeps it longer.
 
     While it waits for a processor its time stands still: that a machine is busy must not change an answer.
     """
 
     def __init__(self, command: Sequence[str], question: bytes, patience: float, look: Callable[[], None] = lambda: None) -> None:
         """Start it, and ask it a first question. Raises OSError."""
-        with held():  # whatever was started is known, and ended
-            self._process = subprocess.Popen(
-                list(command), bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-            )
+        self._process = subprocess.Popen(list(command), bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._lines: deque[bytes] = deque()
         self._rest = b""
         self.ask(question, patience, look)

@@ -1,0 +1,157 @@
+"""Session: Ctrl-C, child processes and the permission to search, shared by all searches of one command."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Callable, Iterator, Sequence, TypeVar
+
+if TYPE_CHECKING:
+    from .process import Child
+
+T = TypeVar("T")
+
+
+class SearchNeeded(Exception):
+    """Greedy placement and counting decided nothing, and no solver may be started."""
+
+
+class Session:
+    """State that all searches of one command share.
+
+    In its block a session counts Ctrl-C, also where Python loses the exception (in a finaliser, in a callback), and keeps child processes
+    for the next question, since to start one takes longer than most questions. Outside of its block, in a thread other than the main
+    one, and where SIGINT has another handler, Ctrl-C does what it does anyway. Outside of its block no process is kept.
+
+    Parameters
+    ----------
+    answers : the first Ctrl-C ends the searches, and each answers with the best found until then; a second one raises KeyboardInterrupt.
+        Else the first one raises it.
+    """
+
+    def __init__(self, answers: bool = True) -> None:
+        self.may_search = True
+        self._answers, self._gives_up = answers, False
+        self._interrupts, self._raises_at = 0, 2 if answers else 1
+        self._waiting: dict[tuple[str, ...], Child] | None = None
+        self._is_listening = False
+
+    def __enter__(self) -> Session:
+        self._waiting = {}
+        in_main = threading.current_thread() is threading.main_thread()
+        if in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            self._is_listening = True
+            signal.signal(signal.SIGINT, self._count)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        waiting, self._waiting = self._waiting or {}, None
+        try:
+            with ExitStack() as every:
+                for process in waiting.values():
+                    every.callback(process.end)
+        finally:
+            if self._is_listening:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                self._is_listening = False
+
+    # -- Ctrl-C
+
+    @property
+    def cancelled(self) -> bool:
+        """True after a Ctrl-C: nothing further is to be searched."""
+        return self._interrupts > 0
+
+    @property
+    def answers(self) -> bool:
+        """True if a search that Ctrl-C ends answers with what it found; else it raises KeyboardInterrupt."""
+        return self._answers and not self._gives_up
+
+    def look(self, count: int = 1) -> None:
+        """Raise KeyboardInterrupt if there were so many Ctrl-C."""
+        if self._interrupts >= count:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def raise_at(self, count: int) -> Iterator[None]:
+        """In the block, raise KeyboardInterrupt from this Ctrl-C on; an earlier one waits for `look`, so that nothing is half done."""
+        before, self._raises_at = self._raises_at, count
+        try:
+            yield
+        finally:
+            self._raises_at = before
+
+    def unless_cancelled(self, ask: Callable[[], T], instead: Callable[[], T]) -> T:
+        """Result of `ask`; that of `instead` after a Ctrl-C, which ends `ask`. A second Ctrl-C raises KeyboardInterrupt.
+
+        A session that does not answer Ctrl-C, or does not count it, raises the first one.
+        """
+        if not self._answers or not self._is_listening:
+            return ask()
+        before, self._gives_up = self._gives_up, True
+        try:
+            with self.raise_at(1):
+                self.look()
+                return ask()
+        except KeyboardInterrupt:
+            self.look(2)
+        finally:
+            self._gives_up = before
+        return instead()
+
+    def _count(self, number: int, frame: FrameType | None) -> None:
+        self._interrupts += 1
+        self.look(self._raises_at)
+
+    # -- the permission to search
+
+    @contextmanager
+    def without_search(self) -> Iterator[None]:
+        """In the block no solver is loaded, nor a process started that would; what needs one raises SearchNeeded."""
+        before, self.may_search = self.may_search, False
+        try:
+            yield
+        finally:
+            self.may_search = before
+
+    def must_search(self) -> None:
+        """Call this before a solver is loaded. Raises SearchNeeded if none may be."""
+        if not self.may_search:
+            raise SearchNeeded
+
+    # -- child processes
+
+    def has_waiting(self, command: Sequence[str]) -> bool:
+        """True if a process with this command line waits for a question."""
+        return tuple(command) in (self._waiting or {})
+
+    @contextmanager
+    def asked(self, command: Sequence[str], question: bytes, patience: float) -> Iterator[Child]:
+        """Process with this command line, asked a question that may take `patience` seconds: one that waits, or a new one.
+
+        After the block the process waits for the next question. It ends instead where the block raises, where it is not idle, and where
+        the session keeps none. Raises OSError.
+        """
+        from .process import Child  # which loads much
+
+        waiting, key = self._waiting, tuple(command)
+        process = waiting.pop(key, None) if waiting else None
+        if process is not None and not process.is_idle:
+            process.end()
+            process = None
+        if process is None:
+            with self.raise_at(2):  # whatever was started is known, and ended
+                process = Child(command, question, patience, self.look)
+        else:
+            process.ask(question, patience, self.look)
+        try:
+            yield process
+        except BaseException:
+            process.end()
+            raise
+        if waiting is None or not process.is_idle:
+            process.end()
+        else:
+            waiting[key] = process
