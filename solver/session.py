@@ -22,8 +22,8 @@ class Session:
     """State that all searches of one command share.
 
     In its block a session counts Ctrl-C, also where Python loses the exception (in a finaliser, in a callback), and keeps child processes
-    for the next question, since to start one takes longer than most questions. Outside of its block, in a thread other than the main
-    one, and where SIGINT has another handler, Ctrl-C does what it does anyway. Outside of its block no process is kept.
+    for the next question, since to start one takes longer than most questions. It counts nothing in a thread other than the main one, and
+    where SIGINT has another handler. Outside of its block Ctrl-C raises KeyboardInterrupt, and no process is kept.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Session:
     @property
     def answers(self) -> bool:
         """True if a search that Ctrl-C ends answers with what it found; else it raises KeyboardInterrupt."""
-        return self._answers and not self._gives_up
+        return self._answers and self._waiting is not None and not self._gives_up
 
     def look(self, count: int = 1) -> None:
         """Raise KeyboardInterrupt if there were so many Ctrl-C."""

@@ -12,11 +12,11 @@ from ..session import Session
 
 
 class Stopped(Exception):
-    """The search ended without an answer. The text says how, `help` what may be done; `interrupted`: by the person who asked."""
+    """The search ended without an answer. The text says how, `help` what may be done."""
 
-    def __init__(self, what: str, help_text: str, interrupted: bool = False) -> None:
+    def __init__(self, what: str, help_text: str) -> None:
         super().__init__(what)
-        self.help, self.interrupted = help_text, interrupted
+        self.help = help_text
 
     @property
     def with_answer(self) -> Finding:
@@ -48,7 +48,7 @@ class Faulty(Stopped):
 
 def interrupted() -> Stopped:
     """By Ctrl-C."""
-    return Stopped("the search was stopped by Ctrl-C", "let it run, or give it a shorter `--limit`", interrupted=True)
+    return Stopped("the search was stopped by Ctrl-C", "let it run, or give it a shorter `--limit`")
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from placewright.api import question_of, solver
 from placewright.cli.showing.planned import account_of
 from placewright.planner import accounting
 from placewright.planner import sensitivity as searching_again
-from placewright.solver.sandbox.interrupts import held
+from placewright.solver.session import Session
 
 FILE = "cluster: 1x8xH100\ncomponents:\n  rollout: {seconds: {8: 20}}\n  actor: {seconds: {8: 10}}\nplan: {workflow: rollout => actor}\n"
 
@@ -29,9 +29,9 @@ def test_what_is_known_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     answer = solve(problem)
     blocks, data, *_ = account_of(problem, answer, 10.0, 1, solve, True)
     monkeypatch.setattr(accounting, "sensitivity", interrupted)
-    with held() as interrupts:
-        fewer, less, *_ = account_of(problem, answer, 10.0, 1, solve, True)
-    assert interrupts.count == 1
+    with Session() as session:
+        fewer, less, *_ = account_of(problem, answer, 10.0, 1, solver(10.0, 1, sandbox=False, session=session), True)
+    assert session.cancelled
     assert [block for block in blocks if not block.startswith("plan holds if ")] == fewer != blocks
     planned, without = data["planned"], less["planned"]
     assert isinstance(planned, dict) and isinstance(without, dict)
@@ -47,12 +47,11 @@ def test_what_was_not_decided_is_told_where_ctrl_c_ends_the_further_searches(tmp
         os.kill(os.getpid(), signal.SIGINT)
 
     problem = question_of(path).problem
-    solve = solver(10.0, 1, sandbox=False)
-    answer = solve(problem)
+    answer = solver(10.0, 1, sandbox=False)(problem)
     monkeypatch.setattr(searching_again, "search", interrupted)
-    with held() as interrupts:
-        blocks, data, *_ = account_of(problem, answer, 10.0, 1, solve, True)
-    assert interrupts.count == 1
+    with Session() as session:
+        blocks, data, *_ = account_of(problem, answer, 10.0, 1, solver(10.0, 1, sandbox=False, session=session), True)
+    assert session.cancelled
     assert any("not all changes are known: the search ended before it decided " in block for block in blocks)
     planned = data["planned"]
     assert isinstance(planned, dict)

@@ -14,11 +14,11 @@ from placewright.models.job import Job
 from placewright.models.locality import REPLICA, TP, Keep, Pin, Spread
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
+from placewright.solver import process
 from placewright.solver.pricing.changes import called, names, with_machines, without_named
 from placewright.solver.pricing.price import price, without
 from placewright.solver.pricing.priced import BETTER, IMPOSSIBLE_NOW, POSSIBLE_NOW, SAME, WORSE
-from placewright.solver.sandbox import process
-from placewright.solver.sandbox.process import Child
+from placewright.solver.process import Child
 from placewright.solver.searching.search import solve
 
 JOB = """\

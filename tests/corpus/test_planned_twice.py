@@ -97,7 +97,7 @@ def verl(chance: random.Random, nodes: int, each: int) -> str:
 
 def solved(reading: Reading) -> Answer:
     assert reading.problem is not None
-    return Solver(solve, 2.0, 1, settle, answer_interrupted=False, refuses=refusing(reading))(reading.problem)
+    return Solver(solve, 2.0, 1, settle, refuses=refusing(reading))(reading.problem)
 
 
 def is_worse(reading: Reading, answer: Answer) -> bool:

@@ -77,7 +77,7 @@ def file(chance: random.Random, devices: int) -> str:
 def solved(reading: Reading) -> Answer:
     """As `solve` does it: what the framework refuses in the file is not the answer."""
     assert reading.problem is not None
-    return Solver(solve, 2.0, 1, settle, answer_interrupted=False, refuses=refusing(reading))(reading.problem)
+    return Solver(solve, 2.0, 1, settle, refuses=refusing(reading))(reading.problem)
 
 
 @pytest.mark.timeout(300)

@@ -18,6 +18,7 @@ from placewright.planner.search import found as progress
 from placewright.planner.search import search as searching
 from placewright.planner.search.found import Searched
 from placewright.planner.search.search import Candidate, search
+from placewright.solver.session import Session
 
 from .questions import question
 from .test_search import branched, hybrid
@@ -59,9 +60,9 @@ def test_ctrl_c_at_any_moment_leaves_nothing_half_said(name: str, costly: int, m
         asked, model = question(seed, name == "stages"), cost_model(name)
         whole = search(asked, model, count=COUNT)
         for number in (1, 2, 3, 5, 8):
-            with monkeypatch.context() as patched:
+            with monkeypatch.context() as patched, Session() as session:
                 interrupt_at(number, patched)
-                cut = search(asked, model, count=COUNT, answer_interrupted=True)
+                cut = search(asked, model, count=COUNT, session=session)
             stopped += cut.stopped is not None
             must_be_true(asked, name, cut, whole)
     assert stopped > 40

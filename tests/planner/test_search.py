@@ -24,6 +24,7 @@ from placewright.planner.search import search as searching
 from placewright.planner.search.branching import Branching
 from placewright.planner.search.found import Searched
 from placewright.planner.search.search import search
+from placewright.solver.session import Session
 
 from .questions import question
 from .texts import FOUR_IN_A_CIRCLE
@@ -196,7 +197,8 @@ def test_ctrl_c_ends_it_with_what_it_found(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(Branching, "search", interrupt)
     with pytest.raises(KeyboardInterrupt):
         search(asked, model)
-    searched = search(asked, model, answer_interrupted=True)
+    with Session() as session:
+        searched = search(asked, model, session=session)
     assert searched.stopped is not None and searched.stopped.with_answer.code == "PW602" and not searched.proved
     assert searched.best is not None and whole.best is not None and searched.bound is not None
     assert searched.bound <= whole.best.price[0] <= searched.best.price[0]

@@ -6,12 +6,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Iterator
+from typing import ClassVar, Iterator
 
 import pytest
 from placewright.cli.main import run
 from placewright.models.findings.codes import CODES
-from placewright.solver.sandbox.keeping import kept
+from placewright.solver.process import Child
+from placewright.solver.session import Session
 from scenario import Outcome, Scenario
 
 HERE = Path(__file__).parent
@@ -19,11 +20,29 @@ PLACEWRIGHT = "from placewright.cli.main import main; main()"
 FILES = sorted(HERE.rglob("*.scenario"))
 
 
+class Shared(Session):
+    """A session whose processes wait for the next one too."""
+
+    kept: ClassVar[dict[tuple[str, ...], Child]] = {}
+
+    def __enter__(self) -> Session:
+        super().__enter__()
+        self._waiting = self.kept
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._waiting = None
+        super().__exit__(*raised)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def one_process_that_searches() -> Iterator[None]:
     """All scenarios ask one: to start one takes longer than most of them. That a command starts its own, docs and README show."""
-    with kept():
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("placewright.solver.session.Session", Shared)
         yield
+    for process in Shared.kept.values():
+        process.end()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(HERE).with_suffix("").as_posix())

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
+from placewright.planner import benders as rounds
 
 VERL = """
 data: {train_batch_size: 256}
@@ -54,3 +55,24 @@ def test_what_is_kept_together_is_asked_for_no_more_than_one_domain_has(tmp_path
     planned = pw.solve(file, sandbox=False).planned
     assert planned is not None and planned.proved
     assert planned.best.design.options["actor"].amount == 4
+
+
+MANY = """
+cluster: 4x8xH100
+components:
+  rollout: {accelerators: 1-32, parallel: {tp: [1, 2, 4]}, seconds: {8: 90, 32: 30}, memory: 20GiB}
+  actor: {accelerators: 1-32, parallel: {tp: [1, 2]}, seconds: {8: 60, 32: 20}, memory: 30GiB}
+plan: {workflow: rollout -> actor, batches: 4}
+"""
+
+
+def test_what_it_takes_to_list_options_is_time_that_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "job.yaml"
+    file.write_text(MANY, encoding="utf-8")
+    spent, each = [], rounds.ASKED
+    for counted in (0.0, each):
+        monkeypatch.setattr(rounds, "ASKED", counted)
+        planned = pw.solve(file, sandbox=False).planned
+        assert planned is not None and planned.proved
+        spent.append(planned.spent)
+    assert spent[1] - spent[0] >= 0.99 * each * sum(map(len, planned.question.options.values())) > 0

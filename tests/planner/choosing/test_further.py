@@ -19,8 +19,8 @@ from placewright.planner.answer import Solver
 from placewright.planner.benders import ALTERNATIVES
 from placewright.planner.problem import asked
 from placewright.planner.search.settle import settle
-from placewright.solver.model.permission import about_to_search
 from placewright.solver.searching.search import solve
+from placewright.solver.session import Session
 
 from ...solver.cases import cluster, problem
 from ..tried import priced
@@ -120,11 +120,13 @@ def test_what_takes_long_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> 
 def test_no_solver_is_loaded_for_them_where_the_plan_needed_none() -> None:
     """To load one takes longer than to plan: what cannot be placed without is left out."""
 
+    session = Session()
+
     def place(asked: Problem) -> Answer:
-        about_to_search()
+        session.must_search()
         return replace(solve(asked), how="greedy")
 
-    answer = Solver(place, 10.0, 1, settle)(job(0))
+    answer = Solver(place, 10.0, 1, settle, session)(job(0))
     assert answer.how == "greedy" and answer.planned is not None and answer.planned.further == ()
-    answer = Solver(lambda asked: replace(place(asked), how="search"), 10.0, 1, settle)(job(0))
+    answer = Solver(lambda asked: replace(place(asked), how="search"), 10.0, 1, settle, session)(job(0))
     assert answer.how == "search" and answer.planned is not None and answer.planned.further

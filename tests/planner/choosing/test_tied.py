@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from dataclasses import replace
 from random import Random
 
 import pytest
-from placewright.models.answer import UNDECIDED
+from placewright.models.answer import UNDECIDED, Answer
 from placewright.models.component import Component, Parallel
 from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.workload import After, Budget, Timed, Workload
 from placewright.models.problem import Problem
-from placewright.planner import tied as cheapest_first
 from placewright.planner.answer import Solver
 from placewright.planner.search.settle import settle
+from placewright.planner.tied import tied
 from placewright.solver.searching.search import solve
+from placewright.solver.session import Session
 
 from ...solver.cases import cluster, problem
 
@@ -90,7 +93,13 @@ def test_what_is_needed_at_least_is_told_with_the_choice_that_needs_it() -> None
     assert finding.help == f"with tp 1 of `actor`, allow `seconds: 80`; {others}, allow `seconds: 60`"
 
 
-def test_a_ctrl_c_after_a_choice_that_is_impossible_leaves_it_open_whether_all_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cheapest_first, "was_heard", lambda: True)
-    answer = Solver(solve, 10.0, 1, settle)(too_slow())
+@pytest.mark.usefixtures("interruptible")
+def test_a_ctrl_c_after_a_choice_that_is_impossible_leaves_it_open_whether_all_are() -> None:
+    def plan(choice: Problem) -> Answer:
+        answer = Solver(solve, 10.0, 1, settle)(choice)
+        os.kill(os.getpid(), signal.SIGINT)
+        return answer
+
+    with Session() as session:
+        answer = tied(plan, 10.0, 1, session)(too_slow())
     assert answer.verdict == UNDECIDED and "2 others were not planned" in answer.findings[0].message

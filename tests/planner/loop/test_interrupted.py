@@ -15,8 +15,8 @@ from placewright.models.answer import Answer
 from placewright.models.problem import Problem
 from placewright.planner.plan import plan
 from placewright.planner.search.search import search
-from placewright.solver.sandbox.interrupts import held, was_heard
 from placewright.solver.searching.search import solve
+from placewright.solver.session import Session
 
 from ...unhindered import unhindered
 from ..test_traffic import drawn
@@ -55,12 +55,12 @@ sys.exit(run(arguments))
 """A command line whose searches find the right answer and then hang; it writes down that each was started."""
 
 
-def placing(at: int) -> tuple[Callable[[Problem], Answer], list[bool]]:
+def placing(at: int, session: Session) -> tuple[Callable[[Problem], Answer], list[bool]]:
     """Places, with a Ctrl-C in placement number `at`; and of each placement whether it was begun after one."""
     calls: list[bool] = []
 
     def place(problem: Problem) -> Answer:
-        calls.append(was_heard())
+        calls.append(session.cancelled)
         if len(calls) == at:
             os.kill(os.getpid(), signal.SIGINT)
         return solve(problem)
@@ -72,14 +72,14 @@ def test_nothing_is_placed_after_it_and_the_bound_holds(monkeypatch: pytest.Monk
     stopped = unproved = 0
     for seed in SEEDS:
         asked, workload = drawn(seed)
-        place, calls = placing(0)
+        place, calls = placing(0, Session())
         whole = plan(asked, workload, place).planned
         assert whole is not None and not any(calls)
         for at in range(1, len(calls) + 1):
-            place, calls = placing(at)
-            with held() as interrupts:
-                answer = plan(asked, workload, place)
-            assert interrupts.count == 1 and not any(calls[at:]), (seed, at)
+            with Session() as session:
+                place, calls = placing(at, session)
+                answer = plan(asked, workload, place, session=session)
+            assert session.cancelled and not any(calls[at:]), (seed, at)
             assert "PW602" in {finding.code for finding in answer.findings}
             if answer.planned is None:
                 continue
@@ -92,12 +92,12 @@ def test_nothing_is_placed_after_it_and_the_bound_holds(monkeypatch: pytest.Monk
 def test_what_was_found_when_it_came_is_placed_where_that_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in SEEDS:
         asked, workload = drawn(seed)
-        place, calls = placing(0)
         with monkeypatch.context() as patched:
             patched.setattr("placewright.planner.benders.search", interrupted_after(search))
-            with held() as interrupts:
-                answer = plan(asked, workload, place)
-        assert interrupts.count == 1 and calls and all(calls)
+            with Session() as session:
+                place, calls = placing(0, session)
+                answer = plan(asked, workload, place, session=session)
+        assert session.cancelled and calls and all(calls)
         assert answer.plan is not None and "PW602" in {finding.code for finding in answer.findings}
 
 

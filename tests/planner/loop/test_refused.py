@@ -34,7 +34,7 @@ def problem(folder: Path, nested: str = "true") -> Problem:
 
 def answered(question: Problem, refuses: Refuses | None = None) -> Answer:
     kept = {} if refuses is None else {"refuses": refuses}
-    return Solver(solve, 10.0, 1, settle, answer_interrupted=False, **kept)(question)
+    return Solver(solve, 10.0, 1, settle, **kept)(question)
 
 
 def seconds(answer: Answer) -> float:

@@ -9,8 +9,8 @@ import pytest
 from placewright.models.answer import Answer
 from placewright.models.problem import Problem
 from placewright.solver.alternatives import alternatives
-from placewright.solver.sandbox.interrupts import held
 from placewright.solver.searching.search import solve
+from placewright.solver.session import Session
 
 from ..cases import cluster, component, problem
 
@@ -36,8 +36,8 @@ def test_those_found_until_then_are_told(at: int, answers: bool) -> None:
                 raise KeyboardInterrupt
         return solve(question)
 
-    with held() as interrupts:
-        found = alternatives(asked, best, COUNT, interrupted)
-    assert interrupts.count == 1 and searches == at
+    with Session() as session:
+        found = alternatives(asked, best, COUNT, interrupted, session)
+    assert session.cancelled and searches == at
     assert [each.plan.digest for each in found.found] == [each.plan.digest for each in every.found[:at]]
     assert not found.complete

@@ -15,6 +15,7 @@ from placewright.models.dialects.load import load
 from placewright.models.problem import Problem
 from placewright.solver.sandbox import solve as sandbox
 from placewright.solver.searching.progress import Progress
+from placewright.solver.session import Session
 
 HERE = Path(__file__).parent
 OPEN = """\
@@ -134,7 +135,8 @@ def test_ctrl_c_is_heard_even_where_python_loses_it(folder: Path, monkeypatch: p
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        answer = sandbox.solve(read_problem(folder), limit=60.0, on_progress=losing)
+        with Session() as session:
+            answer = sandbox.solve(read_problem(folder), limit=60.0, on_progress=losing, session=session)
     finally:
         signal.signal(signal.SIGINT, before)
     assert lost and answer.plan is not None

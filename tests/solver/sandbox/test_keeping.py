@@ -9,12 +9,12 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.problem import Problem
-from placewright.solver.sandbox import process
+from placewright.solver import process
 from placewright.solver.sandbox import solve as sandbox
 from placewright.solver.sandbox import talk as talking
-from placewright.solver.sandbox.keeping import kept
 from placewright.solver.sandbox.stopped import died
 from placewright.solver.searching.search import solve as search
+from placewright.solver.session import Session
 
 from .test_ending import OPEN, is_running, read_problem
 
@@ -65,12 +65,11 @@ def log(folder: Path) -> list[list[int]]:
     return [[int(word) for word in line.split()] for line in (folder / "log").read_text().splitlines()]
 
 
-def test_one_process_answers_until_the_block_ends(problem: Problem, tmp_path: Path) -> None:
+def test_one_process_answers_until_the_session_ends(problem: Problem, tmp_path: Path) -> None:
     command = serving(tmp_path, "pass")
     expected = search(problem)
-    with kept():
-        with kept():
-            answers = [sandbox.solve(problem, child=command) for _ in range(3)]
+    with Session() as session:
+        answers = [sandbox.solve(problem, child=command, session=session) for _ in range(3)]
         (number, *_), *others = log(tmp_path)
         assert [[number, 2], [number, 3]] == others and is_running(number)
     assert not is_running(number)
@@ -83,9 +82,9 @@ def test_one_process_answers_until_the_block_ends(problem: Problem, tmp_path: Pa
 @pytest.mark.parametrize("what", ["os.abort()", "sys.exit(1)", "raise MemoryError", "os._exit(0)"])
 def test_what_ends_at_a_later_question_is_no_answer(what: str, problem: Problem, tmp_path: Path) -> None:
     """Another process would not have ended: it is asked."""
-    with kept():
+    with Session() as session:
         for _ in range(2):
-            answer = sandbox.solve(problem, child=serving(tmp_path, what))
+            answer = sandbox.solve(problem, child=serving(tmp_path, what), session=session)
             assert answer.plan is not None and not answer.findings
     (first, _), (again, second), (other, count) = log(tmp_path)
     assert first == again and second == 2 and other != first and count == 1
@@ -94,28 +93,28 @@ def test_what_ends_at_a_later_question_is_no_answer(what: str, problem: Problem,
 @pytest.mark.parametrize(("what", "code"), [("raise KeyError", "PW610"), ("print(1); time.sleep(60)", "PW602")])
 def test_what_lies_or_hangs_at_a_later_question_is_ended(what: str, code: str, problem: Problem, tmp_path: Path) -> None:
     command = serving(tmp_path, what)
-    with kept():
-        assert not sandbox.solve(problem, child=command).findings
-        told = sandbox.solve(problem, limit=0.1, child=command)
+    with Session() as session:
+        assert not sandbox.solve(problem, child=command, session=session).findings
+        told = sandbox.solve(problem, limit=0.1, child=command, session=session)
         assert [finding.code for finding in told.findings] == [code]
         (number, _), *_ = log(tmp_path)
         assert not is_running(number)
-        assert not sandbox.solve(problem, child=command).findings
+        assert not sandbox.solve(problem, child=command, session=session).findings
 
 
 def test_another_process_has_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, given = iter([10.0, 13.0]), list[float]()
 
-    def answer(child: object, question: bytes, seconds: float, *others: object) -> str:
+    def answer(session: Session, child: object, question: bytes, seconds: float, *others: object) -> str:
         given.append(seconds)
         if len(given) == 1:
             raise died(1, "", 4096)
         return "answer"
 
     monkeypatch.setattr(talking, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(talking, "has_waiting", lambda child: True)
+    monkeypatch.setattr(Session, "has_waiting", lambda session, child: True)
     monkeypatch.setattr(talking, "_answer", answer)
-    assert talking.talk((), b"", 5.0, 4096, bytes.decode, lambda message, child: message) == "answer"
+    assert talking.talk(Session(), (), b"", 5.0, 4096, bytes.decode, lambda message, child: message) == "answer"
     assert given == [5.0, 2.0]
 
 
@@ -123,9 +122,9 @@ def test_ctrl_c_ends_the_process_too(problem: Problem, tmp_path: Path) -> None:
     command = serving(tmp_path, "os.kill(os.getppid(), 2); time.sleep(60)")
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with kept():
-            sandbox.solve(problem, child=command)
-            told = sandbox.solve(problem, child=command)
+        with Session() as session:
+            sandbox.solve(problem, child=command, session=session)
+            told = sandbox.solve(problem, child=command, session=session)
             (number, _), *_ = log(tmp_path)
             assert "stopped by Ctrl-C" in told.findings[0].message and not is_running(number)
     finally:

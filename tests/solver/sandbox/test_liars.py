@@ -11,8 +11,8 @@ import pytest
 from placewright.models.answer import Answer
 from placewright.models.placements.plan import FEASIBLE
 from placewright.models.problem import Problem
+from placewright.solver import process
 from placewright.solver.check import check
-from placewright.solver.sandbox import process
 from placewright.solver.sandbox import solve as sandbox
 from placewright.solver.sandbox.trust import Lie, Trust
 from placewright.solver.searching.progress import Progress

@@ -8,10 +8,10 @@ import sys
 import placewright as pw
 import pytest
 from placewright.models.problem import Problem
-from placewright.solver.model.permission import SearchNeeded, no_search
 from placewright.solver.sandbox import solve as sandbox
 from placewright.solver.searching.progress import Progress
 from placewright.solver.searching.search import solve
+from placewright.solver.session import SearchNeeded, Session
 
 from ..cases import cluster, component, problem
 from .test_liars import GUESSED, OPEN, TOO_MUCH
@@ -35,22 +35,25 @@ def test_what_needs_no_search_starts_no_process(question: Problem, monkeypatch: 
     monkeypatch.setattr(sandbox, "command", nobody)
     answer = sandbox.solve(question)
     assert answer.how in ("greedy", "counting") and answer.verdict == solve(question).verdict
-    with no_search():
-        assert solve(question).findings == answer.findings
+    session = Session()
+    with session.without_search():
+        assert solve(question, session=session).findings == answer.findings
 
 
 @pytest.mark.parametrize("question", [GUESSED, OPEN, TOO_MUCH])
 def test_what_needs_one_says_so_where_none_may_be(question: Problem) -> None:
-    with no_search(), pytest.raises(SearchNeeded):
-        solve(question)
-    assert solve(question).verdict in ("optimal", "impossible")  # outside it may be again
+    session = Session()
+    with session.without_search(), pytest.raises(SearchNeeded):
+        solve(question, session=session)
+    assert solve(question, session=session).verdict in ("optimal", "impossible")  # outside it may be again
 
 
 @pytest.mark.parametrize("question", [GUESSED, OPEN, TOO_MUCH])
 def test_nor_is_a_process_started_for_it_there(question: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "command", nobody)
-    with no_search(), pytest.raises(SearchNeeded):
-        sandbox.solve(question)
+    session = Session()
+    with session.without_search(), pytest.raises(SearchNeeded):
+        sandbox.solve(question, session=session)
 
 
 def test_an_answer_without_a_search_loads_no_solver(tmp_path_factory: pytest.TempPathFactory) -> None:

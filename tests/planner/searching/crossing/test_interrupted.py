@@ -12,7 +12,7 @@ from placewright.planner.search.choices import Choices
 from placewright.planner.search.search import search
 from placewright.planner.search.sizing import Sizing
 from placewright.planner.search.structures import structures
-from placewright.solver.sandbox.interrupts import held
+from placewright.solver.session import Session
 
 from .questions import drawn
 
@@ -27,9 +27,9 @@ def test_what_crosses_between_sets_is_left_out_of_what_is_proved_after_it() -> N
             continue
         model = cost_model("stream")
         for structure in structures(question, model):
-            ways = Choices(question, model.divisor(question))
-            before = Sizing(question, model, structure, ways).between
-            with held():
+            with Session() as session:
+                ways = Choices(question, model.divisor(question), session)
+                before = Sizing(question, model, structure, ways).between
                 os.kill(os.getpid(), signal.SIGINT)
                 assert Sizing(question, model, structure, ways).between == ()
             counted += len(before)
@@ -42,10 +42,10 @@ def test_before_anything_was_found_one_structure_is_looked_at_all_the_same() -> 
         question = asked(*drawn(seed))
         model = cost_model("stream")
         whole = search(question, model)
-        with held():
+        with Session() as session:
             os.kill(os.getpid(), signal.SIGINT)
-            cut = search(question, model, answer_interrupted=True)
-        assert cut.stopped is not None and cut.stopped.interrupted
+            cut = search(question, model, session=session)
+        assert cut.stopped is not None
         if cut.best is None:
             continue
         assert whole.best is not None and cut.bound is not None
