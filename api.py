@@ -233,7 +233,8 @@ def solver(
 ) -> Solver:  # fmt: skip
     """Solver of problems with the options of `solve`; a plan that the framework refuses in the file that was read is no answer.
 
-    `counting` is told of every better design and bound; `session` is what its searches share with others. Raises ValueError for a limit that is no finite number above 0.
+    `counting` is told of every better design and bound; `session` is what its searches share with
+    others. Raises ValueError for a limit that is no finite number above 0.
     """
     if not 0 < limit < math.inf:
         raise ValueError(f"a limit is a finite number of seconds above 0, not {limit}")

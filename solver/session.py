@@ -1,4 +1,4 @@
-"""Session: Ctrl-C, child processes and the permission to search, shared by all searches of one command."""
+"""Session: what all searches of one command share (Ctrl-C, child processes, permission to search)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ class SearchNeeded(Exception):
 class Session:
     """State that all searches of one command share.
 
-    In its block a session counts Ctrl-C, also where Python loses the exception (in a finaliser, in a callback), and keeps child processes
-    for the next question, since to start one takes longer than most questions. It counts nothing in a thread other than the main one, and
-    where SIGINT has another handler. Outside of its block Ctrl-C raises KeyboardInterrupt, and no process is kept.
+    In its block a session counts Ctrl-C, also where Python loses the exception (in a finaliser, a
+    callback), and keeps child processes for the next question: to start one takes longer than most
+    questions. It counts nothing in a thread other than the main one, and where SIGINT has another
+    handler. Outside of its block Ctrl-C raises KeyboardInterrupt, and no process is kept.
 
     Parameters
     ----------
-    answers : the first Ctrl-C ends the searches, and each answers with the best found until then; a second one raises KeyboardInterrupt.
-        Else the first one raises it.
+    answers : the first Ctrl-C ends the searches, each with the best answer found until then, and a
+        second one raises KeyboardInterrupt; else the first one raises it.
     """
 
     def __init__(self, answers: bool = True) -> None:
@@ -66,7 +67,7 @@ class Session:
 
     @property
     def answers(self) -> bool:
-        """True if a search that Ctrl-C ends answers with what it found; else it raises KeyboardInterrupt."""
+        """True if Ctrl-C ends a search with what it found; else it raises KeyboardInterrupt."""
         return self._answers and self._waiting is not None and not self._gives_up
 
     def look(self, count: int = 1) -> None:
@@ -76,7 +77,10 @@ class Session:
 
     @contextmanager
     def raise_at(self, count: int) -> Iterator[None]:
-        """In the block, raise KeyboardInterrupt from this Ctrl-C on; an earlier one waits for `look`, so that nothing is half done."""
+        """Raise KeyboardInterrupt in the block from this Ctrl-C on.
+
+        An earlier one waits for `look`, so that nothing is half done.
+        """
         before, self._raises_at = self._raises_at, count
         try:
             yield
@@ -84,9 +88,10 @@ class Session:
             self._raises_at = before
 
     def unless_cancelled(self, ask: Callable[[], T], instead: Callable[[], T]) -> T:
-        """Result of `ask`; that of `instead` after a Ctrl-C, which ends `ask`. A second Ctrl-C raises KeyboardInterrupt.
+        """Result of `ask`; that of `instead` after a Ctrl-C, which ends `ask`.
 
-        A session that does not answer Ctrl-C, or does not count it, raises the first one.
+        A second Ctrl-C raises KeyboardInterrupt; so does the first one where the session does not
+        answer or count it.
         """
         if not self._answers or not self._is_listening:
             return ask()
@@ -109,7 +114,7 @@ class Session:
 
     @contextmanager
     def without_search(self) -> Iterator[None]:
-        """In the block no solver is loaded, nor a process started that would; what needs one raises SearchNeeded."""
+        """Forbid solvers in the block, also in child processes; what needs one raises SearchNeeded."""
         before, self.may_search = self.may_search, False
         try:
             yield
@@ -129,10 +134,11 @@ class Session:
 
     @contextmanager
     def asked(self, command: Sequence[str], question: bytes, patience: float) -> Iterator[Child]:
-        """Process with this command line, asked a question that may take `patience` seconds: one that waits, or a new one.
+        """Process with this command line that waits, or a new one, asked a question.
 
-        After the block the process waits for the next question. It ends instead where the block raises, where it is not idle, and where
-        the session keeps none. Raises OSError.
+        The answer may take `patience` seconds. After the block the process waits for the next
+        question; it ends where the block raises, where it is not idle, and where the session keeps
+        none. Raises OSError.
         """
         from .process import Child  # which loads much
 

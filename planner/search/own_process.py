@@ -65,9 +65,9 @@ def command(memory: int = MEMORY) -> tuple[str, ...]:
 class Settling:
     """Settles structures, with so many MiB of memory; `child` is the command line that does it."""
 
-    session: Session = field(default_factory=Session)
     memory: int = MEMORY
     child: Sequence[str] | None = None
+    session: Session = field(default_factory=Session)
 
     def __call__(self, asked: Unsettled) -> Iterator[Settled]:
         """What was found out, also where the process was stopped: then it raises Stopped after that. Of a process that lied nothing."""

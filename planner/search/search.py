@@ -61,7 +61,8 @@ def search(
     settle : settles what branch and bound leaves open; None: CP-SAT in a process of its own.
     counting : receives the progress now and then.
     any_will_do : stop at the first design.
-    session : what this search shares with others; it says whether Ctrl-C ends the search with what was found, or raises KeyboardInterrupt.
+    session : what this search shares with others; it says whether Ctrl-C ends the search with what
+        was found, or raises KeyboardInterrupt.
     """
     stopped: Stopped | None = None
     session = session or Session()
@@ -89,7 +90,7 @@ def search(
 def _in_its_own_process(session: Session) -> Settle:
     from .own_process import Settling
 
-    return Settling(session)
+    return Settling(session=session)
 
 
 class _Search:

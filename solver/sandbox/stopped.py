@@ -53,7 +53,10 @@ def interrupted() -> Stopped:
 
 @contextmanager
 def stoppable(session: Session) -> Iterator[None]:
-    """Ctrl-C ends the block at once. Raises Stopped; KeyboardInterrupt for a second one, and where the session does not answer it."""
+    """End the block at once at a Ctrl-C, and raise Stopped.
+
+    Raises KeyboardInterrupt for a second one, and where the session does not answer it.
+    """
     try:
         with session.raise_at(1):
             yield
