@@ -287,7 +287,8 @@ def whatif(
     """The answer as it is, and with each change: what every demand, machine or setting costs.
 
     Without any change each demand of the file is dropped in turn. Options are those of `load`; `limit`, `seed` and `sandbox` are those
-    of `solve`, for each search. Raises UnusableInput for a configuration with errors, and for changes of what does not exist.
+    of `solve`, for each search. Raises UnusableInput for a configuration with errors, and for changes of what does not exist;
+    KeyboardInterrupt at a Ctrl-C.
 
     Parameters
     ----------
