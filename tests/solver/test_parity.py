@@ -8,9 +8,11 @@ from typing import Callable
 
 import pytest
 from placewright.models.problem import Problem
+from sampling import examples
 
 from . import parity
 from .parity_cases.around import random_around
+from .parity_cases.constraints import CONSTRAINTS
 from .parity_cases.every import CASES
 from .parity_cases.random_problems import random_demands, random_keeps, random_problem
 
@@ -19,6 +21,16 @@ from .parity_cases.random_problems import random_demands, random_keeps, random_p
 def test_both_faces_of_every_rule_accept_the_same(name: str) -> None:
     counts = parity.compare(CASES[name])
     assert counts["assignments"] >= 1
+    for need, code in ALONE.get(name, ()):
+        assert counts[f"only {code} refused"], f"{need}: {code} refuses nothing by itself"
+
+
+ALONE: dict[str, list[tuple[str, str]]] = {}
+"""A case -> each constraint that it is there for, and the code of the rule that alone refuses something of it."""
+for _need, _its in CONSTRAINTS.items():
+    for _code, _cases in _its.items():
+        for _case in _cases:
+            ALONE.setdefault(_case, []).append((_need, _code))
 
 
 Make = Callable[[random.Random], Problem]
@@ -38,13 +50,13 @@ def compare_random(count: int, seed: int, make: Make = random_problem) -> Counte
 
 
 EXERCISED: dict[Make, tuple[int, int, tuple[str, ...]]] = {
-    random_problem: (150, 7, (
+    random_problem: (examples(50), 7, (
         "PW201", "PW202", "PW203", "PW204", "PW205", "PW206", "PW207", "PW208", "PW209", "PW211", "PW212", "PW213", "PW214",
         "PW301", "PW302", "PW401", "PW402", "PW404", "PW501", "PW502",
     )),
-    random_demands: (70, 8, ("PW303", "PW304", "PW305", "PW306", "PW307", "PW501", "PW502", "PW503")),
-    random_keeps: (80, 9, ("PW218",)),
-    random_around: (100, 7, ("PW201", "PW205", "PW207", "PW212", "PW501")),
+    random_demands: (examples(25), 8, ("PW303", "PW304", "PW305", "PW306", "PW307", "PW501", "PW502", "PW503")),
+    random_keeps: (examples(25), 9, ("PW218",)),
+    random_around: (examples(30), 7, ("PW201", "PW205", "PW207", "PW212", "PW501")),
 }  # fmt: skip
 """What makes random problems -> how many of them, the seed, and the rules that they are there for."""
 
