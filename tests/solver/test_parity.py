@@ -8,7 +8,6 @@ from typing import Callable
 
 import pytest
 from placewright.models.problem import Problem
-from sampling import examples
 
 from . import parity
 from .parity_cases.around import random_around
@@ -50,13 +49,13 @@ def compare_random(count: int, seed: int, make: Make = random_problem) -> Counte
 
 
 EXERCISED: dict[Make, tuple[int, int, tuple[str, ...]]] = {
-    random_problem: (examples(50), 7, (
+    random_problem: (150, 7, (
         "PW201", "PW202", "PW203", "PW204", "PW205", "PW206", "PW207", "PW208", "PW209", "PW211", "PW212", "PW213", "PW214",
         "PW301", "PW302", "PW401", "PW402", "PW404", "PW501", "PW502",
     )),
-    random_demands: (examples(25), 8, ("PW303", "PW304", "PW305", "PW306", "PW307", "PW501", "PW502", "PW503")),
-    random_keeps: (examples(25), 9, ("PW218",)),
-    random_around: (examples(30), 7, ("PW201", "PW205", "PW207", "PW212", "PW501")),
+    random_demands: (70, 8, ("PW303", "PW304", "PW305", "PW306", "PW307", "PW501", "PW502", "PW503")),
+    random_keeps: (80, 9, ("PW218",)),
+    random_around: (100, 7, ("PW201", "PW205", "PW207", "PW212", "PW501")),
 }  # fmt: skip
 """What makes random problems -> how many of them, the seed, and the rules that they are there for."""
 
