@@ -23,8 +23,9 @@ from placewright.models.text.source import Source
 from placewright.planner.plan import plan
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
+from sampling import examples
 
-CASES = 100
+CASES = examples(25)
 MACHINES = ("1x4", "1x8", "2x4", "2x8", "4x8", "1x6", "3x4")
 
 

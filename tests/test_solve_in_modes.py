@@ -21,8 +21,9 @@ from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
+from sampling import examples
 
-CASES = 300
+CASES = examples(80)
 SIZES = {"1x4": 4, "2x2": 4, "1x2+1x3": 5, "3x2": 6}
 AMOUNTS = (1, 2, 3, 4, "1-4", "2-6")
 

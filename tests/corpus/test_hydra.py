@@ -17,6 +17,7 @@ from placewright.models.findings.span import Span
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.models.text.tree import plain
+from sampling import examples, some
 
 hydra = pytest.importorskip("hydra", reason="hydra-core, the oracle, is not installed")
 omegaconf = pytest.importorskip("omegaconf")
@@ -67,7 +68,8 @@ def test_every_file_of_rlinf_is_composed_as_hydra_composes_it(monkeypatch: pytes
         monkeypatch.setenv(name, str(CORPUS / folder))
     composer = Composer(roots=(str(CORPUS / "yaml"),), allowed=tuple(FOLDERS))
     equal, missing = 0, {}
-    for line in (CORPUS / "placement_files.txt").read_text("utf-8").split():
+    lines = some((CORPUS / "placement_files.txt").read_text("utf-8").split(), 4)
+    for line in lines:
         file = CORPUS / line
         document = composer.compose(Source.read(file))
         oracle = composed_by_hydra(file.parent, file.stem)
@@ -78,8 +80,8 @@ def test_every_file_of_rlinf_is_composed_as_hydra_composes_it(monkeypatch: pytes
             assert document.findings == document.unchecked == ()
             assert agree(document, oracle), line
             equal += 1
-    assert equal == 366
-    assert missing == NOT_IN_THE_CORPUS
+    assert equal == len(lines) - len(missing) > 80
+    assert missing.items() <= NOT_IN_THE_CORPUS.items()
 
 
 TEXTS = {
@@ -119,7 +121,7 @@ def test_lists_of_defaults_and_overrides_mean_what_they_mean_to_hydra(tmp_path_f
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
 
-    @settings(max_examples=600, deadline=None)
+    @settings(max_examples=examples(150), deadline=None)
     @given(st.lists(st.sampled_from(ENTRIES), max_size=5), st.lists(st.sampled_from(OVERRIDES), max_size=2))
     def compare(entries: list[str], overrides: list[str]) -> None:
         text = ("defaults:\n" + "".join(f"  - {entry}\n" for entry in entries) if entries else "") + MAIN
@@ -137,7 +139,7 @@ def test_lists_of_defaults_and_overrides_mean_what_they_mean_to_hydra(tmp_path_f
 VALUES = st.text("ab1.0-+_ e:,'\"\\{}[]()$%/=nulltrueINFx", max_size=12)
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=examples(800), deadline=None)
 @given(st.sampled_from(["", "+", "++", "~"]), st.sampled_from(["a", "a.b", "a/b", "a@b.c", "a.0.b", "$x", "", "a b", "a@"]), VALUES)
 def test_settings_are_read_as_hydra_reads_them(mark: str, key: str, value: str) -> None:
     from hydra.core.override_parser.overrides_parser import OverridesParser

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from typing import Callable
@@ -22,8 +21,9 @@ from placewright.planner.refusing import refusing
 from placewright.planner.search.settle import settle
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
+from sampling import examples
 
-SAMPLE = int(os.environ.get("PLACEWRIGHT_PLANNED_SAMPLE", "24"))
+SAMPLE = examples(8)
 CLUSTERS = [(1, 4), (1, 6), (1, 8), (2, 3), (2, 4), (2, 6), (2, 8)]
 
 

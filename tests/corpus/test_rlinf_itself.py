@@ -14,6 +14,7 @@ from against_rlinf.configurations import Dice
 from against_rlinf.corpus import FILES, judged
 from against_rlinf.differences import REASONS, reason_of
 from against_rlinf.jobs import JOBS
+from sampling import examples
 
 CHECKOUT = os.environ.get("PLACEWRIGHT_RLINF", "")
 pytestmark = [
@@ -22,7 +23,7 @@ pytestmark = [
     pytest.mark.timeout(600),
 ]
 
-SAMPLE = int(os.environ.get("PLACEWRIGHT_RLINF_SAMPLE", "1500"))
+SAMPLE = examples(1500)
 """How many configurations of each kind are compared; the more, the rarer the difference that is found."""
 
 SEED = 2026

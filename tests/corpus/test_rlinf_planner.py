@@ -28,10 +28,11 @@ from placewright.models.text.source import Source
 from placewright.planner.costs import cost_model
 from placewright.planner.problem import asked
 from placewright.planner.search.search import search
+from sampling import examples
 
 CHECKOUT = os.environ.get("PLACEWRIGHT_RLINF", "")
 TOOL = Path(__file__).parents[2] / "benchmarks" / "auto" / "toolkit.py"
-CASES = int(os.environ.get("PLACEWRIGHT_RLINF_SAMPLE", "150"))
+CASES = examples(150)
 GRAIN = 2e-5
 pytestmark = [
     pytest.mark.skipif(

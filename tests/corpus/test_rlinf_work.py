@@ -17,6 +17,7 @@ from placewright.models.machines.shorthand import AsDeclared
 from placewright.models.reading import Reading
 from placewright.models.text.interpolation import Interpolator
 from placewright.planner.verify import verify
+from sampling import some
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "rlinf"
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")
@@ -91,7 +92,8 @@ def _rollout_raises(its: Values, phase: str) -> bool:
 @pytest.mark.parametrize("level", ["placement", "training"])
 def test_arithmetic_is_refused_exactly_where_rlinf_asserts_it(level: str, count: int) -> None:
     judged = refused = 0
-    for file in files():
+    every = some(files(), 4, 2 * (count == 8) + (level == "training"))
+    for file in every:
         reading = read(file, level, count)
         if reading.problem is None or reading.failed:
             continue
@@ -100,4 +102,4 @@ def test_arithmetic_is_refused_exactly_where_rlinf_asserts_it(level: str, count:
         assert bool(codes & set(ARITHMETIC)) == expected, f"{file}: {sorted(codes)}"
         judged, refused = judged + 1, refused + expected
     print(f"\n{level} on nodes of {count}: {judged} files judged, {refused} refused as RLinf refuses them")
-    assert judged > 290
+    assert judged > len(every) * 3 / 4

@@ -16,9 +16,10 @@ import pytest
 from against_roll.checks import AT_LOAD, PAIRS, PARTIAL, SHRINK, STEP, TRANSFER, UPDATE, failures
 from against_roll.configurations import PER_NODE, Dice, Question
 from against_roll.verdicts import codes
+from sampling import examples
 
 CHECKOUT = os.environ.get("PLACEWRIGHT_ROLL", "")
-SAMPLE, SEED = int(os.environ.get("PLACEWRIGHT_ROLL_SAMPLE", "500")), 2026
+SAMPLE, SEED = examples(150), 2026
 PIPELINES = ("rlvr", "agentic", "dpo", "distill", "sft")
 CODES = {
     UPDATE: {"PW205"}, PAIRS: {"PW217"}, PARTIAL: {"PW123", "PW204", "PW207", "PW212", "PW403"}, SHRINK: {"PW123", "PW108"},

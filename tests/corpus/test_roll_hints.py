@@ -25,8 +25,9 @@ from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
+from sampling import examples
 
-CASES, SIZE, MACHINES = 120, 4, "1x4"
+CASES, SIZE, MACHINES = examples(30), 4, "1x4"
 AMOUNTS = (1, 2, 3, 4, "1-4", "2-3")
 
 

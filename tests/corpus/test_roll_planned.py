@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from typing import Any
@@ -21,8 +20,9 @@ from placewright.models.text.source import Source
 from placewright.planner.answer import Solver
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
+from sampling import examples
 
-SAMPLE, SEED = int(os.environ.get("PLACEWRIGHT_ROLL_SAMPLE", "100")), 2028
+SAMPLE, SEED = examples(30), 2028
 PIPELINES = ("rlvr", "agentic", "dpo", "distill", "sft")
 ACROSS = ("pairs at once", "get no logits", "data parallel ranks of teacher", "cannot send from a GPU to itself")
 """What depends on the amounts of two roles together is found when the answer is written, and told then."""

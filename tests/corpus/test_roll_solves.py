@@ -27,9 +27,10 @@ from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
+from sampling import examples
 
 CHECKOUT = os.environ.get("PLACEWRIGHT_ROLL", "")
-SAMPLE, SEED = int(os.environ.get("PLACEWRIGHT_ROLL_SAMPLE", "100")), 2027
+SAMPLE, SEED = examples(30), 2027
 PIPELINES = ("rlvr", "agentic", "dpo", "distill", "sft")
 ACROSS = ("pairs at once", "get no logits", "data parallel ranks of teacher", "cannot send from a GPU to itself")
 """What depends on the amounts of two roles together is found when the answer is written, and told then."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 
@@ -20,8 +19,9 @@ from placewright.planner.refusing import refusing
 from placewright.planner.search.settle import settle
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
+from sampling import examples
 
-SAMPLE = int(os.environ.get("PLACEWRIGHT_ROLL_SAMPLE", "24"))
+SAMPLE = examples(8)
 
 
 def file(chance: random.Random, devices: int) -> str:

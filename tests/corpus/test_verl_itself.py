@@ -17,6 +17,7 @@ from against_verl.comparison import Answers, asked, of_scripts
 from against_verl.configurations import PROGRAMS, Dice
 from against_verl.differences import REASONS, reason_of
 from against_verl.scripts import Script, scripts
+from sampling import examples
 
 CHECKOUT = os.environ.get("PLACEWRIGHT_VERL", "")
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus" / "verl" / "golden" / "overrides.jsonl.gz"
@@ -26,7 +27,7 @@ pytestmark = [
     pytest.mark.timeout(1200),
 ]
 
-SAMPLE = int(os.environ.get("PLACEWRIGHT_VERL_SAMPLE", "200"))
+SAMPLE = examples(200)
 """How many command lines of each program are compared; the more, the rarer the difference that is found."""
 
 SEED = 2026

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import replace
 
@@ -20,8 +19,9 @@ from placewright.models.text.source import Source
 from placewright.planner.answer import Solver
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
+from sampling import examples
 
-SAMPLE, SEED = int(os.environ.get("PLACEWRIGHT_VERL_SAMPLE", "40")), 2029
+SAMPLE, SEED = examples(12), 2029
 PROGRAMS = ("main_ppo", "one_step_off", "fully_async")
 
 

@@ -19,6 +19,7 @@ from placewright.planner.search import search as searching
 from placewright.planner.search.found import Searched
 from placewright.planner.search.search import Candidate, search
 from placewright.solver.session import Session
+from sampling import examples
 
 from .questions import question
 from .test_search import branched, hybrid
@@ -56,7 +57,7 @@ def must_be_true(asked: PlanningProblem, name: str, cut: Searched, whole: Search
 def test_ctrl_c_at_any_moment_leaves_nothing_half_said(name: str, costly: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "COSTLY", costly)
     stopped = 0
-    for seed in range(40):
+    for seed in range(examples(12)):
         asked, model = question(seed, name == "stages"), cost_model(name)
         whole = search(asked, model, count=COUNT)
         for number in (1, 2, 3, 5, 8):
@@ -65,7 +66,7 @@ def test_ctrl_c_at_any_moment_leaves_nothing_half_said(name: str, costly: int, m
                 cut = search(asked, model, count=COUNT, session=session)
             stopped += cut.stopped is not None
             must_be_true(asked, name, cut, whole)
-    assert stopped > 40
+    assert stopped > 10
 
 
 @pytest.mark.usefixtures("interruptible")
@@ -89,7 +90,7 @@ def test_what_is_told_of_all_designs_holds_and_never_falls(monkeypatch: pytest.M
     monkeypatch.setattr(progress, "NOW_AND_THEN", -1.0)
     told: list[Counting] = []
     words = 0
-    for seed in range(20):
+    for seed in range(examples(6)):
         for name in ("stages", "stream"):
             asked, model = question(seed, name == "stages"), cost_model(name)
             whole = search(asked, model, count=COUNT)
@@ -101,14 +102,14 @@ def test_what_is_told_of_all_designs_holds_and_never_falls(monkeypatch: pytest.M
                 assert cut.bound is None or cut.bound >= max(bounds, default=held) - held, (seed, name)
                 must_be_true(asked, name, cut, whole)
                 words += len(told)
-    assert words > 1000
+    assert words > 250
 
 
 @pytest.mark.parametrize("seed", [0, 8])
 def test_more_time_finds_nothing_worse(seed: int) -> None:
     """Of very many arrangements, the one that has most together is looked at first, however short the time is."""
     asked, before = branched(7, 64, seed, 8), None
-    for limit in (0.003, 0.03, 0.3, 3.0):
+    for limit in (0.003, 0.03, 0.3):
         best = search(asked, cost_model("stream"), limit, count=4).best
         assert best is not None and (before is None or best.price <= before)
         before = best.price
@@ -130,7 +131,7 @@ def test_what_fits_nowhere_is_known_at_once() -> None:
 
 
 def test_no_more_is_searched_than_there_is() -> None:
-    for seed in range(120):
+    for seed in range(examples(40)):
         for name in ("stages", "stream"):
             every, searched = search(question(seed, name == "stages"), cost_model(name), count=COUNT).structures
             assert searched <= every, seed

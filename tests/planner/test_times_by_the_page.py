@@ -19,10 +19,11 @@ from placewright.models.parallel import Parallel
 from placewright.models.planning.option import Option
 from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.problem import asked
+from sampling import examples
 
 COST_MODELS = ("steady", "stages", "stream", "rlinf", "rlinf-embodied")
-QUICK, MANY = 12, 300
-"""Files of each cost model in a usual run, and in a slow one."""
+FILES = examples(75)
+"""Files of each cost model."""
 ACCOUNTS = 6
 """Of so many files one is solved too, to compare what `rests on` names."""
 DEGREES = ("tp", "pp", "cp", "ep", "dp")
@@ -227,10 +228,9 @@ def wrong_bases(file: Row, path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("cost_model", COST_MODELS)
-@pytest.mark.parametrize("files", [QUICK, pytest.param(MANY, marks=pytest.mark.slow)])
-def test_times_are_those_of_the_page(files: int, cost_model: str, tmp_path: Path) -> None:
+def test_times_are_those_of_the_page(cost_model: str, tmp_path: Path) -> None:
     path, compared = tmp_path / "job.yaml", 0
-    for number in range(files):
+    for number in range(FILES):
         file = a_file(Random(f"times {cost_model} {number}"), cost_model)
         path.write_text(yaml.safe_dump(file, sort_keys=False), "utf-8")
         problem = pw.load(path).problem
@@ -242,8 +242,8 @@ def test_times_are_those_of_the_page(files: int, cost_model: str, tmp_path: Path
             wrong += wrong_bases(file, path) if number % ACCOUNTS == 0 else ()
         assert not wrong, f"{number}: {wrong[0]} ({len(wrong)} in all)\n{path.read_text('utf-8')}"
         compared += sum(map(len, question.options.values()))
-    print(f"{cost_model}: {compared} options of {files} files")
-    assert compared > 20 * files
+    print(f"{cost_model}: {compared} options of {FILES} files")
+    assert compared > 20 * FILES
 
 
 def test_the_page_is_followed_by_its_example() -> None:

@@ -11,6 +11,7 @@ from placewright.models.problem import Problem
 
 from . import parity
 from .parity_cases.around import random_around
+from .parity_cases.constraints import CONSTRAINTS
 from .parity_cases.every import CASES
 from .parity_cases.random_problems import random_demands, random_keeps, random_problem
 
@@ -19,6 +20,16 @@ from .parity_cases.random_problems import random_demands, random_keeps, random_p
 def test_both_faces_of_every_rule_accept_the_same(name: str) -> None:
     counts = parity.compare(CASES[name])
     assert counts["assignments"] >= 1
+    for need, code in ALONE.get(name, ()):
+        assert counts[f"only {code} refused"], f"{need}: {code} refuses nothing by itself"
+
+
+ALONE: dict[str, list[tuple[str, str]]] = {}
+"""A case -> each constraint that it is there for, and the code of the rule that alone refuses something of it."""
+for _need, _its in CONSTRAINTS.items():
+    for _code, _cases in _its.items():
+        for _case in _cases:
+            ALONE.setdefault(_case, []).append((_need, _code))
 
 
 Make = Callable[[random.Random], Problem]

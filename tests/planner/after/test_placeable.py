@@ -13,6 +13,7 @@ from placewright.planner.placing.placing import placing
 from placewright.planner.plan import plan
 from placewright.planner.sensitivity import Placeable, sensitivity
 from placewright.solver.searching.search import solve
+from sampling import examples
 
 from ...solver.cases import cluster
 from ..looped import CHAIN, drawn
@@ -60,7 +61,7 @@ def test_where_nothing_is_placed_any_more_it_is_not_known_what_changes(tmp_path:
 
 def test_what_is_not_at_stake_has_a_placement() -> None:
     sure = 0
-    for seed in range(24):
+    for seed in range(examples(8)):
         drawn_ = drawn(seed)
         random = Random(f"stake {seed}")
         bare = tuple(replace(each, spread=(), pins=(), contiguous=False) for each in drawn_.components)
@@ -75,7 +76,7 @@ def test_what_is_not_at_stake_has_a_placement() -> None:
                     sure += 1
                     assert solve(placing(asked_for, its.question, each.design)).plan is not None, seed
                     assert solve(fitting(asked_for, its.question, each.design)).plan is not None, seed
-    assert sure > 20
+    assert sure > 6
 
 
 def test_of_what_nobody_placed_it_is_said(tmp_path: Path) -> None:

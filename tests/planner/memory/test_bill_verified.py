@@ -10,6 +10,7 @@ import placewright as pw
 from placewright.models.dialects import native
 from placewright.models.findings.span import apply_edits
 from placewright.planner.accounting import account_of
+from sampling import examples
 
 PHASES = ("generate", "infer", "train", "score")
 CLUSTER = "cluster: {{nodes: [{{accelerators: {{count: 5, model: H100, memory: {memory}MiB}}}}]}}\n"
@@ -52,7 +53,7 @@ def errors(text: str, path: Path) -> list[str]:
 
 def test_verify_counts_what_the_bill_says(tmp_path: Path) -> None:
     path, seen = tmp_path / "job.yaml", Counter[str]()
-    for seed in range(120):
+    for seed in range(count := examples(40)):
         path.write_text(CLUSTER.format(memory=MUCH) + job(seed))
         reading = pw.load(path)
         answer = pw.solve(path, sandbox=False)
@@ -69,4 +70,6 @@ def test_verify_counts_what_the_bill_says(tmp_path: Path) -> None:
             seen["shared"] += any(len(its.block.components) > 1 for its in bills)
             seen["given"] += max(bills, key=lambda its: its.peak.mebibytes).block.components == ("given",)
             seen["in a phase without seconds"] += any(its.peak.segment is None for its in bills)
-    assert seen["judged"] > 100 and seen["shared"] > 30 and seen["in a phase without seconds"] > 20 < seen["given"], seen
+    assert (
+        seen["judged"] > count * 3 // 4 and seen["shared"] > count // 5 and seen["in a phase without seconds"] > count // 8 < seen["given"]
+    ), seen

@@ -19,6 +19,7 @@ from placewright.planner.costs import cost_model
 from placewright.planner.placing.placing import placing
 from placewright.planner.plan import plan
 from placewright.solver.searching.search import solve
+from sampling import examples
 
 from ...solver.cases import cluster, component, problem
 
@@ -163,7 +164,7 @@ def _held(masks: dict[tuple[int, str], int]) -> Iterator[tuple[int, int]]:
     return ((node, index) for (node, _), mask in masks.items() for index in range(mask.bit_length()) if mask >> index & 1)
 
 
-@pytest.mark.parametrize("seeds", [range(0, 40), range(40, 80), range(80, 120), range(120, 160)])
+@pytest.mark.parametrize("seeds", [range(part, examples(40), 4) for part in range(4)])
 def test_no_placement_has_more_of_what_has_no_times(seeds: range) -> None:
     for seed in seeds:
         asked_for, workload = drawn(seed)

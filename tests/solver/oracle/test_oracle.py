@@ -5,20 +5,20 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from pathlib import Path
 from random import Random
 from typing import Any, Callable
 
 import yaml
+from sampling import examples
 
 from .comparing import Disagreement, given_somehow, solved, written_back
 from .counting import demands_of
 from .generator import native_file
 from .given import changed, with_places
 
-FILES = int(os.environ.get("PLACEWRIGHT_ORACLE", "300"))
+FILES = examples(200)
 KNOWN: dict[str, Callable[[dict[str, Any]], bool]] = {}
 """Sorts of files that the product is known to get wrong, each by a test of its data: they are passed over. To be empty."""
 REFUSALS = {

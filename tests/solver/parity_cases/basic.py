@@ -14,7 +14,7 @@ BASIC_CASES: dict[str, Problem] = {
     "sizes of a chain": problem(TWO, component("a", 2, tp=2), component("b", 2)),
     "sizes that are no chain": problem(cluster({"count": 4}, {"count": 3}), component("a", 2, tp=2), component("b", 3, tp=3)),
     "sizes that are a chain once they are rounded up": problem(
-        cluster({"count": 4}, {"count": 4}, {"count": 3}), component("a", 4, tp=2), component("b", 3, tp=3)
+        cluster({"count": 4}, {"count": 4}), component("a", 4, tp=2), component("b", 3, tp=3)
     ),
     "no chain and tight": problem(cluster({"count": 4}, {"count": 3}), component("a", 2, tp=2), component("b", 6, tp=3)),
     "memory": problem(MIXED, component("a", 2, gib=60), component("b", 2, tp=2, gib=30)),

@@ -22,6 +22,7 @@ from placewright.models.placements.run import Run
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.models.text.tree import MapNode, Scalar
+from sampling import examples
 
 CASES = 600
 Groups = list[tuple[str, list[int], str, list[int]]]
@@ -214,7 +215,7 @@ def test_what_is_written_is_read_back_the_same_and_nothing_else_changes(
     assert ("\n" not in text and "\r" not in text) or not any(mark in edits[0].text for mark in other)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_what_cannot_be_said_is_refused_before_anything_is_written(data: st.DataObject) -> None:
     cluster, groups = data.draw(clusters())

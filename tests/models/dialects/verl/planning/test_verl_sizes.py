@@ -21,6 +21,7 @@ from placewright.planner.answer import Solver
 from placewright.planner.search.settle import settle
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve as place
+from sampling import examples
 
 NODES, EACH, ROLLOUT = "${trainer.nnodes}", "${trainer.n_gpus_per_node}", "${actor_rollout_ref.rollout.tensor_model_parallel_size}"
 TEXT = """\
@@ -59,7 +60,7 @@ def tps(reading: Reading) -> dict[str, int]:
     return {each.name: each.parallel.tp for each in reading.problem.components}
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(examples(4)))
 def test_the_plan_is_the_best_of_all_files_with_a_size(seed: int) -> None:
     """The rest of the file stays as it is: no number stands in the place of what refers to the size."""
     random = Random(seed)
