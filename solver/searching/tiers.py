@@ -7,7 +7,7 @@ from typing import Sequence
 from ortools.sat.python import cp_model
 
 from ...models.record import dataclass
-from ..bounds.stage import BoundStage
+from ..bounds.stage import BoundStage, root_seconds
 from ..compile import aim, compile
 from ..layout.bundle import Bundle
 from ..layout.layout import Count, Layout, Values
@@ -83,7 +83,7 @@ class OneTier:
                 return
         tiers = self.standing.tiers
         aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
-        if aggregates:
+        if aggregates and root_seconds(self.variables.model) <= A_LONG_TURN * self.left:
             stage = BoundStage(self.variables.model, aggregates)
             self.left -= stage.spent
             for each in ROUNDS if stage.is_solved else ():
@@ -214,7 +214,7 @@ def _search(standing: Standing, limit: float) -> float:
             reserved = KEPT_FOR_LATER * limit if number < len(standing.tiers) - 1 else 0.0
             one = OneTier(standing, variables, number, limit - reserved)
             one.search()
-            limit = reserved + max(0.0, one.left)
+            limit = reserved + one.left
         if standing.assignment is None or limit <= 0:
             break
         hold(variables, amount, standing.costs[number])
