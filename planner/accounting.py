@@ -24,7 +24,6 @@ from .costs import cost_model
 from .costs.cost_model import CostModel, iteration, segment_times
 from .dividing import evenly
 from .memory import without_estimates
-from .overlapping import overlapping
 from .placing.laying import laid_out
 from .problem import asked
 from .recent import remembering
@@ -72,10 +71,7 @@ def _account(
     found = account_of(problem, planned, placed)
     if not searches:
         return found
-    turned = any(overlapping(problem))  # the questions of the plan know nothing of ranks that overlap in part
-    if (
-        problem.job.planning.not_read or problem.job.planning.sizes_not_read or turned
-    ):  # what else is better nobody knows, whatever a component takes
+    if problem.job.planning.not_read or problem.job.planning.sizes_not_read:  # what else is better nobody knows
         return replace(found, without_ranks=without_ranks(problem, solve) if solve is not None and not was_heard() else None)
     workload = problem.job.planning.workload
     questions = planned.parts or (planned.question,)

@@ -66,10 +66,11 @@ class Solver:
             if workload is not None and workload.bandwidth:
                 place = partial(_with_traffic, workload=workload, place=place)
             return dividing(place)(problem)
-        from .overlapping import around_overlapping
+        from .related import overlaps
+        from .unplaced import around_nothing
 
-        around = around_overlapping(self._answer_placing, place, problem, self.limit, self.seed)
-        return around if around is not None else self._planned(problem, workload, place)
+        pair = overlaps(problem, [each for each in problem.components if each.timed])
+        return around_nothing(*pair) if pair else self._planned(problem, workload, place)
 
     def _planned(self, problem: Problem, workload: Workload, place: Solve) -> Answer:
         """The answer for a problem with times: the policies, the last of which is asked first."""

@@ -66,17 +66,15 @@ def _sharing(
     problem: Problem, workload: Workload, parts: Sequence[Component], said: Related, nested: bool, led: frozenset[tuple[str, str]]
 ) -> Sharing:
     """Who may share accelerators with whom; `led` are the pairs that the dialect lets lie inside each other."""
-    names = {each.name for each in parts}
     alone = frozenset(
         each.name
         for each in parts
         if (each.runs is not None and not _lets_all(problem, each, parts))
         or (each.runs is None and each.timed is None and not _goes_along(problem, each, said.together | led))
     )
-    in_turn = frozenset(pair for pair in problem.job.planning.one_at_a_time if names >= set(pair))
     forbids = forbids_nesting(workload)
     return Sharing(
-        said.together, said.apart, said.within, said.whole, said.not_fewer, said.in_step, in_turn, said.filling, alone, nested,
+        said.together, said.apart, said.within, said.whole, said.not_fewer, said.in_step, said.filling, alone, nested,
         only_within=nested and (forbids or (bool(led) and not workload.nested)), forbids_nesting=forbids,
     )  # fmt: skip
 

@@ -78,7 +78,6 @@ class Sharing:
     whole : pairs on exactly the same accelerators, or on none in common.
     not_fewer : pairs of which the first has at least as many processes as the second.
     in_step : pairs of which the first, where both share accelerators, has a multiple of those of a process of the second.
-    one_at_a_time : pairs that never work at the same time, wherever they are, in a cost model that has those on the same accelerators do so.
     filling : sets of components, all `apart`, that use all accelerators between them.
     alone : components that share accelerators with those alone that they are `together` with or `within`.
     nested : may a component use the accelerators of several others, or only those of one set?
@@ -93,7 +92,6 @@ class Sharing:
     whole: frozenset[tuple[str, str]] = frozenset()
     not_fewer: frozenset[tuple[str, str]] = frozenset()
     in_step: frozenset[tuple[str, str]] = frozenset()
-    one_at_a_time: frozenset[tuple[str, str]] = frozenset()
     filling: tuple[frozenset[str], ...] = ()
     alone: frozenset[str] = frozenset()
     nested: bool = False
