@@ -247,12 +247,11 @@ def solver(
         place = partial(
             in_child, limit=limit, seed=seed, on_progress=on_progress or silent, memory=memory, answer_interrupted=answer_interrupted
         )
-        return Solver(place, limit, seed, answer_interrupted=answer_interrupted, **options)
-    from .planner.search.settle import settle
+        return Solver(place, limit, answer_interrupted=answer_interrupted, **options)
     from .solver.searching.search import solve as in_process
 
     place = partial(in_process, limit=limit, seed=seed, on_progress=on_progress or silent)
-    return Solver(place, limit, seed, settle, answer_interrupted=False, **options)
+    return Solver(place, limit, answer_interrupted=False, **options)
 
 
 def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any) -> ContextManager[Launch]:
@@ -398,9 +397,9 @@ def account(
     if answer.plan is None:
         raise UnusableInput(answer.findings)
     if answer.planned is None:
-        its = given(question.problem, limit, seed, search)
+        its = given(question.problem, limit, search)
     else:
-        its = found(question.problem, answer.planned, seed, searches, limit, search, answer.plan.assignment)
+        its = found(question.problem, answer.planned, searches, limit, search, answer.plan.assignment)
     if its is None:
         raise ValueError("no time of an iteration is known: components say no `seconds`, or not of these ranks")
     return its

@@ -44,7 +44,6 @@ MATTERS = 1000
 def account(
     problem: Problem,
     planned: Planned,
-    seed: int = 1,
     searches: int = SEARCHES,
     limit: float = SPENT,
     solve: Solve | None = None,
@@ -58,16 +57,14 @@ def account(
     `placed` is where the plan lies, by which it is known what lies over it that is not planned.
 
     At most `searches` further ones say what becomes of it where a hint is wrong, none if that is 0, in what the search for the plan
-    left of `limit`, deterministic seconds, and at least in `SHARE` of it: the same input and seed give the same account. Nothing is said of it
+    left of `limit`, deterministic seconds, and at least in `SHARE` of it: the same input gives the same account. Nothing is said of it
     where not every choice of degrees was planned, or not every size.
     """
     with remembering():
-        return _account(problem, planned, seed, searches, limit, solve, placed)
+        return _account(problem, planned, searches, limit, solve, placed)
 
 
-def _account(
-    problem: Problem, planned: Planned, seed: int, searches: int, limit: float, solve: Solve | None, placed: Assignment | None
-) -> Account:
+def _account(problem: Problem, planned: Planned, searches: int, limit: float, solve: Solve | None, placed: Assignment | None) -> Account:
     found = account_of(problem, planned, placed)
     if not searches:
         return found
@@ -78,7 +75,7 @@ def _account(
     its = [as_it_spans(as_asked(problem, each), each) for each in questions] if solve is not None else []
     placeables = [Placeable(part, each, laid_out(solve)) for part, each in zip(its, questions)] if solve is not None else []
     left, traffic = max(limit - planned.spent, SHARE * limit), workload is not None and bool(workload.bandwidth)
-    changes = sensitivity(planned, seed, searches, left, placeables, traffic)
+    changes = sensitivity(planned, searches, left, placeables, traffic)
     freed = without_ranks(problem, solve) if solve is not None and not was_heard() else None
     return replace(found, without_ranks=freed, sensitivity=changes)
 
@@ -108,7 +105,7 @@ def _adds(question: PlanningProblem, model: CostModel, best: Priced, other: Pric
     return tuple(sorted(found, key=lambda its: -its[1]))
 
 
-def given(problem: Problem, limit: float = 10.0, seed: int = 1, solve: Solve | None = None) -> Account | None:
+def given(problem: Problem, limit: float = 10.0, solve: Solve | None = None) -> Account | None:
     """The account of the file's own ranks; None where they have no price, or where not all components with times have ranks.
 
     The designs beside them are the best of a search in which the counts of these components are open, within what their hints say, and
@@ -124,12 +121,12 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1, solve: Solve | N
     opened = replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, own=own)))
     opened = evenly(opened) or opened
     question, model = asked(opened, workload), cost_model(workload.model)
-    searched = search(question, model, limit, seed, OTHERS)
+    searched = search(question, model, limit, OTHERS)
     bare = without_estimates(opened) if searched.best is None and searched.proved else None
     if bare is not None and bare.job.planning.workload is not None:  # nothing fits by the estimates
         opened, workload = bare, bare.job.planning.workload
         question = asked(opened, workload)
-        searched = search(question, model, limit, seed, OTHERS)
+        searched = search(question, model, limit, OTHERS)
     mine = own_of(opened, question, model)
     priced = mine.priced
     if priced is None:

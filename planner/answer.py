@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ..models.planning.design import Design
     from ..models.planning.workload import Workload
     from .refusing import Refused
-    from .search.settle import Settle
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,6 @@ class Solver:
     ----------
     place : places a problem whose counts are decided.
     limit : deterministic seconds (about seconds) for each search.
-    settle : settles structures of designs; None for a process of its own.
     answer_interrupted : the first Ctrl-C ends all searches, and the answer is the best found until then; else it raises.
     counting : told of every better design and bound.
     refuses : what the framework says against a plan in its own file; a refused plan is the answer only where there is no other, and
@@ -43,8 +41,6 @@ class Solver:
 
     place: Solve
     limit: float = 10.0
-    seed: int = 1
-    settle: Settle | None = None
     answer_interrupted: bool = True
     counting: OnCounting = silent
     refuses: Refuses = nobody
@@ -86,9 +82,9 @@ class Solver:
         # Where nobody reads a file again, none but ways that are right whatever it says are taken.
         laid = laid_out(place) if self.refuses is nobody else laid_out(place, partial(_refused, self.refuses, problem))
         once = partial(self._plan, workload, laid, refused)
-        chosen = tied(nesting(once, refused), self.limit, self.seed, self.answer_interrupted)
-        chosen = with_further(chosen, partial(lying_over, laid), refused, self.limit, self.seed, self.answer_interrupted)
-        found = preferring(problem, dividing(unless_all_sizes_are_read(going_along(chosen))), self.limit, self.seed)
+        chosen = tied(nesting(once, refused), self.limit, self.answer_interrupted)
+        chosen = with_further(chosen, partial(lying_over, laid), refused, self.limit, self.answer_interrupted)
+        found = preferring(problem, dividing(unless_all_sizes_are_read(going_along(chosen))), self.limit)
         if found.plan is not None and found.planned is not None:
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))
         return _as_proved(found)
@@ -99,7 +95,7 @@ class Solver:
 
         its = problem.job.planning.workload or workload
         place = lying_over(laid, its)
-        return plan(problem, its, place, self.limit, self.seed, self.settle, self.answer_interrupted, self.counting, refused)
+        return plan(problem, its, place, self.limit, self.answer_interrupted, self.counting, refused)
 
     def _refused(self, problem: Problem, placed: Plan, design: Design) -> Sequence[Finding]:
         return self.refuses(problem, _with_degrees(placed, design, problem))

@@ -41,7 +41,6 @@ from .problem import asked
 from .refusing import Refused
 from .search.found import Found, Price, Searched
 from .search.search import search
-from .search.settle import Settle
 from .traffic import Traffic
 from .unplaced import over_budget, refusal
 
@@ -78,8 +77,6 @@ class Rounds:
     workload: Workload
     solve: Solve
     limit: float
-    seed: int
-    settle: Settle | None
     answer_interrupted: bool
     counting: OnCounting
     refused: Refused = nobody
@@ -162,15 +159,7 @@ class Rounds:
         self.spent += self.listing
         left = max(self.limit - self.spent, least)
         self.searched: Searched = search(
-            self.question,
-            self.model,
-            left,
-            self.seed,
-            ALTERNATIVES + 1,
-            (),
-            self.settle,
-            self.answer_interrupted,
-            counting=self._tell,
+            self.question, self.model, left, ALTERNATIVES + 1, answer_interrupted=self.answer_interrupted, counting=self._tell
         )
         self.first = first = self.first or self.question
         listed = (replace(each, design=as_listed(each.design, self.question, self.model, first)) for each in self.searched.found)
@@ -280,11 +269,11 @@ def is_where(plan: Plan, own: Mapping[str, Sequence[Run]]) -> bool:
 
 
 def trial(
-    problem: Problem, workload: Workload, solve: Solve, limit: float, seed: int, settle: Settle | None, answer_interrupted: bool,
+    problem: Problem, workload: Workload, solve: Solve, limit: float, answer_interrupted: bool,
     refused: Refused, rounds: int, probes: int = ALL_PROBES,
 ) -> Rounds:  # fmt: skip
     """So many rounds, and at most so many `probes`; the other options are those of plan.py. Nobody is told how it goes on meanwhile."""
-    run = Rounds(problem, workload, solve, limit, seed, settle, answer_interrupted, silent, refused, number=ROUNDS - rounds, probes=probes)
+    run = Rounds(problem, workload, solve, limit, answer_interrupted, silent, refused, number=ROUNDS - rounds, probes=probes)
     while run.goes_on():
         run.place()
     return run

@@ -24,7 +24,6 @@ from .refusing import Refused
 from .scope import as_it_spans
 from .search.found import Found, Price
 from .search.search import search
-from .search.settle import Settled, Unsettled
 from .unplaced import over_budget, refusal
 
 GIVEN = "given"
@@ -200,7 +199,7 @@ def _again(rounds: Rounds) -> tuple[Found, ...]:
 
 
 def with_further(
-    plan: Solve, place: Callable[[Workload], Solve], refused: Refused, limit: float, seed: int, answer_interrupted: bool
+    plan: Solve, place: Callable[[Workload], Solve], refused: Refused, limit: float, answer_interrupted: bool
 ) -> Solve:  # fmt: skip
     """How a problem is planned, with these beside the plan, given how one is without them.
 
@@ -210,14 +209,14 @@ def with_further(
 
     def asks(problem: Problem, workload: Workload, solve: Solve, left: float) -> Rounds:
         its = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
-        return trial(its, workload, solve, left, seed, _none_is_settled, answer_interrupted, refused, ROUNDS, PROBES)
+        return trial(its, workload, solve, left, answer_interrupted, refused, ROUNDS, PROBES)
 
     def answer(problem: Problem) -> Answer:
         found = plan(problem)
         planned, workload = found.planned, problem.job.planning.workload
         if planned is None or workload is None or was_heard() or len(planned.others) >= ALTERNATIVES:
             return found
-        looking = _Looking(problem, planned, workload, asks, place, seed, found.how == "search", SHARE * limit)
+        looking = _Looking(problem, planned, workload, asks, place, found.how == "search", SHARE * limit)
         return replace(found, planned=replace(planned, further=looking.look())) if looking.left > planned.spent else found
 
     return answer
@@ -236,7 +235,6 @@ class _Looking:
     workload: Workload
     ask: Ask
     place: Callable[[Workload], Solve]
-    seed: int
     searches: bool
     left: float
     found: list[Further] = field(default_factory=list)
@@ -280,7 +278,7 @@ class _Looking:
         known = dict[Price, PlanningProblem]()
         for question in planned.parts:
             if self.left > 0 and as_asked(self.problem, question).job != chosen.job:
-                found = search(question, cost_model(planned.model), self.left, self.seed, settle=_none_is_settled)
+                found = search(question, cost_model(planned.model), self.left)
                 self.left -= found.spent
                 if found.best is not None:
                     known.setdefault(found.best.price, question)
@@ -299,11 +297,6 @@ def _without_search(place: Solve, part: Problem) -> Answer:
             return place(part)
     except SearchNeeded:
         return Answer(UNDECIDED, how=GIVEN)
-
-
-def _none_is_settled(asked: Unsettled) -> Iterator[Settled]:
-    """No solver is started for what dividing does not decide: then the best that was found is told."""
-    return iter(())
 
 
 def _on_fewer(planned: Planned, workload: Workload) -> Iterator[Workload]:

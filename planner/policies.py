@@ -28,7 +28,7 @@ from .tied import not_all_known
 from .unplaced import not_all_sizes
 
 
-def preferring(problem: Problem, plan: Solve, limit: float, seed: int) -> Answer:
+def preferring(problem: Problem, plan: Solve, limit: float) -> Answer:
     """The best plan that fits by every estimate, with what would win without them; where none fits, the best without them.
 
     An estimate is no demand: alone it makes nothing impossible, and it never decides without a word.
@@ -45,7 +45,7 @@ def preferring(problem: Problem, plan: Solve, limit: float, seed: int) -> Answer
             return other
         its = _bills(problem, _Without(other.planned.best, other.planned.question, other.plan.assignment if other.plan else None))
         return replace(other, findings=(*other.findings, none_fits(problem, its)))
-    better = unless_heard(partial(_better, open_, answer.planned, plan, limit, seed), lambda: None)
+    better = unless_heard(partial(_better, open_, answer.planned, plan, limit), lambda: None)
     if better is None:
         return answer
     planned = replace(answer.planned, without_estimates=better.priced, without_question=better.question)
@@ -61,7 +61,7 @@ class _Without(NamedTuple):
     placed: Assignment | None = None
 
 
-def _better(open_: Problem, planned: Planned, plan: Solve, limit: float, seed: int) -> _Without | None:
+def _better(open_: Problem, planned: Planned, plan: Solve, limit: float) -> _Without | None:
     """What wins without estimates, if that is better than what was planned.
 
     It is placed only where traffic counts as time, degrees follow others, or a component may be on several kinds of accelerators at once.
@@ -76,7 +76,7 @@ def _better(open_: Problem, planned: Planned, plan: Solve, limit: float, seed: i
             return None
         return _Without(other.best, other.question, answer.plan.assignment)
     question, model = asked(as_planned(open_, planned), workload, planned.question.barred), cost_model(workload.model)
-    found = search(question, model, limit, seed).best
+    found = search(question, model, limit).best
     if found is None or found.price >= price(planned.question, model, planned.compared):
         return None
     priced = Priced(found.design, iteration(model, question, found.design), tuple(segment_times(model, question, found.design)))

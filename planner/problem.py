@@ -14,10 +14,10 @@ from ..models.planning.limits import Barred, Crossed, Crossing, Flow, Shared, Us
 from ..models.planning.option import NO_KIND, Kind, Option
 from ..models.planning.problem import Given, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
 from ..models.planning.way import Way
-from ..models.planning.workload import RLINF, RLINF_EMBODIED, Budget, Timed, Workload
+from ..models.planning.workload import Budget, Timed, Workload
 from ..models.problem import Problem
 from ..models.task_order import ordered
-from .profile import Ample, options, undominated
+from .profile import options, undominated
 from .recent import But, recent
 from .related import Pairs, Related, hold, related
 from .room import Room, areas, held_back, room
@@ -49,11 +49,10 @@ def _asked(problem: Problem, workload: Workload, barred: Sequence[Barred], over_
     resident = frozenset(each.name for each in parts if is_resident(each))
     turns = {each.name: each.phases for each in parts if each.phases}
     nested, led = bool(said.within) or workload.nested, led_inside(problem)
-    ample = Ample(space.kinds, every, resident, turns, nested or workload.model in (RLINF, RLINF_EMBODIED))
     met = {other for _, other in said.in_step}
     arranged = _arranged(problem, frozenset(each.name for each in parts if hold(problem, each.name)))
     told = (*barred, *PlanningProblem(space.kinds, tasks, every, ways=arranged).misshapen)
-    ways = {name: undominated(name, its, space, ample, told, name in met, _bound(arranged, name)) for name, its in every.items()}
+    ways = {name: undominated(name, its, space, told, name in met, _bound(arranged, name)) for name, its in every.items()}
     return PlanningProblem(
         space.kinds, tasks, ways, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
         MemoryTurns(resident, turns), _sharing(problem, workload, parts, said, nested, led), Given(held, shared(problem, parts, ways, space)),

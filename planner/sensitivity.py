@@ -43,7 +43,7 @@ PLACED = 48
 
 
 def sensitivity(
-    planned: Planned, seed: int = 1, most: int = SEARCHES, limit: float = SPENT,
+    planned: Planned, most: int = SEARCHES, limit: float = SPENT,
     placeables: Sequence[Placeable] = (), traffic: bool = False,
 ) -> Sensitivity:  # fmt: skip
     """Judge the plan at every factor of every component, within `most` searches and `limit`.
@@ -58,7 +58,7 @@ def sensitivity(
     placeables : one for each of `planned.parts`; a design without a placement replaces nothing.
     traffic : True if traffic takes time. Other plans have the least that any placement needs.
     """
-    run = _Run(planned, seed, most, limit, placeables, traffic)
+    run = _Run(planned, most, limit, placeables, traffic)
     names = [name for name, tasks in planned.question.tasks_of.items() if tasks]
     ways = [_Way(name, list(its), planned.bound) for name in names for its in (SLOWER, QUICKER)]
     if run.is_best():
@@ -107,10 +107,10 @@ class _Run:
     """All searches of one plan."""
 
     def __init__(
-        self, planned: Planned, seed: int, most: int, limit: float,
+        self, planned: Planned, most: int, limit: float,
         placeables: Sequence[Placeable], traffic: bool,
     ) -> None:  # fmt: skip
-        self.planned, self.model, self.seed = planned, cost_model(planned.model), seed
+        self.planned, self.model = planned, cost_model(planned.model)
         self.most, self.limit, self.traffic = most, limit, traffic
         self.placeables, self.questions = placeables, list(planned.parts or (planned.question,))
         self.by_time = planned.question.aim == SECONDS
@@ -194,7 +194,7 @@ class _Run:
             options = [scaled(each, there.percent, plain.flow.batches) for each in plain.options[name]]
             every = {**plain.options, name: tuple(options)}
             asked = replace(plain, options=every, budget=there.budget)
-            searched = search(asked, self.model, until - self.spent, self.seed, excluded=excluded)
+            searched = search(asked, self.model, until - self.spent, excluded=excluded)
             self.searches, self.spent = self.searches + 1, self.spent + searched.spent
             if searched.best is None:
                 return searched.proved

@@ -24,7 +24,7 @@ class Shown(NamedTuple):
 NOTHING = Shown([], {}, False)
 
 
-def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve: Callable[[Problem], Answer], verbose: bool) -> Shown:
+def account_of(question: Problem, answer: Answer, limit: float, solve: Callable[[Problem], Answer], verbose: bool) -> Shown:
     """What is shown of the account; nothing where no component says its time. `solve` answers further questions."""
     if question.job.planning.workload is None:
         return NOTHING
@@ -38,11 +38,11 @@ def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve
     searches = 0 if any(each.code == "PW602" for each in answer.findings) else SEARCHES  # who ended the search wants no further ones
     its = answer.planned
     if its is None:
-        found = unless_heard(lambda: given(question, limit, seed, solve), lambda: None)
+        found = unless_heard(lambda: given(question, limit, solve), lambda: None)
     else:  # after Ctrl-C the answer is there; what a wrong hint would change is not told
         placed = answer.plan.assignment if answer.plan is not None else None
         found = unless_heard(
-            lambda: account(question, its, seed, searches, limit, solve, placed), lambda: account(question, its, seed, 0, placed=placed)
+            lambda: account(question, its, searches, limit, solve, placed), lambda: account(question, its, 0, placed=placed)
         )
     if found is None:
         return NOTHING

@@ -10,7 +10,6 @@ from ...models.planning.option import Option
 from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
 from .crossing import LeastCrossing
-from .found import ENDLESS
 from .limits import figures, is_limited
 from .structures import Structure
 
@@ -125,7 +124,7 @@ class Joining:
 
     Attributes
     ----------
-    packed : do sets share memory with others, so that what needs less is better however little that is by itself?
+    packed : whether blocks share memory with others, so that a choice with less memory is kept.
     """
 
     def __init__(self, question: PlanningProblem, divisor: int, crossing: LeastCrossing | None = None) -> None:
@@ -136,7 +135,6 @@ class Joining:
         self._joined: dict[Key, dict[Amount, list[Choice]]] = {}
         self._beside_others: dict[tuple[Key, frozenset[str]], dict[Amount, list[Choice]]] = {}
         self._memory: dict[str, dict[Amount, int]] = {}
-        self._places: dict[tuple[tuple[str, ...], frozenset[str]], tuple[list[int], list[int]]] = {}
         self._worked: dict[tuple[str, frozenset[str]], tuple[bool, ...]] = {}
         self._amounts: dict[str, dict[Amount, None]] = {}
 
@@ -191,72 +189,42 @@ class Joining:
         self, firsts: Sequence[Choice], options: Sequence[Option], members: tuple[str, ...], pattern: tuple[int, ...], spare: int,
         idle: frozenset[str],
     ) -> list[Choice]:  # fmt: skip
-        kind, amount, count = options[0].kind, options[0].amount, options[0].accelerators
+        kind, count = options[0].kind, options[0].accelerators
         parts = max([len(firsts[0].loads) - self._more, *(part + 1 for part in pattern)])
         loads = parts + self._more
         added = [(self._added(members[-1], option, pattern, parts, idle), option) for option in options]
-        limit = self._limit(kind)
+        limit, enough = self._limit(kind), self._enough(kind, options[0].amount, members)
         if len(firsts) == len(added) == 1:  # as of very many counts: nothing else to compare it with
             both = tuple(map(add, _padded(firsts[0], loads, self._more), added[0][0]))
             fits = limit is None or max(both[loads:]) <= limit
             return [Choice(kind, count, (*firsts[0].options, options[0]), both[:loads], both[loads:])] if fits else []
-        over, single = self._told(members, idle) if limit is not None else ([], [])
-        enough = self._enough(kind, amount, members)
         kept: list[tuple[Figures, Figures, tuple[Option, ...]]] = []
         for first in firsts:
             before = _padded(first, loads, self._more)
             for its, option in added:
                 both = tuple(map(add, before, its))
-                told = both[:loads]
-                if limit is not None:
-                    needs = both[loads:]
-                    if max(needs) > limit:
-                        continue
-                    worst = max(map(needs.__getitem__, over)) if over else 0
-                    told += (worst if worst > enough else enough,)
-                    if single:
-                        told += tuple([needs[turn] if needs[turn] > enough else enough for turn in single])
+                if limit is not None and max(both[loads:]) > limit:
+                    continue
+                seen = (*both[:loads], *(need if need > enough else enough for need in both[loads:])) if limit is not None else both[:loads]
                 all_of_them = (*first.options, option)
-                kept.append(((*told, *self._weights(members, all_of_them)) if self._limited else told, both, all_of_them))
+                kept.append(((*seen, *self._weights(members, all_of_them)) if self._limited else seen, both, all_of_them))
         best = undominated(kept, itemgetter(0), spare)
         return [Choice(kind, count, its, both[:loads], both[loads:]) for _, both, its in best]
 
     def _limit(self, kind: int) -> int | None:
         return self._question.kinds[kind].memory if kind >= 0 else None
 
-    def _told(self, members: tuple[str, ...], idle: frozenset[str]) -> tuple[list[int], list[int]]:
-        """Places in the needs of a set by now: those of which only the greatest tells ways apart when more components join, and others.
-
-        What is needed in a turn that no later component has grows as in any other such turn; one that no member has needs what is always
-        needed, which stands last.
-        """
-        if (members, idle) not in self._places:
-            self._places[members, idle] = self._telling(members, idle)
-        return self._places[members, idle]
-
-    def _telling(self, members: Sequence[str], idle: frozenset[str]) -> tuple[list[int], list[int]]:
-        question = self._question
-        if self.packed:
-            return [], list(range(len(question.all_turns) + 1))
-        mine = {turn for name in members for turn in question.turns_beside(name, idle)}
-        later = {turn for name in question.components[question.components.index(members[-1]) + 1 :] for turn in question.turns_of(name)}
-        used = [place for place, turn in enumerate(question.all_turns) if turn in mine]
-        over = [place for place in used if question.all_turns[place] not in later]
-        return over, [*(place for place in used if place not in over), -1]
-
     def _enough(self, kind: int, amount: int, members: Sequence[str]) -> int:
-        """MiB of an accelerator that those may need who are in a set by now: all that can be added to them fits then, so that less is no better."""
+        """MiB of an accelerator that a set may need: whatever joins the set fits then, so that less is no better."""
         limit = self._limit(kind)
-        if limit is None:
-            return ENDLESS
-        if self.packed:
+        if limit is None or self.packed:
             return 0
         order = self._question.components
         later = order[order.index(members[-1]) + 1 :] if len(members) > 1 else [name for name in order if name != members[0]]
         return max(0, limit - sum(self._most(name).get((kind, amount), 0) for name in later))
 
-    def _most(self, name: str) -> dict[tuple[int, int], int]:
-        """By kind and amount, the most memory that an option of a component takes."""
+    def _most(self, name: str) -> dict[Amount, int]:
+        """By kind and amount, the most MiB that an option of a component needs."""
         if name not in self._memory:
             its = self._memory[name] = {}
             for option in self._question.options[name]:
@@ -296,7 +264,8 @@ class Joining:
 
     def _of_option(self, name: str, option: Option) -> Figures:
         enough = self._enough(option.kind, option.amount, (name,))
-        return (*option.nanoseconds, max(option.memory, enough), max(option.kept, enough), *figures(self._question, name, option))
+        needs = (max(option.memory, enough), max(option.kept, enough)) if self._limit(option.kind) is not None else ()
+        return (*option.nanoseconds, *needs, *figures(self._question, name, option))
 
     def _weights(self, members: Sequence[str], options: Sequence[Option]) -> Figures:
         """What its options weigh in the rows: those of another that weigh no more can take their place."""

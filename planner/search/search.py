@@ -1,8 +1,7 @@
-"""Best-first search over arrangements, their structures and parts of a structure.
+"""Best-first search over structures and parts of a structure.
 
-An arrangement says who shares accelerators with whom, a structure besides what runs at the same time. Each has a lower bound; the one with
-the least is divided until none is left below the best designs known. What branch and bound leaves open goes to CP-SAT, which runs in a
-process of its own with the incumbent as cutoff.
+A structure says who shares accelerators with whom, and what runs at the same time. Each has a lower bound; the structure
+with the least is divided until none is left below the best designs known.
 """
 
 from __future__ import annotations
@@ -10,22 +9,21 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 from itertools import chain, islice
 from itertools import count as count_from
-from typing import Iterator, Mapping, Sequence
+from typing import Iterator, Sequence
 
 from ...models.planning.design import Design
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ...solver.sandbox.interrupts import held
-from ...solver.sandbox.stopped import Stopped, interrupted, stoppable
+from ...solver.sandbox.stopped import Stopped, interrupted
 from ..costs.cost_model import CostModel
 from ..counting import OnCounting, silent
-from .bound import Busiest, Floors, Relaxation
 from .branching import Branching
 from .choices import Choice, Choices
 from .found import ENDLESS, Found, Price, Progress, Searched
-from .settle import Settle, Settled, Undecided, Unsettled
+from .relaxation import Relaxation
 from .sizing import Sizing
-from .structures import OUTSIDE, Arrangement, arrangements
+from .structures import OUTSIDE, Arrangement, Structure, arrangements
 
 __all__ = ["Found", "Price", "Searched", "search"]
 
@@ -33,12 +31,10 @@ STRUCTURE, BEGUN, LISTED = 0.0002, 0.00005, 0.000001
 """Deterministic seconds of a structure, of an arrangement begun, and of each kind and amount listed for a set of components."""
 LISTING = 0.5
 """Share of the limit after which no further arrangements are listed."""
-ROOT, PORTION, PARTS = 1, 100, 2_000
-"""Subproblems of a structure solved first, in one turn, and before CP-SAT takes over."""
+ROOT, PORTION = 1, 100
+"""Subproblems of a structure solved first, and in one turn."""
 COSTLY = 200
 """Options of all components from which on structures are bounded by less memory before what fits is listed."""
-FEW = 16
-"""Accelerators up to which CP-SAT is not started."""
 HURRIED = 8
 """Structures looked at once more where the limit is over and nothing was found."""
 
@@ -49,15 +45,14 @@ RELAXED = 500
 
 
 def search(
-    question: PlanningProblem, model: CostModel, limit: float = 10.0, seed: int = 1, count: int = 1, excluded: Sequence[Design] = (),
-    settle: Settle | None = None, answer_interrupted: bool = False, counting: OnCounting = silent, any_will_do: bool = False,
+    question: PlanningProblem, model: CostModel, limit: float = 10.0, count: int = 1, excluded: Sequence[Design] = (),
+    answer_interrupted: bool = False, counting: OnCounting = silent, any_will_do: bool = False,
 ) -> Searched:  # fmt: skip
     """Find the best designs of the `count` best structures, without those of `excluded`.
 
     Parameters
     ----------
     limit : in deterministic seconds: the same answer on any machine.
-    settle : settles what branch and bound leaves open; None: CP-SAT in a process of its own.
     counting : receives the progress now and then.
     any_will_do : stop at the first design.
     answer_interrupted : whether Ctrl-C ends the search alone, with what was found; else KeyboardInterrupt is raised.
@@ -73,21 +68,9 @@ def search(
             if answer_interrupted and not run.best:
                 run.progress.interrupt = lambda: interrupts.look(2)
                 run.hurry()
-    if stopped is None:
-        try:
-            with stoppable():
-                run.settle(settle or _in_its_own_process, seed)
-        except Stopped as why:
-            stopped = why
-    if stopped is not None and stopped.interrupted and not answer_interrupted:
+    if stopped is not None and not answer_interrupted:
         raise KeyboardInterrupt from None
     return run.result(stopped)
-
-
-def _in_its_own_process(asked: Unsettled) -> Iterator[Settled]:
-    from .own_process import Settling
-
-    return Settling()(asked)
 
 
 class _Search:
@@ -101,43 +84,31 @@ class _Search:
         self.ways = Choices(question, model.divisor(question))
         costly = sum(map(len, question.options.values())) >= COSTLY
         self.relaxation = Relaxation(question, model) if costly else None
-        self.busiest = Busiest(self.relaxation.question if self.relaxation is not None else question)
-        self.floors = Floors()
         self.candidates: list[Candidate] = []
         self.best: list[Found] = []
         self.unseen: Price | None = self._floor_of_all()
-        """Lower bound of the arrangements that are not listed; None: all are."""
-        self.uncut: Price | None = None
-        """Lower bound of the structures of arrangements that were cut in part; None: there are none."""
-        self.cutting: Price | None = None
-        """Lower bound of the arrangement whose structures are being listed."""
+        """Lower bound of the structures that are not listed; None: all are."""
         self.least: Price = (0, 0)
         """The greatest lower bound of all designs so far."""
         self.numbers = count_from(0)
-        self.arrangements: list[tuple[Price, int, Arrangement]] = []
-        """A heap of those that are not cut into structures yet."""
+        self.fitting: dict[tuple[str, ...], bool] = {}
 
     # -- branch and bound
 
     def divide(self) -> None:
-        """Divide what has the least lower bound until the incumbent meets it or the limit is over: arrangements, then their structures."""
+        """Divide the structure with the least lower bound until the incumbent meets it or the limit is over."""
         self.progress.heed(None, self.bound)
-        self._list_arrangements()
+        self._list()
         waiting = [(one.floor, one.number, one) for one in self.candidates]
         heapify(waiting)
-        hurried, by_solver = 0, self.question.accelerators > FEW
-        while (waiting or self.arrangements) and not (self.any_will_do and self.best):
-            if self.arrangements and (not waiting or self.arrangements[0][0] <= waiting[0][0]):
-                for one in self._cut(*heappop(self.arrangements)):
-                    heappush(waiting, (one.floor, one.number, one))
-                continue
+        hurried = 0
+        while waiting and not (self.any_will_do and self.best):
             *_, one = heappop(waiting)
             if one.proved or not self._may_be_best(one):
                 one.proved = True
             elif self.progress.left > 0:
-                if one.parts < PARTS or not by_solver:
-                    self._search(one, max(ROOT, min(PORTION, int(self.progress.left / self.progress.part))))
-                    heappush(waiting, (one.floor, one.number, one))
+                self._search(one, max(ROOT, min(PORTION, int(self.progress.left / self.progress.part))))
+                heappush(waiting, (one.floor, one.number, one))
             elif not self.best and hurried < HURRIED:
                 self._search(one, 0)
                 hurried += 1
@@ -153,53 +124,36 @@ class _Search:
                     self.candidates, self.best = [*self.candidates, one], [one.found]
                     return
 
-    def _list_arrangements(self) -> None:
-        """Bound every arrangement, begun or whole, as long as a share of the limit lasts; the first that may have a design is searched at once."""
+    def _list(self) -> None:
+        """List the structures within a share of the limit; search them until one has a design."""
         progress, end, late = self.progress, LISTING * self.progress.limit, False
 
-        def floor_of(sets: Sequence[Sequence[str]], inside: Sequence[int] | None) -> Price | None:
-            found = self.busiest.floor(sets, inside)
-            return found if found is None or self.model.full else max(least, (0, 0))
-
-        def can_be(sets: Sequence[Sequence[str]]) -> bool:
-            # A component that joins a set may leave others of it unstarted, so that the set needs less memory.
-            return not late if idles else can_lie(sets, None if nested else (OUTSIDE,) * len(sets))
-
-        def can_lie(sets: Sequence[Sequence[str]], inside: Sequence[int] | None) -> bool:
+        def is_in_time() -> bool:
             nonlocal late
             progress.heed(self.best[0].price if self.best else None, self.bound)
             progress.spent += BEGUN
             late = late or (progress.spent > end and bool(self.candidates))
-            floor = None if late else floor_of(sets, inside)
-            return floor is not None and not self._is_cut_off(floor)
+            return not late
 
-        nested, idles, least = self.question.sharing.nested, bool(self.question.idle.beside), self.unseen or (0, 0)
-        for each in arrangements(self.question, self.model, can_be, can_lie):
-            progress.spent += STRUCTURE
-            floor = floor_of(each.sets, each.inside)
-            if floor is None or late:
-                continue
-            heappush(self.arrangements, (floor, next(self.numbers), each))
-            if not self.candidates or self.any_will_do:
-                for one in self._cut(*heappop(self.arrangements)):
-                    self._search(one, 0 if self.any_will_do or not self.best else ROOT)
-                    if self.any_will_do and self.best:
-                        return
-        self.unseen = least if late else None
+        def may_be(sets: Sequence[Sequence[str]]) -> bool:
+            # A component that joins a set may leave others of it unstarted: the set needs less memory.
+            return is_in_time() and (bool(self.question.idle.beside) or all(self._fits(tuple(its)) for its in sets))
 
-    def _cut(self, floor: Price, number: int, arrangement: Arrangement) -> Iterator[Candidate]:
-        """The structures of an arrangement that may have a design."""
-        if self._is_cut_off(floor):
-            return
-        self.cutting = floor
-        for one in self._structures(arrangement):
-            one.floor = max(one.floor, floor)
-            self.candidates.append(one)
-            yield one
-            if self.progress.left <= 0:
-                self.uncut = min(floor, self.uncut or floor)
-                break
-        self.cutting = None
+        for arrangement in arrangements(self.question, self.model, may_be, is_in_time):
+            for one in self._structures(arrangement):
+                self.candidates.append(one)
+                if not self.best:
+                    self._search(one, 0)
+                if (self.any_will_do and self.best) or not is_in_time():
+                    return
+        self.unseen = self.unseen if late else None
+
+    def _fits(self, members: tuple[str, ...]) -> bool:
+        """True if the components fit into memory together on some accelerators."""
+        if members not in self.fitting:
+            ways = self.ways if self.relaxation is None else self.relaxation.ways
+            self.fitting[members] = bool(ways.of(Structure((members,), (OUTSIDE,), (0,) * len(self.question.tasks)), 0))
+        return self.fitting[members]
 
     def _structures(self, arrangement: Arrangement) -> Iterator[Candidate]:
         relaxation = self.relaxation if any(len(its) > 1 for its in arrangement.sets) else None
@@ -208,10 +162,10 @@ class _Search:
             listed = self._listings()
             out = tuple(design for design in self.excluded if structure.is_of(design))
             sizing = Sizing(self.question, self.model, structure, self.ways, len(out))
-            floor = self.floors.of(relaxation.sizing(structure) if relaxation is not None else sizing)
+            is_possible = all((relaxation.sizing(structure) if relaxation is not None else sizing).choices)
             self.progress.spent += STRUCTURE + LISTED * (self._listings() - listed)
-            if floor is not None:
-                yield Candidate(next(self.numbers), sizing, floor, out, relaxation)
+            if is_possible:
+                yield Candidate(next(self.numbers), sizing, (0, 0), out, relaxation)
 
     def _listings(self) -> int:
         """Kinds and amounts of sets listed so far."""
@@ -249,54 +203,14 @@ class _Search:
         bars = [price for price in (self._below(one), one.found.price if one.found else None) if price is not None]
         return not bars or one.floor < min(bars)
 
-    def _is_cut_off(self, floor: Price) -> bool:
-        """Is what costs no less than this not among the best?"""
-        return len(self.best) >= self.count and floor >= self.best[self.count - 1].price
-
     def _floors(self) -> list[Price]:
         """Lower bounds of all that is open."""
-        floors = [each.floor for each in self.candidates if not each.proved] + [each[0] for each in self.arrangements[:1]]
-        return floors + [each for each in (self.unseen, self.uncut, self.cutting) if each is not None]
+        return [each.floor for each in self.candidates if not each.proved] + ([] if self.unseen is None else [self.unseen])
 
     def bound(self) -> Price:
         """No design costs less."""
         self.least = max(self.least, min([*self._floors(), *(each.price for each in self.best[:1])], default=(0, 0)))
         return self.least
-
-    # -- CP-SAT
-
-    def settle(self, settle: Settle, seed: int) -> None:
-        """Have a solver decide what is left."""
-        left = {one.number: one for one in self.candidates if not one.proved and self._may_be_best(one)}
-        if not left or self.progress.left <= 0 or (self.any_will_do and self.best):
-            return
-        order = sorted(left.values(), key=lambda one: (one.floor, one.number))
-        asked = Unsettled(
-            self.question,
-            self.model.name,
-            tuple(Undecided(it.number, it.sizing.structure, it.floor, it.found.price if it.found else None, it.excluded) for it in order),
-            tuple(found.price for found in self.best if found.number not in left),
-            self.count,
-            self.progress.left,
-            seed,
-        )
-        outcomes: list[Settled] = []
-        try:
-            outcomes.extend(settle(asked))
-        finally:
-            with held():
-                self._take(left, outcomes)
-
-    def _take(self, left: Mapping[int, Candidate], outcomes: Sequence[Settled]) -> None:
-        for outcome in outcomes:
-            one = left[outcome.number]
-            self.progress.spent += outcome.spent
-            if outcome.places is not None:
-                one.take(tuple(its[place] for its, place in zip(one.sizing.choices, outcome.places)))
-                if one.found is not None:
-                    self._keep(one.found)
-            one.proved = outcome.proved
-            one.floor = max(one.floor, (outcome.bound, 0))
 
     def result(self, stopped: Stopped | None) -> Searched:
         """What was found and proved."""

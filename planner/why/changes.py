@@ -37,9 +37,9 @@ FEW = 3
 class Planner(Oracle):
     """Judges problems by searches for counts and degrees. A problem is solved if a plan of it was placed."""
 
-    def __init__(self, problem: Problem, tried: Tried, place: Solve, seed: int) -> None:
+    def __init__(self, problem: Problem, tried: Tried, place: Solve) -> None:
         super().__init__(Census(problem), place)
-        self.tried, self.seed = tried, seed
+        self.tried = tried
 
     def judge(self, alternatives: Sequence[Problem]) -> Verdict:
         """Possible if the one alternative has a design, refuted if it is proved that it has none."""
@@ -49,7 +49,7 @@ class Planner(Oracle):
         self._searches += 1
         if not all(question.options.values()):
             return Verdict.REFUTED
-        found = search(question, cost_model(workload.model), EACH, self.seed, any_will_do=True) if self._searches <= SEARCHES else None
+        found = search(question, cost_model(workload.model), EACH, any_will_do=True) if self._searches <= SEARCHES else None
         if found is not None and (found.best is not None or found.proved):
             return Verdict.POSSIBLE if found.best is not None else Verdict.REFUTED
         self.undecided = True

@@ -67,7 +67,7 @@ def _conflict(problem: Problem, question: PlanningProblem, planner: Planner, eve
     blamed = to_blame(every, [each for each in every if each.field in SHARING], refuted) if refuted(every) else []
     beside = [OPEN] if planner.undecided else []
     budgets = [each for each in every if each.field in (BUDGET_SECONDS, BUDGET_ACCELERATORS)]
-    message, need, have, by = _reason(problem, only(blamed) if blamed else problem, blamed or budgets, planner.seed)
+    message, need, have, by = _reason(problem, only(blamed) if blamed else problem, blamed or budgets)
     span = next((each.span for each in ([by] if by else blamed) if each.span), (problem.job.planning.workload or Workload()).span)
     notes = [with_line(each, span) for each in merged(in_words(only(blamed), blamed)) if by not in each.demands]
     helps = changes(planner, problem, blamed or every, every, question.scope.left_out, missing=1 if by else max(need - have, 1))
@@ -77,7 +77,7 @@ def _conflict(problem: Problem, question: PlanningProblem, planner: Planner, eve
     )  # fmt: skip
 
 
-def _reason(problem: Problem, kept: Problem, blamed: Sequence[Demand], seed: int) -> tuple[str, int, int, Demand | None]:
+def _reason(problem: Problem, kept: Problem, blamed: Sequence[Demand]) -> tuple[str, int, int, Demand | None]:
     """What is short: (words, need, have, the demand of the plan that says what there is); `kept`: the problem with these demands alone."""
     workload = problem.job.planning.workload or Workload()
     for demand in (each for each in blamed if not each.component):
@@ -85,13 +85,13 @@ def _reason(problem: Problem, kept: Problem, blamed: Sequence[Demand], seed: int
             return "the cost model has a time for no arrangement that satisfies these demands", 0, 0, demand
         by_time, time = demand.field == BUDGET_SECONDS, workload.budget.nanoseconds
         for part in (problem, kept):
-            found, held = _least(without(part, [demand]), SECONDS if by_time else ACCELERATORS, seed)
+            found, held = _least(without(part, [demand]), SECONDS if by_time else ACCELERATORS)
             if found.best is not None:
                 have = (time if by_time else workload.budget.accelerators) or 0
                 need = max(have + 1, (found.bound or 0) + (0 if by_time else held))
                 return too_small(demand.field, need, have, " for that time" if time is not None else ""), need, have, demand
     general = f"no counts and degrees satisfy {'these' if any(each.component for each in blamed) else 'all'} demands together", 0, 0
-    return *(_of_memory(kept) or _at_once(problem, kept, blamed, seed) or general), None
+    return *(_of_memory(kept) or _at_once(problem, kept, blamed) or general), None
 
 
 def _of_memory(kept: Problem) -> Sum | None:
@@ -113,12 +113,12 @@ def _of_memory(kept: Problem) -> Sum | None:
     return (f"{row}{anyhow(alternatives)}", row.need, row.have) if is_of_one_set else None
 
 
-def _at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand], seed: int) -> Sum | None:
+def _at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand]) -> Sum | None:
     """How many accelerators are needed at the same time, if there were as many as anybody wants."""
     question = asked(problem, problem.job.planning.workload or Workload())
     have = question.accelerators + question.given.held
     for part, names in ((problem, set(question.options)), (kept, {name for each in blamed for name in each.component.split("+")})):
-        found, held = _least(part, ACCELERATORS, seed, ENOUGH)
+        found, held = _least(part, ACCELERATORS, ENOUGH)
         if found.best is not None:
             need = (found.bound or 0) + held
             sets = [([name for name in each.components if name in names], each.accelerators) for each in found.best.design.blocks]
@@ -129,11 +129,11 @@ def _at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand], seed: in
     return None
 
 
-def _least(problem: Problem, aim: str, seed: int, times: int = 1) -> tuple[Searched, int]:
+def _least(problem: Problem, aim: str, times: int = 1) -> tuple[Searched, int]:
     """The search for the least time or the fewest accelerators, of so many times those that there are; and what is held beside."""
     workload = problem.job.planning.workload or Workload()
     question = asked(problem, workload)
     if times > 1:
         kinds = tuple(replace(kind, accelerators=kind.accelerators * times) for kind in question.kinds)
         question = replace(question, kinds=kinds, areas=())
-    return search(replace(question, aim=aim), cost_model(workload.model), EACH, seed), question.given.held
+    return search(replace(question, aim=aim), cost_model(workload.model), EACH), question.given.held

@@ -30,7 +30,7 @@ def searched(problem: Problem, reading: Reading | None = None) -> Answer:
     from ...solver.sandbox.solve import solve
     from ...solver.searching.search import LIMIT, SEED
 
-    return Solver(solve, LIMIT, SEED, refuses=refusing(reading))(problem)
+    return Solver(solve, LIMIT, refuses=refusing(reading))(problem)
 
 
 @dataclass(frozen=True)

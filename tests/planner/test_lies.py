@@ -18,7 +18,6 @@ from placewright.planner.search import domains as raising
 from placewright.planner.search import search as searching
 from placewright.planner.search import structures as every
 from placewright.planner.search import structures as nestings
-from placewright.planner.search.bound import Busiest, Curve, Floors
 from placewright.planner.search.branching import Branching
 from placewright.planner.search.domains import Narrowing
 from placewright.planner.search.resources import SharedMemory
@@ -68,11 +67,6 @@ def fewer(found: Any) -> Any:
     return found and (found[0], found[1] - 1)
 
 
-def dearer(found: Any) -> Any:
-    """What a structure costs at least: more than it does."""
-    return found and (found[0] + 1 + found[0] // 8, found[1])
-
-
 LIES: dict[str, tuple[object, str, Lie]] = {
     "pipelines": (Stream, "maxima", changed(weighed_more)),
     "branches": (Stream, "maxima", changed(one_chain)),
@@ -83,15 +77,9 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "one inside, all of it": (Sizing, "left_over", instead(0)),
     "both orders": (Sizing, "price", changed(lambda price: price[::-1])),
     "too high": (branching, "raised", changed(raised_more)),
-    "too high at first sight": (Floors, "of", changed(dearer)),
-    "too much work in a part": (Floors, "_slowest", changed(lambda value: value and value + 1 + value // 8)),
-    "too much work of several": (Floors, "_sum", changed(lambda value: value + 1 + value // 8)),
-    "one more needed": (Curve, "needed", changed(lambda count: count + 1)),
-    "too much work of the busiest": (Busiest, "floor", changed(dearer)),
     "one less": (Narrowing, "allowed", changed(fewer)),
     "no other degrees": (joining, "undominated", first_alone),
     "no other counts": (choices, "cheapest", first_alone),
-    "enough of anything": (joining.Joining, "_enough", instead(1 << 40)),
     "half a hull": (raising, "hull", changed(lambda line: line[::2])),
     "at the same time": (segmentations, "conflicts", instead(set())),
     "a circle is cut": (segmentations, "units", lambda original: lambda asked, pairs: original(replace(asked, flow=replace(asked.flow, rounds=())), pairs)),

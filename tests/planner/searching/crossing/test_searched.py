@@ -16,10 +16,8 @@ from placewright.planner.check import limited
 from placewright.planner.costs import cost_model
 from placewright.planner.plan import plan
 from placewright.planner.problem import asked
-from placewright.planner.search import search as searching
 from placewright.planner.search.crossing import LeastCrossing
 from placewright.planner.search.search import search
-from placewright.planner.search.settle import settle
 from placewright.solver.searching.search import solve
 
 from ....solver.cases import cluster, problem
@@ -50,20 +48,12 @@ def with_traffic() -> list[int]:
     return [seed for seed in range(SEEDS) if asked(*drawn(seed)).crossing is not None]
 
 
-@pytest.mark.parametrize("parts", [2_000, 3])
-def test_the_least_with_its_traffic_is_found(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`parts` of a structure are looked at before the solver decides, which knows nothing of what crosses between sets."""
-    monkeypatch.setattr(searching, "FEW", 0)
-    monkeypatch.setattr(searching, "PARTS", parts)
+def test_the_least_with_its_traffic_is_found() -> None:
     for seed in with_traffic():
         question, every = varied(seed)
-        found, best = search(question, cost_model("stream"), settle=settle), min(every, default=None)
-        assert found.proved or parts < 2_000, seed
-        if found.proved:
-            assert (found.best.price if found.best else None) == best, seed
-        elif best is not None:
-            assert found.bound is not None
-            assert found.bound <= best[0], seed
+        found = search(question, cost_model("stream"))
+        assert found.proved, seed
+        assert (found.best.price if found.best else None) == min(every, default=None), seed
 
 
 def test_a_plan_is_the_best_of_all_placements(monkeypatch: pytest.MonkeyPatch) -> None:
