@@ -25,7 +25,7 @@ from .benders import at_stake, fitting
 from .costs import cost_model
 from .costs.cost_model import iteration, segment_times
 from .memory import without_estimates
-from .no_goods import ruled_out
+from .no_goods import ruled_out, this_alone
 from .problem import asked
 from .search.found import Price
 from .search.search import search
@@ -188,13 +188,14 @@ class _Run:
     ) -> bool:  # fmt: skip
         """Search one question, without designs that have no placement; True if it was decided."""
         name, placeable = there.component, self.placeables[number] if self.placeables else None
-        excluded = (there.plan,) if self.planned.best.traffic else ()  # priced without its traffic
+        plan = replace(this_alone(there.plan), segments=there.plan.segments)
+        barred = (plan,) if self.planned.best.traffic else ()  # priced without its traffic
         while self.searches < self.most and self.spent < until:
             plain = self.questions[number]
             options = [scaled(each, there.percent, plain.flow.batches) for each in plain.options[name]]
             every = {**plain.options, name: tuple(options)}
-            asked = replace(plain, options=every, budget=there.budget)
-            searched = search(asked, self.model, until - self.spent, excluded=excluded)
+            asked = replace(plain, options=every, budget=there.budget, barred=(*plain.barred, *barred))
+            searched = search(asked, self.model, until - self.spent)
             self.searches, self.spent = self.searches + 1, self.spent + searched.spent
             if searched.best is None:
                 return searched.proved

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import Callable, Sequence
+from typing import Sequence
 
 from ...models.planning.workload import SECONDS
 from .choices import Choice
@@ -31,9 +31,8 @@ class Branching:
     crossing : parts that take as long as counting what crosses between its sets took, where it was not known yet.
     """
 
-    def __init__(self, sizing: Sizing, refused: Callable[[Sequence[Choice]], bool] = lambda chosen: False) -> None:
-        """`refused`: choices that are not to be found."""
-        self.sizing, self._narrowing, self._refused = sizing, Narrowing(sizing), refused
+    def __init__(self, sizing: Sizing) -> None:
+        self.sizing, self._narrowing = sizing, Narrowing(sizing)
         self.best: Best | None = None
         self.parts = 0
         self._below: Price | None = None
@@ -118,7 +117,7 @@ class Branching:
         if not sizing.allows(chosen):
             return
         price = sizing.price(chosen)
-        if (self._below is None or price < self._below) and not self._refused(chosen):
+        if self._below is None or price < self._below:
             self.best, self._below = (price, chosen), price
 
     def _divided(self, domains: Domains, split: Split | None) -> Sequence[Domains]:
@@ -126,10 +125,6 @@ class Branching:
         if all(len(its) == 1 for its in domains.left):
             return ()
         low, high = domains.copy(), domains
-        if (value := self._value(domains)) is not None:
-            index, middle = value
-            low.caps[index], high.floors[index] = middle, middle + 1
-            return low, high
         if split is not None:
             number = split.number
             last = max(place for place in domains.left[number] if self._narrowing.accelerators[number][place] <= split.accelerators)
@@ -139,20 +134,3 @@ class Branching:
         its = domains.left[number]
         low.left[number], high.left[number] = [place for place in its if place <= last], [place for place in its if place > last]
         return low, high
-
-    def _value(self, domains: Domains) -> tuple[int, int] | None:
-        """The maximum over single sets that is open widest, and the middle of the values that it can have; None if there is none."""
-        found, widest = None, 0
-        for index, each in enumerate(self.sizing.greatest):
-            low, high = domains.floors[index], domains.caps[index]
-            if (high - low) * each.weight <= widest or any(len(its) > 1 for its in each.sums):
-                continue
-            loads = (
-                (self._narrowing.loads[number][part], domains.left[number])
-                for its in each.sums
-                for number, part in its
-            )  # fmt: skip
-            values = sorted({load for its, left in loads for place in left if low <= (load := its[place]) <= high})
-            if len(values) > 1:
-                found, widest = (index, values[(len(values) - 1) // 2]), (high - low) * each.weight
-        return found

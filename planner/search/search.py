@@ -11,7 +11,6 @@ from itertools import chain, islice
 from itertools import count as count_from
 from typing import Iterator, Sequence
 
-from ...models.planning.design import Design
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ...solver.sandbox.interrupts import held
@@ -39,16 +38,16 @@ HURRIED = 8
 """Structures looked at once more where the limit is over and nothing was found."""
 
 
-NOTHING: Price = (ENDLESS, 0)
+FREE, NOTHING = (0, 0), (ENDLESS, 0)
+"""Prices that no design is below, and that every design is below."""
 RELAXED = 500
 """Subproblems of the relaxed structure, at most, before the real one is listed."""
 
 
 def search(
-    question: PlanningProblem, model: CostModel, limit: float = 10.0, count: int = 1, excluded: Sequence[Design] = (),
-    answer_interrupted: bool = False, counting: OnCounting = silent, any_will_do: bool = False,
+    question: PlanningProblem, model: CostModel, limit: float = 10.0, count: int = 1, answer_interrupted: bool = False, counting: OnCounting = silent, any_will_do: bool = False,
 ) -> Searched:  # fmt: skip
-    """Find the best designs of the `count` best structures, without those of `excluded`.
+    """Find the best designs of the `count` best structures.
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ def search(
     """
     stopped: Stopped | None = None
     with held() as interrupts:
-        run = _Search(question, model, count, excluded, any_will_do, Progress(question, limit, interrupts.look, counting))
+        run = _Search(question, model, count, any_will_do, Progress(question, limit, interrupts.look, counting))
         try:
             run.divide()
         except KeyboardInterrupt:
@@ -76,11 +75,9 @@ def search(
 class _Search:
     """Structures, the best designs of them, and what is proved of both."""
 
-    def __init__(
-        self, question: PlanningProblem, model: CostModel, count: int, excluded: Sequence[Design], any_will_do: bool, progress: Progress
-    ) -> None:
+    def __init__(self, question: PlanningProblem, model: CostModel, count: int, any_will_do: bool, progress: Progress) -> None:
         self.question, self.model, self.count, self.progress = question, model, count, progress
-        self.any_will_do, self.excluded = any_will_do, excluded
+        self.any_will_do = any_will_do
         self.ways = Choices(question, model.divisor(question))
         costly = sum(map(len, question.options.values())) >= COSTLY
         self.relaxation = Relaxation(question, model) if costly else None
@@ -160,12 +157,11 @@ class _Search:
         for structure in arrangement.structures():
             self.progress.heed(self.best[0].price if self.best else None, self.bound)
             listed = self._listings()
-            out = tuple(design for design in self.excluded if structure.is_of(design))
-            sizing = Sizing(self.question, self.model, structure, self.ways, len(out))
+            sizing = Sizing(self.question, self.model, structure, self.ways)
             is_possible = all((relaxation.sizing(structure) if relaxation is not None else sizing).choices)
             self.progress.spent += STRUCTURE + LISTED * (self._listings() - listed)
             if is_possible:
-                yield Candidate(next(self.numbers), sizing, (0, 0), out, relaxation)
+                yield Candidate(next(self.numbers), sizing, relaxation)
 
     def _listings(self) -> int:
         """Kinds and amounts of sets listed so far."""
@@ -241,17 +237,14 @@ class Candidate:
     Attributes
     ----------
     floor : lower bound of what is better than its best design, and may be among the best.
-    excluded : designs that are no answer.
     found : the best design so far.
     parts : subproblems solved.
     proved : nothing better in it may be among the best.
     possible : False where it has no design at all.
     """
 
-    def __init__(
-        self, number: int, sizing: Sizing, floor: Price, excluded: tuple[Design, ...] = (), relaxation: Relaxation | None = None
-    ) -> None:
-        self.number, self.sizing, self.floor, self.excluded = number, sizing, floor, excluded
+    def __init__(self, number: int, sizing: Sizing, relaxation: Relaxation | None = None) -> None:
+        self.number, self.sizing, self.floor = number, sizing, FREE
         self.found: Found | None = None
         self.parts, self.proved, self.possible = 0, False, True
         self._relaxation = relaxation
@@ -267,7 +260,7 @@ class Candidate:
         branching = self._branching
         if branching is None:
             relaxed = self._relaxation.sizing(self.sizing.structure) if self._relaxation is not None else None
-            branching = self._branching = Branching(relaxed) if relaxed is not None else Branching(self._listed, self._is_excluded)
+            branching = self._branching = Branching(relaxed) if relaxed is not None else Branching(self._listed)
             self.possible = self.possible and (branching.floor is not None or self._unlisted < NOTHING)
             solved = branching.parts + branching.crossing
         else:
@@ -289,10 +282,10 @@ class Candidate:
         best, solved = branching.best, 0
         if best is not None:
             real = relaxation.real(best, self.sizing)
-            if real is not None and not self._is_excluded(real[1]):
+            if real is not None:
                 self.take(real[1])
             else:  # the same counts with other degrees cost hardly more
-                near = Branching(self.sizing.only(tuple((choice.amount,) for choice in best[1])), self._is_excluded)
+                near = Branching(self.sizing.only(tuple((choice.amount,) for choice in best[1])))
                 near.search(below, parts)
                 self.take(near.best[1] if near.best is not None else None)
                 solved = near.parts + near.crossing
@@ -314,11 +307,3 @@ class Candidate:
         """Keep these choices if they are better."""
         if chosen is not None and (self.found is None or self.sizing.price(chosen) < self.found.price):
             self.found = Found(self.sizing.price(chosen), self.number, self.sizing.design(chosen), self.sizing.structure)
-
-    def _is_excluded(self, chosen: Sequence[Choice]) -> bool:
-        if not self.excluded:
-            return False
-        design = self.sizing.design(chosen)
-        return any(
-            (set(design.blocks), design.options, design.segments) == (set(it.blocks), it.options, it.segments) for it in self.excluded
-        )

@@ -13,7 +13,7 @@ from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from ...solver.sandbox.interrupts import was_heard
 from ..costs.cost_model import CostModel
-from .choices import Amount, Choice, Choices, Key, parts_of, tasks_of
+from .choices import Amount, Choice, Choices, parts_of, tasks_of
 from .crossing import LeastCrossing, exactly
 from .limits import Row, Tally, rows, tallies
 from .structures import OUTSIDE, Structure
@@ -39,7 +39,6 @@ class Sizing:
 
     Attributes
     ----------
-    spare : how many of its designs are ruled out.
     amounts : for each set, the kinds and amounts that are looked at; None: all of them.
     """
 
@@ -47,15 +46,14 @@ class Sizing:
     model: CostModel
     structure: Structure
     ways: Choices
-    spare: int = 0
     amounts: tuple[tuple[Amount, ...], ...] | None = None
 
     @cached_property
     def choices(self) -> tuple[tuple[Choice, ...], ...]:
         """For each set, the ways to run it."""
         if self.amounts is None:
-            return tuple(self.ways.of(self.structure, number, self.spare) for number in range(len(self.structure.sets)))
-        return tuple(tuple(self.ways.at(self.structure, number, its, self.spare)) for number, its in enumerate(self.amounts))
+            return tuple(self.ways.of(self.structure, number) for number in range(len(self.structure.sets)))
+        return tuple(tuple(self.ways.at(self.structure, number, its)) for number, its in enumerate(self.amounts))
 
     def only(self, amounts: tuple[tuple[Amount, ...], ...] | None = None) -> Sizing:
         """The same with these kinds and amounts of each set alone; None: with each that can be, one that is no better than another too."""
@@ -65,11 +63,6 @@ class Sizing:
     def with_options(self, options: Sequence[Sequence[Option]]) -> tuple[Choice, ...]:
         """The choices with these options of each set's components, of one kind and amount; whether they fit is not asked."""
         return tuple(self.ways.with_options(self.structure, number, its) for number, its in enumerate(options))
-
-    @cached_property
-    def keys(self) -> tuple[Key, ...]:
-        """For each set, what the ways to run it depend on."""
-        return tuple(self.ways.key(self.structure, number, self.spare) for number in range(len(self.structure.sets)))
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Callable, Iterator, Sequence
 
-from ...models.planning.design import Design
 from ...models.planning.option import NO_KIND
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.way import Way
@@ -60,11 +59,6 @@ class Structure:
         for task, segment in enumerate(self.segments):
             found.setdefault(segment, []).append(task)
         return tuple(map(tuple, found.values()))
-
-    def is_of(self, design: Design) -> bool:
-        """Is a design one of this structure?"""
-        users = {frozenset(its) for its in self.users}
-        return design.segments == self.segments and users.issuperset(frozenset(block.components) for block in design.blocks)
 
 
 @dataclass(frozen=True)
