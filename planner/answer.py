@@ -74,7 +74,7 @@ class Solver:
         from .others import with_further
         from .placing.laying import laid_out
         from .placing.lying_over import lying_over
-        from .policies import nesting, preferring, unless_all_sizes_are_read
+        from .policies import preferring, unless_all_sizes_are_read
         from .tied import tied
         from .untimed import going_along
 
@@ -82,7 +82,7 @@ class Solver:
         # Where nobody reads a file again, none but ways that are right whatever it says are taken.
         laid = laid_out(place) if self.refuses is nobody else laid_out(place, partial(_refused, self.refuses, problem))
         once = partial(self._plan, workload, laid, refused)
-        chosen = tied(nesting(once, refused), self.limit, self.answer_interrupted)
+        chosen = tied(once, self.limit, self.answer_interrupted)
         chosen = with_further(chosen, partial(lying_over, laid), refused, self.limit, self.answer_interrupted)
         found = preferring(problem, dividing(unless_all_sizes_are_read(going_along(chosen))), self.limit)
         if found.plan is not None and found.planned is not None:

@@ -12,9 +12,8 @@ from ..models.placements.assignment import Assignment
 from ..models.planning.option import NO_KIND
 from ..models.planning.planned import Planned, Priced
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
-from ..solver.sandbox.interrupts import unless_heard, was_heard
+from ..solver.sandbox.interrupts import unless_heard
 from .bills import bills, decides, none_fits
 from .check import price
 from .costs import cost_model
@@ -22,7 +21,6 @@ from .costs.cost_model import iteration, segment_times
 from .dividing import as_planned
 from .memory import without_estimates
 from .problem import asked
-from .refusing import Refused
 from .search.search import search
 from .tied import not_all_known
 from .unplaced import not_all_sizes
@@ -86,42 +84,6 @@ def _better(open_: Problem, planned: Planned, plan: Solve, limit: float) -> _Wit
 def _bills(problem: Problem, its: _Without) -> tuple[BlockBill, ...]:
     """For each set that is planned, what its components need."""
     return tuple(each for each in bills(problem, its.question, its.priced.design, its.placed) if each.block.kind != NO_KIND)
-
-
-def nesting(plan: Solve, refused: Refused) -> Solve:
-    """How a problem is planned, given how any is; what is proved of the answer holds for both sorts of designs.
-
-    One that is `refused` is the answer only where one without others inside is refused too, or there is none.
-    """
-
-    def is_worse(found: Answer, flat: Planned, workload: Workload) -> bool:
-        if found.planned is None or found.plan is None:
-            return True
-        out = any(refused(found.plan, found.planned.best.design))
-        return out or _price(found.planned, workload) > _price(flat, workload)
-
-    def answer(problem: Problem) -> Answer:
-        found, workload = plan(problem), problem.job.planning.workload
-        if workload is None or not workload.nested or found.verdict == IMPOSSIBLE or (found.planned is not None and found.planned.proved):
-            return found
-        if was_heard():
-            return found
-        flat = plan(
-            replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=replace(workload, nested=False))))
-        )
-        if flat.planned is None or not is_worse(found, flat.planned, workload):
-            return found
-        bound = found.planned.bound if found.planned is not None else 0
-        question = replace(flat.planned.question, sharing=replace(flat.planned.question.sharing, nested=True, only_within=False))
-        planned = replace(flat.planned, question=question, bound=min(bound, flat.planned.bound), proved=False)
-        return replace(flat, planned=planned)
-
-    return answer
-
-
-def _price(planned: Planned, workload: Workload) -> int:
-    best = planned.best
-    return best.nanoseconds + best.traffic if workload.aim == SECONDS else best.accelerators(planned.question)
 
 
 def unless_all_sizes_are_read(plan: Solve) -> Solve:
