@@ -32,8 +32,7 @@ def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve
     """Designs that no placement has, this one among them; its parts of the iteration count where memory may be the reason.
 
     Fewer components, without their traffic, and without memory where a kind has the same everywhere, are placed by themselves: what is
-    impossible for them is impossible for every design that has them so. Then the same with so many accelerators or more, and with the
-    fewest that are already too many.
+    impossible for them is impossible for every design that has them so. Then the same with so many accelerators or more.
     """
     probing = _Probing(problem, question, design, solve, min(probes, PROBES))
     every = {name: design.options[name].amount for name in question.components}
@@ -50,7 +49,7 @@ def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve
             names = fewer
     if not probing.is_impossible(names, True):
         return _barred(design, names, {})
-    return _barred(design, names, probing.fewest(names))
+    return _barred(design, names, names)
 
 
 def _barred(design: Design, names: Iterable[str], least: Mapping[str, int]) -> Barred:
@@ -84,38 +83,6 @@ class _Probing:
             return False
         self.probes -= 1
         return self.solve(self._part(amounts, or_more)).verdict == IMPOSSIBLE
-
-    def fewest(self, amounts: Mapping[str, int]) -> dict[str, int]:
-        """From how many accelerators on nothing is possible; of components on the same ones it is the same number."""
-        found = dict(amounts)
-        for members in self._together(amounts):
-            its = self._amounts(members, found[members[0]])
-            low, high = -1, len(its) - 1  # nothing is possible from the amount at `high` on; up to that at `low` something may be
-            while high - low > 1 and self.probes > 0:
-                middle = 0 if low < 0 else (low + high) // 2  # mostly not even the fewest are possible
-                if self.is_impossible({**found, **dict.fromkeys(members, its[middle])}, True):
-                    high = middle
-                else:
-                    low = middle
-            found.update(dict.fromkeys(members, its[high]))
-        return found
-
-    def _amounts(self, members: Iterable[str], most: int) -> list[int]:
-        """The amounts up to `most` that all of them can have with the degrees that they have here."""
-        each = []
-        for name in members:
-            mine = self.design.options[name]
-            alike = (its for its in self.question.options[name] if (its.kind, its.parallel) == (mine.kind, mine.parallel))
-            each.append({its.amount for its in alike if its.amount <= most} | {most})
-        return sorted(set.intersection(*each))
-
-    def _together(self, names: Iterable[str]) -> list[tuple[str, ...]]:
-        """The components by the accelerators that they use; each that uses none alone."""
-        its: dict[object, list[str]] = {}
-        for name in names:
-            blocks = self.design.blocks_of(name)
-            its.setdefault(blocks or name, []).append(name)
-        return [tuple(members) for members in its.values()]
 
     def _part(self, amounts: Mapping[str, int], or_more: bool) -> Problem:
         placed = replace(placing(self.problem, self.question, self.design), explained=False)

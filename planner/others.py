@@ -15,7 +15,7 @@ from ..models.record import dataclass
 from ..models.tied_degrees import as_asked, as_chosen
 from ..solver.model.permission import SearchNeeded, no_search
 from ..solver.sandbox.interrupts import was_heard
-from .benders import ALTERNATIVES, Placed, Rounds, at_stake, fitting, trial
+from .benders import ALTERNATIVES, Placed, Rounds, fitting, trial
 from .placing.placing import placing
 from .refusing import Refused
 from .scope import as_it_spans
@@ -86,9 +86,6 @@ class _Beside:
         for each in found:
             best = self._best()
             if self._is_seen(each.design) or (len(best) == ALTERNATIVES and each.price >= best[-1][0]):
-                continue
-            if not rounds.traffic.costs and not at_stake(rounds.problem, rounds.question, each.design):
-                self._known.append(_priced(rounds, each, None))  # a sum shows that it has a placement
                 continue
             answer = self._place(each)
             if answer is not None and answer.verdict == IMPOSSIBLE:

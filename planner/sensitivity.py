@@ -11,7 +11,6 @@ from typing import NamedTuple, Sequence
 
 from ..models.account import HUNDRED, QUICKER, SLOWER, Flip, Sensitivity, models_of
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
-from ..models.placements.plan import FEASIBLE
 from ..models.planning.design import Design
 from ..models.planning.limits import Barred
 from ..models.planning.option import Option
@@ -21,7 +20,7 @@ from ..models.planning.workload import SECONDS, Budget
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.sandbox.interrupts import unless_heard
-from .benders import at_stake, fitting
+from .benders import fitting
 from .costs import cost_model
 from .costs.cost_model import iteration, segment_times
 from .memory import without_estimates
@@ -248,8 +247,7 @@ class Placeable:
         options = tuple((name, replace(option, nanoseconds=())) for name, option in sorted(design.options.items(), key=lambda its: its[0]))
         key = frozenset(design.blocks), options, design.segments
         if key not in self._verdicts:
-            at = at_stake(self.problem, self.question, design)
-            self._verdicts[key] = self._solved(fitting(self.problem, self.question, design)).verdict if at else FEASIBLE
+            self._verdicts[key] = self._solved(fitting(self.problem, self.question, design)).verdict
         return self._verdicts[key]
 
     def without(self, design: Design) -> PlanningProblem:
