@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property, partial
-from typing import Callable, NamedTuple, Sequence
+from functools import cached_property
+from typing import NamedTuple, Sequence
 
 from ...models.planning.design import Block, Design
 from ...models.planning.option import NO_KIND, Option
@@ -192,15 +192,11 @@ class Sizing:
 
 
 class Between(NamedTuple):
-    """What crosses between two sets at least, in ns: by the place of the source's choice, then by that of the target's.
-
-    `exact`: it by their amounts, where the rows say less.
-    """
+    """Lower bound of the traffic between two sets, ns: by the place of the choice of the source, then of the target."""
 
     source: int
     target: int
     rows: Sequence[Sequence[int]]
-    exact: Callable[[Amount, Amount], int] | None = None
 
 
 def between_sets(structure: Structure, choices: Sequence[Sequence[Choice]], crossing: LeastCrossing | None) -> tuple[Between, ...]:
@@ -223,6 +219,5 @@ def between_sets(structure: Structure, choices: Sequence[Sequence[Choice]], cros
             beside = {each: crossing.between(pair, its, each) for each in dict.fromkeys(other[each] for each in others)}
             rows[its] = [beside[other[each]] for each in others]
         if any(map(any, rows.values())):
-            exact = None if few else partial(crossing.between_amounts, pair)
-            found.append(Between(pair.source, pair.target, tuple(rows[one[each]] for each in ones), exact))
+            found.append(Between(pair.source, pair.target, tuple(rows[one[each]] for each in ones)))
     return tuple(found)

@@ -14,7 +14,6 @@ from placewright.planner.costs.stages import Stages
 from placewright.planner.costs.stream import Stream
 from placewright.planner.search import branching, choices, segmentations
 from placewright.planner.search import choices as joining
-from placewright.planner.search import domains as raising
 from placewright.planner.search import search as searching
 from placewright.planner.search import structures as every
 from placewright.planner.search import structures as nestings
@@ -58,7 +57,7 @@ def one_chain(maxima: Any) -> Any:
 
 def raised_more(found: Any) -> Any:
     """A bound that is too high."""
-    return found and found._replace(value=found.value + 1 + found.value // 8)
+    return found and (found[0] + 1 + found[0] // 8, found[1])
 
 
 def fewer(found: Any) -> Any:
@@ -78,7 +77,6 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "one less": (Narrowing, "allowed", changed(fewer)),
     "no other degrees": (joining, "undominated", first_alone),
     "no other counts": (choices, "cheapest", first_alone),
-    "half a hull": (raising, "hull", changed(lambda line: line[::2])),
     "at the same time": (segmentations, "conflicts", instead(set())),
     "a circle is cut": (segmentations, "units", lambda original: lambda asked, pairs: original(replace(asked, flow=replace(asked.flow, rounds=())), pairs)),
     "the first part alone": (segmentations, "_can_stay", lambda original: lambda part, left: not left),
