@@ -7,7 +7,6 @@ from typing import Iterable, Mapping
 
 from ..models.answer import IMPOSSIBLE, Solve
 from ..models.component import UNBOUNDED, Component
-from ..models.on_size import OnSize
 from ..models.part import among
 from ..models.planning.barring import inside_of
 from ..models.planning.design import Design
@@ -16,7 +15,6 @@ from ..models.planning.option import NO_KIND
 from ..models.planning.problem import PlanningProblem
 from ..models.problem import Problem
 from ..models.record import dataclass
-from .memory import need_on
 from .placing.placing import placing
 
 PROBES = 12
@@ -47,9 +45,9 @@ def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve
         fewer = {each: amount for each, amount in names.items() if each != name}
         if fewer and probing.is_impossible(fewer, False):
             names = fewer
-    if not probing.is_impossible(names, True):
-        return _barred(design, names, {})
-    return _barred(design, names, names)
+    # On a mixed kind an estimate may be less with more accelerators.
+    is_open = any(kind.mixed for kind in question.kinds) and any(option.estimated for option in design.options.values())
+    return _barred(design, names, {} if is_open or not probing.is_impossible(names, True) else names)
 
 
 def _barred(design: Design, names: Iterable[str], least: Mapping[str, int]) -> Barred:
@@ -94,34 +92,14 @@ class _Probing:
             return replace(placed, job=job)
         return replace(placed, job=replace(job, links=()), previous=None)
 
-    def _with_least_estimated(self, component: Component, amount: int) -> Component:
-        """It with the least that it needs by an estimate on so many accelerators or more, with the degrees that it has here.
-
-        Of these counts some may be no option of this question, and one of another in which that much is barred.
-        """
-        mine, its = self.design.options[component.name], self.problem[component.name]
-        sizes: set[int | None] = {each.capacity for each in mine.on_sizes} or {self.question.kinds[mine.kind].memory}
-        most = max(amount, self.question.kinds[mine.kind].accelerators)
-        every = [need_on(self.problem, its, mine.parallel, count, sizes) for count in range(amount, most + 1, mine.parallel.replica)]
-        each_size = zip(*(each.on_sizes for each in every))
-        on_sizes = tuple(OnSize(one[0].capacity, min(its.memory for its in one), min(its.kept for its in one)) for one in each_size)
-        needs = [(each.memory, each.kept) for each in on_sizes or every]
-        return replace(component, memory=min(memory for memory, _ in needs), offloaded=min(kept for _, kept in needs), on_sizes=on_sizes)
-
-    def _is_started(self, name: str) -> bool:
-        return name not in self.design.not_started(self.question.idle)
-
     def _bare(self, component: Component, amounts: Mapping[str, int], or_more: bool) -> Component:
         """Only what matters for where it can be: a demand less never makes anything impossible.
 
-        Memory that all accelerators of a kind have is no matter of that. Where a kind is mixed, what is declared is the same with all counts,
-        and of what is estimated counts the least of any.
+        Memory that all accelerators of a kind have is no matter of that.
         """
         bare = replace(component, host_memory=0)
         if not any(kind.mixed for kind in self.question.kinds):
             bare = replace(bare, memory=0, offloaded=0, phases=(), on_sizes=())
-        elif or_more and component.name in amounts and self.design.options[component.name].estimated and self._is_started(component.name):
-            bare = self._with_least_estimated(bare, amounts[component.name])
         bare = bare if self.problem.caps else replace(bare, traffic=0)
         if component.name not in amounts or component.runs is not None:
             return bare
