@@ -6,6 +6,7 @@ with the least is divided until none is left below the best designs known.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from heapq import heapify, heappop, heappush
 from itertools import chain, islice
 from itertools import count as count_from
@@ -88,7 +89,7 @@ class _Search:
         self.least: Price = (0, 0)
         """The greatest lower bound of all designs so far."""
         self.numbers = count_from(0)
-        self.fitting: dict[tuple[str, ...], bool] = {}
+        self.curves: dict[tuple[str, ...], list[tuple[int, int]]] = {}
 
     # -- branch and bound
 
@@ -122,35 +123,66 @@ class _Search:
                     return
 
     def _list(self) -> None:
-        """List the structures within a share of the limit; search them until one has a design."""
+        """List arrangements within a share of the limit, and their structures, those with the least lower bound first."""
         progress, end, late = self.progress, LISTING * self.progress.limit, False
+        listed: list[tuple[Price, int, Arrangement]] = []
 
         def is_in_time() -> bool:
             nonlocal late
-            progress.heed(self.best[0].price if self.best else None, self.bound)
+            progress.heed(None, self.bound)
             progress.spent += BEGUN
-            late = late or (progress.spent > end and bool(self.candidates))
+            late = late or (progress.spent > end and bool(listed))
             return not late
 
         def may_be(sets: Sequence[Sequence[str]]) -> bool:
             # A component that joins a set may leave others of it unstarted: the set needs less memory.
-            return is_in_time() and (bool(self.question.idle.beside) or all(self._fits(tuple(its)) for its in sets))
+            return is_in_time() and (bool(self.question.idle.beside) or self._floor(sets) is not None)
 
         for arrangement in arrangements(self.question, self.model, may_be, is_in_time):
+            if (floor := self._floor(arrangement.sets)) is not None:
+                listed.append((floor, next(self.numbers), arrangement))
+        for floor, _, arrangement in sorted(listed, key=lambda its: its[:2]):
+            if len(self.best) >= self.count and floor >= self.best[self.count - 1].price:
+                break
             for one in self._structures(arrangement):
+                one.floor = floor
                 self.candidates.append(one)
-                if not self.best:
-                    self._search(one, 0)
-                if (self.any_will_do and self.best) or not is_in_time():
+                self._search(one, ROOT if self.best and not self.any_will_do else 0)
+                if progress.left <= 0 or (self.any_will_do and self.best):
                     return
         self.unseen = self.unseen if late else None
 
-    def _fits(self, members: tuple[str, ...]) -> bool:
-        """True if the components fit into memory together on some accelerators."""
-        if members not in self.fitting:
+    def _floor(self, sets: Sequence[Sequence[str]]) -> Price | None:
+        """Lower bound of designs with these sets: the work of the busiest, where all share the accelerators; None without any."""
+        curves = [self._curve(tuple(its)) for its in sets]
+        if not all(curves):
+            return None
+        nested, by_time = self.question.sharing.nested, self.question.aim == SECONDS
+        most = min(self.question.accelerators, self.question.budget.accelerators or self.question.accelerators)
+        if not nested and sum(curve[0][0] for curve in curves) > most:
+            return None
+        if not (by_time and self.model.full):
+            return FREE
+        low = max(curve[-1][1] for curve in curves)
+        if nested:
+            return low, 0
+
+        def fits(time: int) -> bool:
+            return sum(next(count for count, load in curve if load <= time) for curve in curves) <= most
+
+        times = sorted({low, *(load for curve in curves for _, load in curve if load > low)})
+        return times[min(bisect_left(times, True, key=fits), len(times) - 1)], 0
+
+    def _curve(self, members: tuple[str, ...]) -> list[tuple[int, int]]:
+        """(accelerators, ns) of the work of components on the same accelerators, the slowest first; none without memory for it."""
+        if members not in self.curves:
             ways = self.ways if self.relaxation is None else self.relaxation.ways
-            self.fitting[members] = bool(ways.of(Structure((members,), (OUTSIDE,), (0,) * len(self.question.tasks)), 0))
-        return self.fitting[members]
+            curve = self.curves[members] = list[tuple[int, int]]()
+            for choice in ways.of(Structure((members,), (OUTSIDE,), (0,) * len(self.question.tasks)), 0):
+                load = sum(choice.loads[:1]) * self.model.divisor(self.question)
+                if not curve or load < curve[-1][1]:
+                    curve.append((choice.accelerators, load))
+        return self.curves[members]
 
     def _structures(self, arrangement: Arrangement) -> Iterator[Candidate]:
         relaxation = self.relaxation if any(len(its) > 1 for its in arrangement.sets) else None

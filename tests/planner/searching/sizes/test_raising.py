@@ -120,4 +120,4 @@ def test_nothing_that_fits_is_below_what_a_maximum_is_raised_to() -> None:
         if found is not None and best is not None:
             assert found[0] <= best
             higher += found[0] == best
-    assert higher > 300, "and it is often all of it"
+    assert higher > 200, "and it is often all of it"
