@@ -249,12 +249,11 @@ def solver(
         from .solver.sandbox.solve import solve as in_child
 
         place = partial(in_child, limit=limit, seed=seed, on_progress=on_progress or silent, memory=memory, session=session)
-        return Solver(place, limit, seed, **options)
-    from .planner.search.settle import settle
+        return Solver(place, limit, **options)
     from .solver.searching.search import solve as in_process
 
     place = partial(in_process, limit=limit, seed=seed, on_progress=on_progress or silent, session=session)
-    return Solver(place, limit, seed, settle, **options)
+    return Solver(place, limit, **options)
 
 
 def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any) -> ContextManager[Launch]:
@@ -402,9 +401,9 @@ def account(
         if answer.plan is None:
             raise UnusableInput(answer.findings)
         if answer.planned is None:
-            its = given(question.problem, limit, seed, search, session)
+            its = given(question.problem, limit, search, session)
         else:
-            its = found(question.problem, answer.planned, seed, searches, limit, search, answer.plan.assignment, session)
+            its = found(question.problem, answer.planned, searches, limit, search, answer.plan.assignment, session)
     if its is None:
         raise ValueError("no time of an iteration is known: components say no `seconds`, or not of these ranks")
     return its

@@ -114,7 +114,7 @@ def solve(
         placed = decided(question, answer)
         moves = previous.moves(placed, chosen(question, answer), answer.plan, solves)
         blocks, data = further.asked(placed, answer.plan, solves)
-        planned = account_of(question, answer, limit, seed, solves, verbose)
+        planned = account_of(question, answer, limit, solves, verbose)
         if session.cancelled and not any(finding.code == "PW602" for finding in answer.findings):
             findings = (*findings, stopped_further())
             echo_findings(findings[-1:], err=True)

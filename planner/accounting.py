@@ -12,7 +12,6 @@ from ..models.planning.planned import Planned, Priced
 from ..models.planning.problem import PlanningProblem, Task
 from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
-from ..models.record import dataclass
 from ..models.tied_degrees import as_asked
 from ..solver.session import Session
 from ..solver.wording import listed
@@ -24,7 +23,6 @@ from .costs import cost_model
 from .costs.cost_model import CostModel, iteration, segment_times
 from .dividing import evenly
 from .memory import without_estimates
-from .overlapping import overlapping
 from .placing.laying import laid_out
 from .problem import asked
 from .scope import as_it_spans
@@ -44,7 +42,6 @@ MATTERS = 1000
 def account(
     problem: Problem,
     planned: Planned,
-    seed: int = 1,
     searches: int = SEARCHES,
     limit: float = SPENT,
     solve: Solve | None = None,
@@ -59,23 +56,20 @@ def account(
     `placed` is where the plan lies, by which it is known what lies over it that is not planned.
 
     At most `searches` further ones say what becomes of it where a hint is wrong, none if that is 0, in what the search for the plan
-    left of `limit`, deterministic seconds, and at least in `SHARE` of it: the same input and seed give the same account. Nothing is said of it
+    left of `limit`, deterministic seconds, and at least in `SHARE` of it: the same input gives the same account. Nothing is said of it
     where not every choice of degrees was planned, or not every size.
     """
     found, session = account_of(problem, planned, placed), session or Session()
     if not searches:
         return found
-    turned = any(overlapping(problem))  # the questions of the plan know nothing of ranks that overlap in part
-    if (
-        problem.job.planning.not_read or problem.job.planning.sizes_not_read or turned
-    ):  # what else is better nobody knows, whatever a component takes
+    if problem.job.planning.not_read or problem.job.planning.sizes_not_read:  # what else is better nobody knows
         return replace(found, without_ranks=without_ranks(problem, solve) if solve is not None and not session.cancelled else None)
     workload = problem.job.planning.workload
     questions = planned.parts or (planned.question,)
     its = [as_it_spans(as_asked(problem, each), each) for each in questions] if solve is not None else []
     placeables = [Placeable(part, each, laid_out(solve)) for part, each in zip(its, questions)] if solve is not None else []
     left, traffic = max(limit - planned.spent, SHARE * limit), workload is not None and bool(workload.bandwidth)
-    changes = sensitivity(planned, seed, searches, left, placeables, traffic, session)
+    changes = sensitivity(planned, searches, left, placeables, traffic, session)
     freed = without_ranks(problem, solve) if solve is not None and not session.cancelled else None
     return replace(found, without_ranks=freed, sensitivity=changes)
 
@@ -105,9 +99,7 @@ def _adds(question: PlanningProblem, model: CostModel, best: Priced, other: Pric
     return tuple(sorted(found, key=lambda its: -its[1]))
 
 
-def given(
-    problem: Problem, limit: float = 10.0, seed: int = 1, solve: Solve | None = None, session: Session | None = None
-) -> Account | None:
+def given(problem: Problem, limit: float = 10.0, solve: Solve | None = None, session: Session | None = None) -> Account | None:
     """The account of the file's own ranks; None where they have no price, or where not all components with times have ranks.
 
     The designs beside them are the best of a search in which the counts of these components are open, within what their hints say, and
@@ -123,12 +115,12 @@ def given(
     opened = replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, own=own)))
     opened = evenly(opened) or opened
     question, model = asked(opened, workload), cost_model(workload.model)
-    searched = search(question, model, limit, seed, OTHERS, session=session)
+    searched = search(question, model, limit, OTHERS, session)
     bare = without_estimates(opened) if searched.best is None and searched.proved else None
     if bare is not None and bare.job.planning.workload is not None:  # nothing fits by the estimates
         opened, workload = bare, bare.job.planning.workload
         question = asked(opened, workload)
-        searched = search(question, model, limit, seed, OTHERS, session=session)
+        searched = search(question, model, limit, OTHERS, session)
     mine = own_of(opened, question, model)
     priced = mine.priced
     if priced is None:
@@ -143,77 +135,24 @@ def given(
     bound = min(value, least) if mine.on_several_kinds else least
     # What is near enough to the bound of what was not placed stays as it is: then no placement is looked for.
     far = (value - bound) * 100 > bound * KEEP
-    placed = compared(opened, question, solve) if solve is not None and far else None
+    placed = _placed(opened, question, solve) if solve is not None and far else None
     unsure = others
     if placed is not None:
-        others, unsure = placed.beside(others, question, OTHERS)
-        bound = max(bound, min(value, placed.planned.bound))
+        plan, known = placed
+        others = known[:OTHERS] or tuple(each for each in others if _costs(question, each) >= plan.bound)
+        unsure = tuple(each for each in others if each not in known or each in plan.not_placed)
+        bound = max(bound, min(value, plan.bound))
     planned = Planned(question, model.name, priced, bound, value <= bound, others, (), searched.structures, not_placed=unsure)
     return replace(account_of(mine.problem, replace(planned, question=mine.question), problem.given()), given=True)
 
 
-@dataclass(frozen=True)
-class Compared:
-    """The plan without the ranks, and its designs that the question has too which the ranks are an answer to, the best first."""
-
-    planned: Planned
-    known: tuple[Priced, ...]
-
-    def beside(self, others: tuple[Priced, ...], question: PlanningProblem, most: int) -> tuple[tuple[Priced, ...], tuple[Priced, ...]]:
-        """The best designs of each structure to show beside the ranks, and those of them of which nobody knows whether they can be placed.
-
-        Of `others`, which were not placed, none is left that is better than is proved of all that have a placement, nor where the plan is
-        proved any of a structure of which one was placed.
-        """
-        out = (
-            [each.priced.design for each in self.planned.unplaceable if each.question is None]
-            if self.planned.proved and _alike(self.planned.question, question)
-            else []
-        )
-        found: dict[object, tuple[Priced, bool]] = {each.design.structure(): (each, self._is_unsure(each)) for each in self.known[::-1]}
-        for each in others:
-            its = found.get(each.design.structure())
-            better = its is None or (not self.planned.proved and _costs(question, each) < _costs(question, its[0]))
-            if better and _costs(question, each) >= self.planned.bound and each.design not in out:
-                found[each.design.structure()] = each, True
-        every = sorted(found.values(), key=lambda its: _costs(question, its[0]))[:most]
-        return tuple(each for each, _ in every), tuple(each for each, unsure in every if unsure)
-
-    def _is_unsure(self, priced: Priced) -> bool:
-        return any(priced is each for each in self.planned.not_placed)
-
-
-def compared(opened: Problem, question: PlanningProblem, solve: Solve) -> Compared | None:
-    """The plan of a problem in which the given counts are open; None where none is found."""
-    answer = solve(opened)
-    planned, plan = answer.planned, answer.plan
-    if planned is None or plan is None:
+def _placed(opened: Problem, question: PlanningProblem, solve: Solve) -> tuple[Planned, tuple[Priced, ...]] | None:
+    """Plan of a problem with open counts, and its designs by `question` but for the ranks of the file; None without a plan."""
+    planned = solve(opened).planned
+    if planned is None:
         return None
-    if _alike(planned.question, question):
-        known = [each for each in (planned.best, *planned.others) if not (planned.is_own and each is planned.best)]
-        return Compared(planned, tuple(known))
-    best = None if planned.is_own else _translated(opened, question, planned, plan.assignment)
-    return Compared(planned, () if best is None else (best,))
-
-
-def _alike(one: PlanningProblem, other: PlanningProblem) -> bool:
-    """Do designs of one question say the same as designs of the other?"""
-    return one.kinds == other.kinds and not one.scope.over_kinds and not other.scope.over_kinds
-
-
-def _translated(opened: Problem, question: PlanningProblem, planned: Planned, placed: Assignment) -> Priced | None:
-    """The best design of a plan by a question with other kinds; None where that has none for it, such as on several kinds at once."""
-    degrees = {name: option.parallel for name, option in planned.best.design.options.items()}
-    parts = tuple(replace(each, parallel=degrees.get(each.name, each.parallel)) for each in opened.components)
-    own = {name: runs for name, runs in placed.runs.items() if name in opened.job.planning.own}
-    its = own_of(
-        replace(opened, job=replace(opened.job, components=parts, planning=replace(opened.job.planning, own=own))),
-        question,
-        cost_model(planned.model),
-    )
-    priced, best = its.priced, planned.best
-    same = priced is not None and its.question.kinds == question.kinds and _takes(priced) == _takes(best)
-    return priced if same else None
+    is_alike = planned.question.kinds == question.kinds and planned.question.scope.over_kinds == question.scope.over_kinds
+    return planned, (planned.best,) * (is_alike and not planned.is_own) + planned.others * is_alike
 
 
 def _takes(priced: Priced) -> int:

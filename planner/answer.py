@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..models.planning.design import Design
     from ..models.planning.workload import Workload
     from .refusing import Refused
-    from .search.settle import Settle
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,6 @@ class Solver:
     ----------
     place : places a problem whose counts are decided.
     limit : deterministic seconds (about seconds) for each search.
-    settle : settles structures of designs; None for a process of its own.
     session : what all searches share, those of `place` too.
     counting : told of every better design and bound.
     refuses : what the framework says against a plan in its own file; a refused plan is the answer only where there is no other, and
@@ -40,8 +38,6 @@ class Solver:
 
     place: Solve
     limit: float = 10.0
-    seed: int = 1
-    settle: Settle | None = None
     session: Session = field(default_factory=Session)
     counting: OnCounting = silent
     refuses: Refuses = nobody
@@ -62,10 +58,11 @@ class Solver:
             if workload is not None and workload.bandwidth:
                 place = partial(_with_traffic, workload=workload, place=place)
             return dividing(place)(problem)
-        from .overlapping import around_overlapping
+        from .related import overlaps
+        from .unplaced import around_nothing
 
-        around = around_overlapping(self._answer_placing, place, problem, self.limit, self.seed)
-        return around if around is not None else self._planned(problem, workload, place)
+        pair = overlaps(problem, [each for each in problem.components if each.timed])
+        return around_nothing(*pair) if pair else self._planned(problem, workload, place)
 
     def _planned(self, problem: Problem, workload: Workload, place: Solve) -> Answer:
         """The answer for a problem with times: the policies, the last of which is asked first."""
@@ -73,7 +70,7 @@ class Solver:
         from .others import with_further
         from .placing.laying import laid_out
         from .placing.lying_over import lying_over
-        from .policies import nesting, preferring, unless_all_sizes_are_read
+        from .policies import preferring, unless_all_sizes_are_read
         from .tied import tied
         from .untimed import going_along
 
@@ -81,11 +78,9 @@ class Solver:
         # Where nobody reads a file again, none but ways that are right whatever it says are taken.
         laid = laid_out(place) if self.refuses is nobody else laid_out(place, partial(_refused, self.refuses, problem))
         once = partial(self._plan, workload, laid, refused)
-        chosen = tied(nesting(once, refused, self.session), self.limit, self.seed, self.session)
-        chosen = with_further(chosen, partial(lying_over, laid), refused, self.limit, self.seed, self.session)
-        found = preferring(
-            problem, dividing(unless_all_sizes_are_read(going_along(chosen, self.session))), self.limit, self.seed, self.session
-        )
+        chosen = tied(once, self.limit, self.session)
+        chosen = with_further(chosen, partial(lying_over, laid), refused, self.limit, self.session)
+        found = preferring(problem, dividing(unless_all_sizes_are_read(going_along(chosen, self.session))), self.limit, self.session)
         if found.plan is not None and found.planned is not None:
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))
         return _as_proved(found)
@@ -96,7 +91,7 @@ class Solver:
 
         its = problem.job.planning.workload or workload
         place = lying_over(laid, its)
-        return plan(problem, its, place, self.limit, self.seed, self.settle, self.session, self.counting, refused)
+        return plan(problem, its, place, self.limit, self.session, self.counting, refused)
 
     def _refused(self, problem: Problem, placed: Plan, design: Design) -> Sequence[Finding]:
         return self.refuses(problem, _with_degrees(placed, design, problem))

@@ -20,7 +20,6 @@ from ..models.problem import Problem
 from ..models.quantity import write_memory
 from ..solver.wording import listed
 from .dividing import refused_degrees
-from .overlapping import overlapping
 from .room import model_on
 from .times import evenly_on, model_of, rests_on, slowest, time_of, times_on
 
@@ -34,8 +33,6 @@ def assumed(problem: Problem, question: PlanningProblem) -> Iterator[str]:
     yield from refused_degrees(problem)
     yield from never_shared(problem, question)
     yield from _left_alone(problem, question)
-    if any(overlapping(problem)):
-        yield "beside ranks that overlap in part it is not looked for what becomes of the plan where a hint is wrong"
     if workload.flows:
         yield from _beside(question)
     if workload.aim != SECONDS and workload.budget.nanoseconds is None:

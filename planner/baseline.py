@@ -28,7 +28,6 @@ from .check import forbidden
 from .costs import cost_model
 from .costs.cost_model import CostModel, iteration, segment_times
 from .memory import without_estimates
-from .overlapping import RanksPutBack, overlapping, taking_turns
 from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held
 from .problem import asked
@@ -41,11 +40,6 @@ def own(problem: Problem, planned: Planned) -> Own | None:
     """What the file's own ranks come to, of those that were read anew; None where it has none."""
     if not problem.job.planning.own:
         return None
-    turned = taking_turns(problem) if any(overlapping(problem)) else None
-    if turned is not None and (ranks := RanksPutBack.of(problem)) is not None:
-        its = as_written_degrees(turned)
-        found = own_of(its, asked(its, its.job.planning.workload or Workload()), cost_model(planned.model))
-        return replace(found, priced=found.priced and ranks.priced(found.priced), problem=problem, question=ranks.question(found.question))
     if planned.question.scope.over_kinds:  # its ranks may be on other models, or on one
         its = as_written_degrees(problem)
         return own_of(its, asked(its, its.job.planning.workload or Workload()), cost_model(planned.model))

@@ -7,14 +7,10 @@ no-good (`no_goods.py`) for the next search.
 from __future__ import annotations
 
 from dataclasses import field, replace
-from itertools import combinations
-from math import lcm
 from typing import Iterator, Mapping, Sequence
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
-from ..models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Component
 from ..models.findings.finding import Finding
-from ..models.machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ..models.placements.assignment import seats
 from ..models.placements.plan import Plan
 from ..models.placements.run import Run
@@ -41,7 +37,6 @@ from .problem import asked
 from .refusing import Refused
 from .search.found import Found, Price, Searched
 from .search.search import search
-from .search.settle import Settle
 from .traffic import Traffic
 from .unplaced import over_budget, refusal
 
@@ -61,10 +56,6 @@ SMALL, MORE = 16, 8
 """On clusters of so many accelerators, where placing takes little, there are so many times these rounds and these designs."""
 
 
-_COUNTED = {COLOCATED, DISJOINT, COLOCATED_OR_DISJOINT, SUBSET}
-"""Relations that a design keeps by who shares with whom."""
-
-
 def nobody(plan: Plan, design: Design) -> Sequence[Finding]:
     """Refuses nothing."""
     return ()
@@ -78,8 +69,6 @@ class Rounds:
     workload: Workload
     solve: Solve
     limit: float
-    seed: int
-    settle: Settle | None
     session: Session
     counting: OnCounting
     refused: Refused = nobody
@@ -161,17 +150,7 @@ class Rounds:
         self.listing = ASKED * sum(map(len, self.question.options.values()))
         self.spent += self.listing
         left = max(self.limit - self.spent, least)
-        self.searched: Searched = search(
-            self.question,
-            self.model,
-            left,
-            self.seed,
-            ALTERNATIVES + 1,
-            (),
-            self.settle,
-            self.session,
-            counting=self._tell,
-        )
+        self.searched: Searched = search(self.question, self.model, left, ALTERNATIVES + 1, session=self.session, counting=self._tell)
         self.first = first = self.first or self.question
         listed = (replace(each, design=as_listed(each.design, self.question, self.model, first)) for each in self.searched.found)
         self.searched = replace(self.searched, found=tuple(listed))
@@ -280,11 +259,11 @@ def is_where(plan: Plan, own: Mapping[str, Sequence[Run]]) -> bool:
 
 
 def trial(
-    problem: Problem, workload: Workload, solve: Solve, limit: float, seed: int, settle: Settle | None, session: Session,
+    problem: Problem, workload: Workload, solve: Solve, limit: float, session: Session,
     refused: Refused, rounds: int, probes: int = ALL_PROBES,
 ) -> Rounds:  # fmt: skip
     """So many rounds, and at most so many `probes`; the other options are those of plan.py. Nobody is told how it goes on meanwhile."""
-    run = Rounds(problem, workload, solve, limit, seed, settle, session, silent, refused, number=ROUNDS - rounds, probes=probes)
+    run = Rounds(problem, workload, solve, limit, session, silent, refused, number=ROUNDS - rounds, probes=probes)
     while run.goes_on():
         run.place()
     return run
@@ -351,39 +330,3 @@ def _before(mine: Option, options: tuple[Option, ...]) -> Iterator[Option]:
             return
         if (each.kind, each.amount, each.nanoseconds) == (mine.kind, mine.amount, mine.nanoseconds):
             yield each
-
-
-def at_stake(problem: Problem, question: PlanningProblem, design: Design) -> bool:
-    """Could a design have no placement, although it answers the question? False where a sum shows that it has one.
-
-    On nodes that are all alike, groups whose sizes form a chain of divisors of a node go in the largest first, as long as there is
-    room for all of them together. Whatever else the file demands of places, and sets inside others, may be in the way of that.
-    """
-    job = problem.job
-    if (
-        problem.caps
-        or problem.unlike
-        or problem.previous
-        or job.planning.laying is not None
-        or job.capabilities.whole_replicas
-        or question.ways
-    ):
-        return True
-    if any(relation.kind not in _COUNTED or relation.level for relation in job.relations) or any(map(_demands, problem.components)):
-        return True
-    nodes = {(len(node.accelerators), node.taken) for node in problem.cluster.nodes}
-    if len(nodes) != 1 or any(taken for _, taken in nodes) or len(question.kinds) != 1 or question.kinds[0].mixed:
-        return True
-    if any(problem.kind(each) != ACCELERATOR or set(each.node_groups) != {CLUSTER_LABEL} for each in problem.components):
-        return True
-    names = [frozenset(block.components) for block in design.blocks]
-    if any(not one.isdisjoint(other) for one, other in combinations(names, 2)):
-        return True  # one lies inside another
-    sizes = {lcm(*(design.options[name].group for name in its)) for its in names} | {count for count, _ in nodes}
-    return any(large % small for small, large in zip(sorted(sizes), sorted(sizes)[1:]))
-
-
-def _demands(component: Component) -> bool:
-    """Is there more to say of its places than how many there are?"""
-    asks = component.keep, component.spread, component.pins, component.excluded, component.contiguous, component.runs
-    return any(asks) or component.cpus > 0 or component.host_memory > 0 or component.stride > 1

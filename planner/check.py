@@ -260,4 +260,4 @@ def in_rounds(question: PlanningProblem, design: Design) -> Iterator[str]:
 def takes_turns(question: PlanningProblem, design: Design, one: str, other: str) -> bool:
     """Does all that these components do run one after the other, in a cost model in which that holds for those that share accelerators?"""
     shared = set(design.blocks_of(one)) & set(design.blocks_of(other))
-    return one == other or bool(shared) or not question.sharing.one_at_a_time.isdisjoint(((one, other), (other, one)))
+    return one == other or bool(shared)

@@ -7,7 +7,6 @@ from typing import Iterable, Mapping
 
 from ..models.answer import IMPOSSIBLE, Solve
 from ..models.component import UNBOUNDED, Component
-from ..models.on_size import OnSize
 from ..models.part import among
 from ..models.planning.barring import inside_of
 from ..models.planning.design import Design
@@ -16,7 +15,6 @@ from ..models.planning.option import NO_KIND
 from ..models.planning.problem import PlanningProblem
 from ..models.problem import Problem
 from ..models.record import dataclass
-from .memory import need_on
 from .placing.placing import placing
 
 PROBES = 12
@@ -32,8 +30,7 @@ def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve
     """Designs that no placement has, this one among them; its parts of the iteration count where memory may be the reason.
 
     Fewer components, without their traffic, and without memory where a kind has the same everywhere, are placed by themselves: what is
-    impossible for them is impossible for every design that has them so. Then the same with so many accelerators or more, and with the
-    fewest that are already too many.
+    impossible for them is impossible for every design that has them so. Then the same with so many accelerators or more.
     """
     probing = _Probing(problem, question, design, solve, min(probes, PROBES))
     every = {name: design.options[name].amount for name in question.components}
@@ -48,9 +45,9 @@ def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve
         fewer = {each: amount for each, amount in names.items() if each != name}
         if fewer and probing.is_impossible(fewer, False):
             names = fewer
-    if not probing.is_impossible(names, True):
-        return _barred(design, names, {})
-    return _barred(design, names, probing.fewest(names))
+    # On a mixed kind an estimate may be less with more accelerators.
+    is_open = any(kind.mixed for kind in question.kinds) and any(option.estimated for option in design.options.values())
+    return _barred(design, names, {} if is_open or not probing.is_impossible(names, True) else names)
 
 
 def _barred(design: Design, names: Iterable[str], least: Mapping[str, int]) -> Barred:
@@ -85,38 +82,6 @@ class _Probing:
         self.probes -= 1
         return self.solve(self._part(amounts, or_more)).verdict == IMPOSSIBLE
 
-    def fewest(self, amounts: Mapping[str, int]) -> dict[str, int]:
-        """From how many accelerators on nothing is possible; of components on the same ones it is the same number."""
-        found = dict(amounts)
-        for members in self._together(amounts):
-            its = self._amounts(members, found[members[0]])
-            low, high = -1, len(its) - 1  # nothing is possible from the amount at `high` on; up to that at `low` something may be
-            while high - low > 1 and self.probes > 0:
-                middle = 0 if low < 0 else (low + high) // 2  # mostly not even the fewest are possible
-                if self.is_impossible({**found, **dict.fromkeys(members, its[middle])}, True):
-                    high = middle
-                else:
-                    low = middle
-            found.update(dict.fromkeys(members, its[high]))
-        return found
-
-    def _amounts(self, members: Iterable[str], most: int) -> list[int]:
-        """The amounts up to `most` that all of them can have with the degrees that they have here."""
-        each = []
-        for name in members:
-            mine = self.design.options[name]
-            alike = (its for its in self.question.options[name] if (its.kind, its.parallel) == (mine.kind, mine.parallel))
-            each.append({its.amount for its in alike if its.amount <= most} | {most})
-        return sorted(set.intersection(*each))
-
-    def _together(self, names: Iterable[str]) -> list[tuple[str, ...]]:
-        """The components by the accelerators that they use; each that uses none alone."""
-        its: dict[object, list[str]] = {}
-        for name in names:
-            blocks = self.design.blocks_of(name)
-            its.setdefault(blocks or name, []).append(name)
-        return [tuple(members) for members in its.values()]
-
     def _part(self, amounts: Mapping[str, int], or_more: bool) -> Problem:
         placed = replace(placing(self.problem, self.question, self.design), explained=False)
         left_out = set(self.question.components).difference(amounts)
@@ -127,34 +92,14 @@ class _Probing:
             return replace(placed, job=job)
         return replace(placed, job=replace(job, links=()), previous=None)
 
-    def _with_least_estimated(self, component: Component, amount: int) -> Component:
-        """It with the least that it needs by an estimate on so many accelerators or more, with the degrees that it has here.
-
-        Of these counts some may be no option of this question, and one of another in which that much is barred.
-        """
-        mine, its = self.design.options[component.name], self.problem[component.name]
-        sizes: set[int | None] = {each.capacity for each in mine.on_sizes} or {self.question.kinds[mine.kind].memory}
-        most = max(amount, self.question.kinds[mine.kind].accelerators)
-        every = [need_on(self.problem, its, mine.parallel, count, sizes) for count in range(amount, most + 1, mine.parallel.replica)]
-        each_size = zip(*(each.on_sizes for each in every))
-        on_sizes = tuple(OnSize(one[0].capacity, min(its.memory for its in one), min(its.kept for its in one)) for one in each_size)
-        needs = [(each.memory, each.kept) for each in on_sizes or every]
-        return replace(component, memory=min(memory for memory, _ in needs), offloaded=min(kept for _, kept in needs), on_sizes=on_sizes)
-
-    def _is_started(self, name: str) -> bool:
-        return name not in self.design.not_started(self.question.idle)
-
     def _bare(self, component: Component, amounts: Mapping[str, int], or_more: bool) -> Component:
         """Only what matters for where it can be: a demand less never makes anything impossible.
 
-        Memory that all accelerators of a kind have is no matter of that. Where a kind is mixed, what is declared is the same with all counts,
-        and of what is estimated counts the least of any.
+        Memory that all accelerators of a kind have is no matter of that.
         """
         bare = replace(component, host_memory=0)
         if not any(kind.mixed for kind in self.question.kinds):
             bare = replace(bare, memory=0, offloaded=0, phases=(), on_sizes=())
-        elif or_more and component.name in amounts and self.design.options[component.name].estimated and self._is_started(component.name):
-            bare = self._with_least_estimated(bare, amounts[component.name])
         bare = bare if self.problem.caps else replace(bare, traffic=0)
         if component.name not in amounts or component.runs is not None:
             return bare

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from functools import partial
 from itertools import chain, zip_longest
-from typing import Callable, Iterable, Iterator, Sequence
+from typing import Callable, Iterator, Sequence
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.planning.design import Design
 from ..models.planning.planned import Further, Planned, Priced
-from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.tied_degrees import as_asked, as_chosen
 from ..solver.session import SearchNeeded, Session
-from .benders import ALTERNATIVES, Placed, Rounds, at_stake, fitting, trial
-from .costs import cost_model
+from .benders import ALTERNATIVES, Placed, Rounds, fitting, trial
 from .placing.placing import placing
 from .refusing import Refused
 from .scope import as_it_spans
 from .search.found import Found, Price
-from .search.search import search
-from .search.settle import Settled, Unsettled
 from .unplaced import over_budget, refusal
 
 GIVEN = "given"
@@ -42,60 +37,61 @@ ROUNDS, PROBES = 2, 2
 """Of each, so many searches of designs that are placed, and so many further placements by which one that has none rules out others."""
 TRIED = 6
 """Questions that are asked at most."""
-Ask = Callable[[Problem, Workload, Solve, float], Rounds]
+
+
+def others(rounds: Rounds, best: Placed) -> tuple[tuple[Priced, ...], Sequence[Priced]]:
+    """The best designs of other structures, the best first, and those of them that may have no placement."""
+    beside = _Beside(rounds, best.priced.design, rounds.limit)
+    return beside.look(), beside.unsure
 
 
 @dataclass
-class Beside:
+class _Beside:
     """The best of other structures than that of the best design.
 
     Attributes
     ----------
-    sure : has a design a placement, as a sum shows? Then it is not placed.
-    place : places a design, in any way that holds; None where no time is left for that.
-    priced : what a design costs, with its placement where it has one.
-    rule_out : is told of a design that no placement has, and why.
-    again : what is found without what was ruled out; nothing where no time is left.
+    left : deterministic seconds for placing alternatives.
+    tries : designs that may still be placed.
+    unsure : designs that may have no placement.
     """
 
+    rounds: Rounds
     best: Design
-    sure: Callable[[Found], bool]
-    place: Callable[[Found], Answer | None]
-    priced: Callable[[Found, Answer | None], tuple[Price, Priced]]
-    rule_out: Callable[[Found, Answer], None]
-    again: Callable[[], Sequence[Found]]
+    left: float
     tries: int = TRIES
     unsure: list[Priced] = field(default_factory=list)
-    """Those of which nobody knows whether they have a placement."""
     _known: list[tuple[Price, Priced]] = field(default_factory=list)
 
-    def look(self, placed: Iterable[tuple[Price, Priced]], found: Sequence[Found]) -> tuple[Priced, ...]:
-        """The best of them, the best first: of what has a placement already, and of what was found, in the order of their price."""
-        for price, priced in sorted(placed, key=lambda its: its[0]):
-            if not self._is_seen(priced.design):
-                self._known.append((price, priced))
-        left = AGAIN
-        while self._try(found) and left:
-            left, found = left - 1, self.again()
+    def look(self) -> tuple[Priced, ...]:
+        """The best, of placed designs and of those that were found, in the order of their price."""
+        rounds = self.rounds
+        for placed in sorted(rounds.placed, key=lambda placed: placed.price):
+            if not self._is_seen(placed.priced.design):
+                self._known.append((placed.price, placed.priced))
+        for _ in range(AGAIN + 1):
+            is_open = self._try(rounds.searched.found)
+            if not is_open or rounds.spent >= rounds.limit or rounds.session.cancelled:
+                break
+            rounds.search()
         return tuple(priced for _, priced in self._best())
 
     def _try(self, found: Sequence[Found]) -> bool:
-        """Places what can be among the best; was any of it ruled out? After one that was searched for in vain no other is placed."""
-        ruled_out = False
+        """Place what can be among the best; True if a design was ruled out, so that a search may find more.
+
+        After a placement that was searched for in vain no other design is placed.
+        """
+        ruled_out, rounds = False, self.rounds
         for each in found:
             best = self._best()
             if self._is_seen(each.design) or (len(best) == ALTERNATIVES and each.price >= best[-1][0]):
                 continue
-            if self.sure(each):
-                self._known.append(self.priced(each, None))
-                continue
-            answer = self.place(each) if self.tries > 0 else None  # of what is not placed any more nobody knows whether it can be
-            self.tries -= 1
+            answer = self._place(each)
             if answer is not None and answer.verdict == IMPOSSIBLE:
-                self.rule_out(each, answer)
+                self._rule_out(each, answer)
                 ruled_out = True
                 continue
-            price, priced = self.priced(each, answer)
+            price, priced = _priced(rounds, each, answer)
             self._known.append((price, priced))
             if answer is None or answer.plan is None:
                 self.unsure.append(priced)
@@ -103,59 +99,27 @@ class Beside:
                     self.tries = 0
         return ruled_out and self.tries > 0
 
-    def _is_seen(self, design: Design) -> bool:
-        return design.structure() in {self.best.structure(), *(each.design.structure() for _, each in self._known)}
-
-    def _best(self) -> list[tuple[Price, Priced]]:
-        return sorted(self._known, key=lambda its: its[0])[:ALTERNATIVES]
-
-
-@dataclass
-class _Time:
-    """What is left for placing alternatives: as much as a search for a plan may take.
-
-    Attributes
-    ----------
-    left : deterministic seconds.
-    """
-
-    rounds: Rounds
-    left: float
-
-    def place(self, found: Found) -> Answer | None:
-        """See `_fits`; None where no time is left."""
-        if self.left <= 0:
+    def _place(self, found: Found) -> Answer | None:
+        """Placement of a design; None where no time is left."""
+        self.tries -= 1
+        if self.tries < 0 or self.left <= 0:
             return None
         answer = _fits(self.rounds, found)
         self.left -= SEARCHED if answer.how == "search" else 0.0
         return answer
 
-    def rule_out(self, found: Found, answer: Answer) -> None:
-        """Rules out a design, and with it as many others as there is time for."""
+    def _rule_out(self, found: Found, answer: Answer) -> None:
+        """Rule out a design, and with it as many others as there is time for."""
         probes = self.rounds.probes
         self.rounds.probes = allowed = max(0, min(probes, int(self.left / SEARCHED)))
         self.rounds.bar(found, answer)
         self.left -= SEARCHED * (allowed - self.rounds.probes)
 
+    def _is_seen(self, design: Design) -> bool:
+        return design.structure() in {self.best.structure(), *(each.design.structure() for _, each in self._known)}
 
-def others(rounds: Rounds, best: Placed) -> tuple[tuple[Priced, ...], Sequence[Priced]]:
-    """These designs, the best first, and those of them of which nobody knows whether they have a placement."""
-    time = _Time(rounds, rounds.limit)
-    beside = Beside(
-        best.priced.design,
-        partial(_is_sure, rounds),
-        time.place,
-        partial(_priced, rounds),
-        time.rule_out,
-        partial(_again, rounds),
-    )
-    found = beside.look(((each.price, each.priced) for each in rounds.placed), rounds.searched.found)
-    return found, beside.unsure
-
-
-def _is_sure(rounds: Rounds, found: Found) -> bool:
-    """Has a design a placement, whatever that is like, as a sum shows?"""
-    return not rounds.traffic.costs and not at_stake(rounds.problem, rounds.question, found.design)
+    def _best(self) -> list[tuple[Price, Priced]]:
+        return sorted(self._known, key=lambda its: its[0])[:ALTERNATIVES]
 
 
 def _fits(rounds: Rounds, found: Found) -> Answer:
@@ -190,31 +154,19 @@ def _priced(rounds: Rounds, found: Found, answer: Answer | None) -> tuple[Price,
     return rounds.price(priced), priced
 
 
-def _again(rounds: Rounds) -> tuple[Found, ...]:
-    """What is found without what was ruled out; nothing where no time is left, or after a Ctrl-C."""
-    if rounds.spent >= rounds.limit or rounds.session.cancelled:
-        return ()
-    rounds.search()
-    return rounds.searched.found
+def with_further(plan: Solve, place: Callable[[Workload], Solve], refused: Refused, limit: float, session: Session) -> Solve:
+    """Solver that adds plans on fewer accelerators and with other degrees, where there are few other structures.
 
-
-def with_further(plan: Solve, place: Callable[[Workload], Solve], refused: Refused, limit: float, seed: int, session: Session) -> Solve:
-    """How a problem is planned, with these beside the plan, given how one is without them.
-
-    They are asked for where the plan and what was found beside it took little, and until there are as many alternatives as are told; what
-    costs just as much as the plan is no other plan. `place` places designs; the other options are those of loop/trial.py.
+    They are searched only where the plan took little. A plan with the same price is no other plan. `place` places designs.
     """
-
-    def asks(problem: Problem, workload: Workload, solve: Solve, left: float) -> Rounds:
-        its = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
-        return trial(its, workload, solve, left, seed, _none_is_settled, session, refused, ROUNDS, PROBES)
 
     def answer(problem: Problem) -> Answer:
         found = plan(problem)
         planned, workload = found.planned, problem.job.planning.workload
         if planned is None or workload is None or session.cancelled or len(planned.others) >= ALTERNATIVES:
             return found
-        looking = _Looking(problem, planned, workload, asks, place, seed, session, found.how == "search", SHARE * limit)
+        searches = found.how == "search"
+        looking = _Looking(problem, planned, workload, place, refused, session, searches, SHARE * limit)
         return replace(found, planned=replace(planned, further=looking.look())) if looking.left > planned.spent else found
 
     return answer
@@ -222,25 +174,26 @@ def with_further(plan: Solve, place: Callable[[Workload], Solve], refused: Refus
 
 @dataclass
 class _Looking:
-    """What is found of one plan.
+    """Further plans beside one.
 
-    `left`: deterministic seconds that may be spent still. `searches`: may placements be searched? To load a solver, or to start a process
-    that does, takes longer than most plans: only where the plan itself was searched it is there already.
+    Attributes
+    ----------
+    searches : whether placements may be searched. To load a solver takes longer than most plans.
+    left : deterministic seconds.
     """
 
     problem: Problem
     planned: Planned
     workload: Workload
-    ask: Ask
     place: Callable[[Workload], Solve]
-    seed: int
+    refused: Refused
     session: Session
     searches: bool
     left: float
     found: list[Further] = field(default_factory=list)
 
     def look(self) -> tuple[Further, ...]:
-        """As many as are told beside the other arrangements, the best first."""
+        """As many as are printed beside the other arrangements, the best first."""
         base = as_it_spans(as_chosen(self.problem, self.planned), self.planned.question)
         workload = base.job.planning.workload or self.workload
         fewer = ((base, each) for each in _on_fewer(self.planned, workload))
@@ -261,9 +214,10 @@ class _Looking:
             self.left -= SEARCHED if answer.how == "search" else 0.0
             return answer
 
-        run = self.ask(problem, workload, counted, self.left)
+        its = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
+        run = trial(its, workload, counted, self.left, self.session, self.refused, ROUNDS, PROBES)
         self.left -= run.spent
-        if run.best is None or run.question.kinds != self.planned.question.kinds:  # designs of other kinds are told beside no plan
+        if run.best is None or run.question.kinds != self.planned.question.kinds:  # designs of other kinds are printed beside no plan
             return
         best, price, job = run.best.priced, run.best.price, self.problem.job
         best = replace(best, models=best.models or run.question.scope.on_models)
@@ -281,26 +235,15 @@ class _Looking:
             return Answer(UNDECIDED, how=GIVEN)
 
     def _with_other_leading_degrees(self) -> Iterator[Problem]:
-        """The problem with each other choice of the degrees that others follow, that first whose best design costs least."""
-        planned, chosen = self.planned, as_chosen(self.problem, self.planned)
-        known = dict[Price, PlanningProblem]()
-        for question in planned.parts:
-            if self.left > 0 and as_asked(self.problem, question).job != chosen.job:
-                found = search(question, cost_model(planned.model), self.left, self.seed, settle=_none_is_settled, session=self.session)
-                self.left -= found.spent
-                if found.best is not None:
-                    known.setdefault(found.best.price, question)
-        for _, question in sorted(known.items(), key=lambda its: its[0]):
-            yield as_it_spans(as_asked(self.problem, question), question)
+        """The problem with each other choice of the degrees that others follow."""
+        chosen = as_chosen(self.problem, self.planned)
+        for question in self.planned.parts:
+            if (other := as_asked(self.problem, question)).job != chosen.job:
+                yield as_it_spans(other, question)
 
     def _is_another(self, priced: Priced) -> bool:
         known = [self.planned.compared, *(each.design for each in self.planned.others), *(each.priced.design for each in self.found)]
         return priced.design not in known and priced.price(self.planned.question) != self.planned.price
-
-
-def _none_is_settled(asked: Unsettled) -> Iterator[Settled]:
-    """No solver is started for what dividing does not decide: then the best that was found is told."""
-    return iter(())
 
 
 def _on_fewer(planned: Planned, workload: Workload) -> Iterator[Workload]:

@@ -28,7 +28,6 @@ from .placing.placing import placing
 from .problem import asked
 from .refusing import Refused
 from .scope import with_limits
-from .search.settle import Settle
 from .unplaced import not_placed, nothing, slowly_placed, too_many, with_help
 from .untimed import Filling
 from .why.at_sight import by_given_ranks
@@ -40,7 +39,7 @@ TRIED = 6
 
 
 def plan(
-    problem: Problem, workload: Workload, solve: Solve, limit: float = 10.0, seed: int = 1, settle: Settle | None = None,
+    problem: Problem, workload: Workload, solve: Solve, limit: float = 10.0,
     session: Session | None = None, counting: OnCounting = silent, refused: Refused = nobody,
 ) -> Answer:  # fmt: skip
     """The best design that can be placed, with its placement; of designs that cost the same, of several structures, the better placement.
@@ -48,11 +47,11 @@ def plan(
     `solve` places a problem whose counts are decided. The proof covers both: every design that would be better was ruled out by a
     search over designs, or by a proof that it cannot be placed. Where traffic counts as time, designs are placed in the order of their
     time with the least that any placement of them has, until that is no less than the best with its traffic. Where the file's own
-    placement is as good, it is the answer. Components without times get what this design leaves of what was asked for them. `settle`
-    and `session` are those of search/search.py. A placement that is `refused` is the answer only where no other was found,
+    placement is as good, it is the answer. Components without times get what this design leaves of what was asked for them. `session`
+    is that of search/search.py. A placement that is `refused` is the answer only where no other was found,
     and nothing is proved of it.
     """
-    run = Rounds(problem, workload, solve, limit, seed, settle, session or Session(), counting, refused)
+    run = Rounds(problem, workload, solve, limit, session or Session(), counting, refused)
     if unknown := by_given_ranks(problem, run.question):
         return unknown
     while run.goes_on():
@@ -117,7 +116,7 @@ def _but_for(refused: Refused, *codes: str) -> Refused:
 
 
 def _planner(rounds: Rounds) -> Planner:
-    return Planner(rounds.problem, partial(_tried, rounds), rounds.solve, rounds.seed, rounds.session)
+    return Planner(rounds.problem, partial(_tried, rounds), rounds.solve, rounds.session)
 
 
 def _tried(rounds: Rounds, problem: Problem) -> tuple[int, int] | None:
@@ -127,7 +126,7 @@ def _tried(rounds: Rounds, problem: Problem) -> tuple[int, int] | None:
     # The file as it is demands what the question was changed from; the rules were checked of the changed question.
     refused = _but_for(rounds.refused, *(rule.code for rule in RULES))
     limit = min(EACH, rounds.limit)
-    run = trial(problem, workload, solve, limit, rounds.seed, rounds.settle, rounds.session, refused, TRIED)
+    run = trial(problem, workload, solve, limit, rounds.session, refused, TRIED)
     if run.best is None:
         return None
     priced = run.best.priced

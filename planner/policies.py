@@ -12,7 +12,6 @@ from ..models.placements.assignment import Assignment
 from ..models.planning.option import NO_KIND
 from ..models.planning.planned import Planned, Priced
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
 from ..solver.session import Session
 from .bills import bills, decides, none_fits
@@ -22,13 +21,12 @@ from .costs.cost_model import iteration, segment_times
 from .dividing import as_planned
 from .memory import without_estimates
 from .problem import asked
-from .refusing import Refused
 from .search.search import search
 from .tied import not_all_known
 from .unplaced import not_all_sizes
 
 
-def preferring(problem: Problem, plan: Solve, limit: float, seed: int, session: Session) -> Answer:
+def preferring(problem: Problem, plan: Solve, limit: float, session: Session) -> Answer:
     """The best plan that fits by every estimate, with what would win without them; where none fits, the best without them.
 
     An estimate is no demand: alone it makes nothing impossible, and it never decides without a word.
@@ -45,7 +43,7 @@ def preferring(problem: Problem, plan: Solve, limit: float, seed: int, session: 
             return other
         its = _bills(problem, _Without(other.planned.best, other.planned.question, other.plan.assignment if other.plan else None))
         return replace(other, findings=(*other.findings, none_fits(problem, its)))
-    better = session.unless_cancelled(partial(_better, open_, answer.planned, plan, limit, seed, session), lambda: None)
+    better = session.unless_cancelled(partial(_better, open_, answer.planned, plan, limit, session), lambda: None)
     if better is None:
         return answer
     planned = replace(answer.planned, without_estimates=better.priced, without_question=better.question)
@@ -61,7 +59,7 @@ class _Without(NamedTuple):
     placed: Assignment | None = None
 
 
-def _better(open_: Problem, planned: Planned, plan: Solve, limit: float, seed: int, session: Session) -> _Without | None:
+def _better(open_: Problem, planned: Planned, plan: Solve, limit: float, session: Session) -> _Without | None:
     """What wins without estimates, if that is better than what was planned.
 
     It is placed only where traffic counts as time, degrees follow others, or a component may be on several kinds of accelerators at once.
@@ -76,7 +74,7 @@ def _better(open_: Problem, planned: Planned, plan: Solve, limit: float, seed: i
             return None
         return _Without(other.best, other.question, answer.plan.assignment)
     question, model = asked(as_planned(open_, planned), workload, planned.question.barred), cost_model(workload.model)
-    found = search(question, model, limit, seed, session=session).best
+    found = search(question, model, limit, session=session).best
     if found is None or found.price >= price(planned.question, model, planned.compared):
         return None
     priced = Priced(found.design, iteration(model, question, found.design), tuple(segment_times(model, question, found.design)))
@@ -86,42 +84,6 @@ def _better(open_: Problem, planned: Planned, plan: Solve, limit: float, seed: i
 def _bills(problem: Problem, its: _Without) -> tuple[BlockBill, ...]:
     """For each set that is planned, what its components need."""
     return tuple(each for each in bills(problem, its.question, its.priced.design, its.placed) if each.block.kind != NO_KIND)
-
-
-def nesting(plan: Solve, refused: Refused, session: Session) -> Solve:
-    """How a problem is planned, given how any is; what is proved of the answer holds for both sorts of designs.
-
-    One that is `refused` is the answer only where one without others inside is refused too, or there is none.
-    """
-
-    def is_worse(found: Answer, flat: Planned, workload: Workload) -> bool:
-        if found.planned is None or found.plan is None:
-            return True
-        out = any(refused(found.plan, found.planned.best.design))
-        return out or _price(found.planned, workload) > _price(flat, workload)
-
-    def answer(problem: Problem) -> Answer:
-        found, workload = plan(problem), problem.job.planning.workload
-        if workload is None or not workload.nested or found.verdict == IMPOSSIBLE or (found.planned is not None and found.planned.proved):
-            return found
-        if session.cancelled:
-            return found
-        flat = plan(
-            replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=replace(workload, nested=False))))
-        )
-        if flat.planned is None or not is_worse(found, flat.planned, workload):
-            return found
-        bound = found.planned.bound if found.planned is not None else 0
-        question = replace(flat.planned.question, sharing=replace(flat.planned.question.sharing, nested=True, only_within=False))
-        planned = replace(flat.planned, question=question, bound=min(bound, flat.planned.bound), proved=False)
-        return replace(flat, planned=planned)
-
-    return answer
-
-
-def _price(planned: Planned, workload: Workload) -> int:
-    best = planned.best
-    return best.nanoseconds + best.traffic if workload.aim == SECONDS else best.accelerators(planned.question)
 
 
 def unless_all_sizes_are_read(plan: Solve) -> Solve:

@@ -10,21 +10,18 @@ from ..models.component import COLOCATED, RANK_ALIGNED, SUBSET, ZERO_COPY, Compo
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import domain
 from ..models.parallel import Parallel
-from ..models.planning.limits import Barred, Crossed, Crossing, Flow, Shared, Use
+from ..models.planning.limits import Barred, Crossed, Crossing, Flow, Use
 from ..models.planning.option import NO_KIND, Kind, Option
 from ..models.planning.problem import Given, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
 from ..models.planning.way import Way
-from ..models.planning.workload import RLINF, RLINF_EMBODIED, Budget, Timed, Workload
+from ..models.planning.workload import Budget, Timed, Workload
 from ..models.problem import Problem
 from ..models.task_order import ordered
-from .profile import Ample, options, undominated
+from .profile import options, undominated
 from .related import Pairs, Related, hold, related
 from .room import Room, areas, held_back, room
 from .scope import forbids_nesting, led_inside, left_out
 from .times import models_there, on_the_slowest
-
-MOST = 4
-"""Sorts that are told apart; of more, some count as if whoever may use one of them might use all."""
 
 
 def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), over_nodes: bool = False) -> PlanningProblem:
@@ -43,14 +40,13 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
     resident = frozenset(each.name for each in parts if is_resident(each))
     turns = {each.name: each.phases for each in parts if each.phases}
     nested, led = bool(said.within) or workload.nested, led_inside(problem)
-    ample = Ample(space.kinds, every, resident, turns, nested or workload.model in (RLINF, RLINF_EMBODIED))
     met = {other for _, other in said.in_step}
     arranged = _arranged(problem, frozenset(each.name for each in parts if hold(problem, each.name)))
     told = (*barred, *PlanningProblem(space.kinds, tasks, every, ways=arranged).misshapen)
-    ways = {name: undominated(name, its, space, ample, told, name in met, _bound(arranged, name)) for name, its in every.items()}
+    ways = {name: undominated(name, its, space, told, name in met, _bound(arranged, name)) for name, its in every.items()}
     return PlanningProblem(
         space.kinds, tasks, ways, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
-        MemoryTurns(resident, turns), _sharing(problem, workload, parts, said, nested, led), Given(held, shared(problem, parts, ways, space)),
+        MemoryTurns(resident, turns), _sharing(problem, workload, parts, said, nested, led), Given(held, sum(mask.bit_count() for mask in space.overlaid.values())),
         _scope(problem, workload, parts, ways, space.kinds), arranged, workload.aim, _left(workload.budget, held), areas(problem, parts, ways, space),
         barred, crossing(problem, workload, parts, said.apart, space),
     )  # fmt: skip
@@ -60,17 +56,15 @@ def _sharing(
     problem: Problem, workload: Workload, parts: Sequence[Component], said: Related, nested: bool, led: frozenset[tuple[str, str]]
 ) -> Sharing:
     """Who may share accelerators with whom; `led` are the pairs that the dialect lets lie inside each other."""
-    names = {each.name for each in parts}
     alone = frozenset(
         each.name
         for each in parts
         if (each.runs is not None and not _lets_all(problem, each, parts))
         or (each.runs is None and each.timed is None and not _goes_along(problem, each, said.together | led))
     )
-    in_turn = frozenset(pair for pair in problem.job.planning.one_at_a_time if names >= set(pair))
     forbids = forbids_nesting(workload)
     return Sharing(
-        said.together, said.apart, said.within, said.whole, said.not_fewer, said.in_step, in_turn, said.filling, alone, nested,
+        said.together, said.apart, said.within, said.whole, said.not_fewer, said.in_step, said.filling, alone, nested,
         only_within=nested and (forbids or (bool(led) and not workload.nested)), forbids_nesting=forbids,
     )  # fmt: skip
 
@@ -170,31 +164,6 @@ def strangers(problem: Problem, parts: Sequence[Component], options: Mapping[str
                 pairs = (one, other), (other, one)
                 found += (Barred(uses, inside) for inside in (frozenset(pairs), frozenset(pairs[:1]), frozenset(pairs[1:])))
     return tuple(found)
-
-
-def shared(problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: Room) -> tuple[Shared, ...]:
-    """Of what lies over the room (`Room.overlaid`): how many accelerators which of these components may use too."""
-    seats = [(rank, index) for rank, mask in room.overlaid.items() for index in range(mask.bit_length()) if mask >> index & 1]
-    kinds_of = {rank: frozenset(kind for kind, its in enumerate(room.nodes) if any(node.rank == rank for node in its)) for rank, _ in seats}
-    reached = {each.name: _reached(problem, each, options[each.name], room) for each in parts if hold(problem, each.name)} if seats else {}
-    found: dict[tuple[frozenset[int], frozenset[str]], int] = {}
-    for seat in seats:
-        key = kinds_of[seat[0]], frozenset(name for name, its in reached.items() if seat in its)
-        found[key] = found.get(key, 0) + 1
-    sorts = [Shared(count, kinds, users) for (kinds, users), count in found.items()]
-    while len(sorts) > MOST:
-        one, other = min(combinations(sorts, 2), key=lambda pair: pair[0].accelerators + pair[1].accelerators)
-        both = Shared(one.accelerators + other.accelerators, one.kinds | other.kinds, one.users | other.users)
-        sorts = [each for each in sorts if each not in (one, other)] + [both]
-    return tuple(sorts)
-
-
-def _reached(problem: Problem, component: Component, options: Sequence[Option], room: Room) -> frozenset[object]:
-    """The accelerators of the room that it may use or, where its ranks are given, that it has."""
-    if component.runs is not None:
-        return frozenset(problem.given().accelerators(component.name))
-    kinds = {option.kind for option in options if option.accelerators}
-    return frozenset(place for kind in kinds for place in room.places(problem, component, kind))
 
 
 def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: Room) -> Crossing | None:

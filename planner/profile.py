@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import Callable, Iterator, Mapping, Sequence
 
 from ..models.component import UNBOUNDED, Component
@@ -12,7 +11,7 @@ from ..models.memory.work import whole_groups
 from ..models.parallel import Parallel
 from ..models.planning.barring import meets
 from ..models.planning.limits import Barred
-from ..models.planning.option import NO_KIND, Kind, Option
+from ..models.planning.option import NO_KIND, Option
 from ..models.planning.way import Shape
 from ..models.planning.workload import Timed
 from ..models.problem import Problem
@@ -21,9 +20,6 @@ from .room import Room
 from .times import Time, times_of
 
 Figures = tuple[int, ...]
-
-
-Turn = tuple[str, str]
 
 
 def options(problem: Problem, component: Component, timed: Timed | None, room: Room, batches: int) -> tuple[Option, ...]:
@@ -67,50 +63,36 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
 
 
 def undominated(
-    name: str,
-    found: Sequence[Option],
-    room: Room,
-    ample: Ample,
-    barred: Sequence[Barred] = (),
-    met: bool = False,
-    bound: Sequence[Parallel] = (),
+    name: str, found: Sequence[Option], room: Room, barred: Sequence[Barred] = (), met: bool = False, bound: Sequence[Parallel] = ()
 ) -> tuple[Option, ...]:
-    """The options of a component that no other beats at the same count; where others are as good, the first, and the file's own before it.
+    """Options of a component that no other option beats at the same count; of equal ones the first.
 
-    Memory that is there for it whatever the others do is as good as less. One that is barred is no better than one that is not; what would
-    be kept if nothing were barred is kept too, since it may come first elsewhere. `met`: others keep in step with its processes, so that it
-    matters how large these are. `bound`: degrees with which some counts of others do not go together.
+    What would be kept if nothing were barred is kept too: it may come first elsewhere.
+
+    Parameters
+    ----------
+    met : whether others keep in step with the processes of the component, so that their size matters.
+    bound : degrees with which some counts of others do not go together.
     """
     uses = [each.uses[name] for each in barred if name in each.uses]
     sizes = room.splitting(option.group for option in found if option.kind != NO_KIND)
     processes = sorted({option.each for option in found}) if met else []
 
-    def shape(option: Option) -> Figures:
-        """In which of the sizes its groups come that leave something over on a node, and its processes."""
-        return (*(int(option.group % size == 0) for size in sizes), *(int(option.each == size) for size in processes))
-
-    def on_sizes(option: Option) -> Figures:
-        """The memory by that of an accelerator, where it depends on that."""
-        return tuple(mebibytes for each in option.on_sizes for mebibytes in (each.memory, each.kept))
-
-    def alike(option: Option) -> Figures:
-        return (*option.nanoseconds, option.memory, option.kept, *on_sizes(option), *shape(option))
-
     def figures(option: Option) -> Figures:
-        """The times, the memory, its shape."""
-        return (*option.nanoseconds, *ample.needs(name, option), *on_sizes(option), *shape(option))
+        """Times, memory, divisors of the group among the sizes that leave something over on a node, and size of a process."""
+        on_sizes = (mebibytes for each in option.on_sizes for mebibytes in (each.memory, each.kept))
+        shape = (*(option.group % size == 0 for size in sizes), *(option.each == size for size in processes))
+        return (*option.nanoseconds, option.memory, option.kept, *on_sizes, *map(int, shape))
 
     def all_figures(option: Option) -> Figures:
-        """These, and its degrees that bind others, and what it is barred as."""
+        """These, the degrees that bind others, and what is barred."""
         return (
             *figures(option),
             *(int(option.parallel == degrees) for degrees in bound),
             *(int(meets(use, option)) for use in uses),
         )
 
-    if bound or any(use.parallel is not None for use in uses):
-        return tuple(_undominated(found, None, figures, all_figures))
-    return tuple(_undominated(found, alike, figures, all_figures) if uses else _undominated(found, alike, figures))
+    return tuple(_undominated(found, figures, all_figures) if bound or uses else _undominated(found, figures))
 
 
 def _in_ways(problem: Problem, component: Component) -> Mapping[Parallel, Shape | None]:
@@ -181,21 +163,16 @@ def _divides(problem: Problem, component: Component, parallel: Parallel) -> bool
     return all(not (amount := getattr(use.card, split.what)) or split.fits(amount, split.of(parallel)) for split in proved)
 
 
-def _undominated(
-    found: Sequence[Option], alike: Callable[[Option], Figures] | None, *figures: Callable[[Option], Figures]
-) -> Iterator[Option]:
-    """Of those with the same kind and count, those that no other equals in everything and beats or precedes in something: by any of these figures.
-
-    Where `alike` is the same of two, so are all figures.
-    """
+def _undominated(found: Sequence[Option], *figures: Callable[[Option], Figures]) -> Iterator[Option]:
+    """Options that no other with the same kind and count equals in everything and beats or precedes, by any of these figures."""
     groups: dict[tuple[int, int], list[Option]] = {}
     for option in found:
         groups.setdefault((option.kind, option.amount), []).append(option)
     for its in groups.values():
-        if len(its) == 1 or (alike is not None and all(alike(its[0]) == alike(option) for option in its[1:])):
+        tables = [[each(option) for option in its] for each in figures]
+        if all(len(set(every)) == 1 for every in tables):
             yield its[0]
             continue
-        tables = [[each(option) for option in its] for each in figures]
         for place, option in enumerate(its):
             if any(_is_undominated(every, place) for every in tables):
                 yield option
@@ -206,76 +183,3 @@ def _is_undominated(every: Sequence[Figures], place: int) -> bool:
     mine = every[place]
     others = ((theirs, number) for number, theirs in enumerate(every) if number != place)
     return not any(all(a <= b for a, b in zip(theirs, mine)) and (theirs != mine or number < place) for theirs, number in others)
-
-
-class Ample:
-    """The room that the others leave a component on accelerators of a kind, whatever their options are.
-
-    Parameters
-    ----------
-    options : every option of each component.
-    resident : components that hold their memory all the time.
-    turns : the phases in which each of the others needs all of its memory; one that is not named has a turn of its own.
-    packed : may components share accelerators that have not the same number of them?
-    """
-
-    def __init__(
-        self, kinds: Sequence[Kind], options: Mapping[str, Sequence[Option]], resident: frozenset[str], turns: Mapping[str, tuple[str, ...]],
-        packed: bool,
-    ) -> None:  # fmt: skip
-        self._kinds, self._resident, self._packed = kinds, resident, packed
-        self._turns = {name: _turns(name, turns) for name in options if name not in resident}
-        self._rooms: dict[tuple[str, int, int], tuple[int, int]] = {}
-        self._options = options
-
-    @cached_property
-    def _most(self) -> dict[tuple[str, int, int], tuple[int, int]]:
-        """(component, kind, amount) -> the most MiB that it needs there, and the most that it keeps."""
-        found: dict[tuple[str, int, int], tuple[int, int]] = {}
-        for name, options in self._options.items():
-            for option in options:
-                limit, full, kept = self._limit(option.kind), max(option.memory, option.kept), option.kept
-                if limit is None or full <= limit:  # what does not fit alone is in nobody's way
-                    key = (name, *self._place(option))
-                    for its in option.on_sizes:
-                        full, kept = max(full, its.memory, its.kept), max(kept, its.kept)
-                    most = found.get(key, (0, 0))
-                    found[key] = max(most[0], full), max(most[1], kept)
-        return found
-
-    def needs(self, name: str, option: Option) -> tuple[int, int]:
-        """(MiB while it works, MiB while others do) of an option; what is there for it anyhow, where that is more."""
-        limit = self._kinds[option.kind].floor if option.kind >= 0 else None
-        if limit is None:
-            return 0, 0
-        key = (name, *self._place(option))
-        if key not in self._rooms:
-            self._rooms[key] = self._room(name, limit, *key[1:])
-        working, resting = self._rooms[key]
-        return max(option.memory, working), max(option.kept, resting)
-
-    def _room(self, name: str, limit: int, kind: int, amount: int) -> tuple[int, int]:
-        """MiB that are left to it while it works, and while others do."""
-        beside = dict.fromkeys((turn for its in self._turns.values() for turn in its), 0)
-        always = 0
-        for other in self._options:
-            full, kept = self._most.get((other, kind, amount), (0, 0)) if other != name else (0, 0)
-            always += full if other in self._resident else kept
-            for turn in self._turns.get(other, ()):
-                beside[turn] += full - kept
-        mine = self._turns.get(name, tuple(beside))
-        working = max((taken for turn, taken in beside.items() if turn in mine), default=0)
-        resting = max((taken for turn, taken in beside.items() if turn not in mine), default=0)
-        return limit - always - working, limit - always - resting
-
-    def _place(self, option: Option) -> tuple[int, int]:
-        """What others must have in common with it, to share its accelerators."""
-        return option.kind, 0 if self._packed else option.amount
-
-    def _limit(self, kind: int) -> int | None:
-        return self._kinds[kind].memory if kind >= 0 else None
-
-
-def _turns(name: str, turns: Mapping[str, tuple[str, ...]]) -> tuple[Turn, ...]:
-    phases = turns.get(name, ())
-    return tuple((phase, "") for phase in phases) if phases else (("", name),)

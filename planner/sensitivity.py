@@ -11,7 +11,6 @@ from typing import NamedTuple, Sequence
 
 from ..models.account import HUNDRED, QUICKER, SLOWER, Flip, Sensitivity, models_of
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
-from ..models.placements.plan import FEASIBLE
 from ..models.planning.design import Design
 from ..models.planning.limits import Barred
 from ..models.planning.option import Option
@@ -21,11 +20,11 @@ from ..models.planning.workload import SECONDS, Budget
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.session import Session
-from .benders import at_stake, fitting
+from .benders import fitting
 from .costs import cost_model
 from .costs.cost_model import iteration, segment_times
 from .memory import without_estimates
-from .no_goods import ruled_out
+from .no_goods import ruled_out, this_alone
 from .problem import asked
 from .search.found import Price
 from .search.search import search
@@ -43,7 +42,7 @@ PLACED = 48
 
 
 def sensitivity(
-    planned: Planned, seed: int = 1, most: int = SEARCHES, limit: float = SPENT,
+    planned: Planned, most: int = SEARCHES, limit: float = SPENT,
     placeables: Sequence[Placeable] = (), traffic: bool = False, session: Session | None = None,
 ) -> Sensitivity:  # fmt: skip
     """Judge the plan at every factor of every component, within `most` searches and `limit`.
@@ -58,7 +57,7 @@ def sensitivity(
     placeables : one for each of `planned.parts`; a design without a placement replaces nothing.
     traffic : True if traffic takes time. Other plans have the least that any placement needs.
     """
-    run = _Run(planned, seed, most, limit, placeables, traffic, session or Session())
+    run = _Run(planned, most, limit, placeables, traffic, session or Session())
     names = [name for name, tasks in planned.question.tasks_of.items() if tasks]
     ways = [_Way(name, list(its), planned.bound) for name in names for its in (SLOWER, QUICKER)]
     if run.is_best():
@@ -107,10 +106,10 @@ class _Run:
     """All searches of one plan."""
 
     def __init__(
-        self, planned: Planned, seed: int, most: int, limit: float,
+        self, planned: Planned, most: int, limit: float,
         placeables: Sequence[Placeable], traffic: bool, session: Session,
     ) -> None:  # fmt: skip
-        self.planned, self.model, self.seed = planned, cost_model(planned.model), seed
+        self.planned, self.model = planned, cost_model(planned.model)
         self.most, self.limit, self.traffic, self.session = most, limit, traffic, session
         self.placeables, self.questions = placeables, list(planned.parts or (planned.question,))
         self.by_time = planned.question.aim == SECONDS
@@ -188,13 +187,14 @@ class _Run:
     ) -> bool:  # fmt: skip
         """Search one question, without designs that have no placement; True if it was decided."""
         name, placeable = there.component, self.placeables[number] if self.placeables else None
-        excluded = (there.plan,) if self.planned.best.traffic else ()  # priced without its traffic
+        plan = replace(this_alone(there.plan), segments=there.plan.segments)
+        barred = (plan,) if self.planned.best.traffic else ()  # priced without its traffic
         while self.searches < self.most and self.spent < until:
             plain = self.questions[number]
             options = [scaled(each, there.percent, plain.flow.batches) for each in plain.options[name]]
             every = {**plain.options, name: tuple(options)}
-            asked = replace(plain, options=every, budget=there.budget)
-            searched = search(asked, self.model, until - self.spent, self.seed, excluded=excluded, session=self.session)
+            asked = replace(plain, options=every, budget=there.budget, barred=(*plain.barred, *barred))
+            searched = search(asked, self.model, until - self.spent, session=self.session)
             self.searches, self.spent = self.searches + 1, self.spent + searched.spent
             if searched.best is None:
                 return searched.proved
@@ -247,8 +247,7 @@ class Placeable:
         options = tuple((name, replace(option, nanoseconds=())) for name, option in sorted(design.options.items(), key=lambda its: its[0]))
         key = frozenset(design.blocks), options, design.segments
         if key not in self._verdicts:
-            at = at_stake(self.problem, self.question, design)
-            self._verdicts[key] = self._solved(fitting(self.problem, self.question, design)).verdict if at else FEASIBLE
+            self._verdicts[key] = self._solved(fitting(self.problem, self.question, design)).verdict
         return self._verdicts[key]
 
     def without(self, design: Design) -> PlanningProblem:

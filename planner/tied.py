@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Iterator, Sequence
+from typing import Sequence
 
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.findings.finding import Finding, error
@@ -22,7 +22,6 @@ from .problem import asked
 from .scope import choices_of_models
 from .search.found import ENDLESS
 from .search.search import search
-from .search.settle import Settled, Unsettled
 from .unplaced import not_all_read
 
 SHARE = 0.1
@@ -33,7 +32,7 @@ MOST_TOLD = 4
 """Reasons that are told, and choices that one of them is told of."""
 
 
-def tied(plan: Solve, limit: float, seed: int, session: Session) -> Solve:
+def tied(plan: Solve, limit: float, session: Session) -> Solve:
     """How a problem is planned, given how one is in which nobody's degrees follow from a choice, and who is on which models is chosen.
 
     Choices of which no plan can be better than one with another choice are not planned; what they take at least is known in a share of
@@ -49,7 +48,7 @@ def tied(plan: Solve, limit: float, seed: int, session: Session) -> Solve:
         every = [each for its, _ in of_models for each in its]
         if len(every) == 1 and not is_open:
             return plan(every[0])
-        some, left, least = cheapest_first(plan, every, limit, seed, session)
+        some, left, least = cheapest_first(plan, every, limit, session)
         answers = [its for _, its in sorted(some.items())]
         unread = problem.job.planning.not_read + sum(count for _, count in of_models)
         open_ = left or unread > 0
@@ -133,15 +132,13 @@ def _beside(planned: Planned, question: PlanningProblem) -> tuple[Sequence[Price
     return found, [its for its, each in zip(found, every) if id(each) in unsure]
 
 
-def cheapest_first(
-    plan: Solve, every: Sequence[Problem], limit: float, seed: int, session: Session
-) -> tuple[dict[int, Answer], bool, int | None]:
+def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session: Session) -> tuple[dict[int, Answer], bool, int | None]:
     """The answers of those that may have the best plan, or one to be told beside it, by their numbers.
 
     With them, whether others were left after a Ctrl-C; and what the others cost at least, more than the
     best plan. None where there are none that are possible.
     """
-    bounds, found, beside = Bounds(SHARE * limit, seed, session).of(every), dict[int, Answer](), 0
+    bounds, found, beside = Bounds(SHARE * limit, session).of(every), dict[int, Answer](), 0
     for number in sorted(range(len(every)), key=lambda each: bounds[each]):
         if found and session.cancelled:
             return found, True, None
@@ -170,7 +167,6 @@ class Bounds:
     """What choices take at least, all of them together in so many deterministic seconds: later ones are not known to take anything."""
 
     limit: float
-    seed: int
     session: Session
     spent: float = field(default=0.0, init=False)
 
@@ -189,16 +185,12 @@ class Bounds:
         return self._searched(question, cost_model(workload.model))
 
     def _searched(self, question: PlanningProblem, model: CostModel) -> int:
-        """By a search for counts, of which nothing is settled."""
-        found = search(question, model, self.limit - self.spent, self.seed, settle=_nothing, session=self.session)
+        """By a search for counts."""
+        found = search(question, model, self.limit - self.spent, session=self.session)
         self.spent += found.spent
         if found.bound is None or (found.best is None and not found.proved):
             return ENDLESS if found.proved else 0
         return found.bound + (0 if question.aim == SECONDS else question.given.held)
-
-
-def _nothing(asked: Unsettled) -> Iterator[Settled]:
-    return iter(())
 
 
 def not_all_known(planned: Planned) -> Planned:

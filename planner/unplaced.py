@@ -11,7 +11,7 @@ from ..models.findings.wording import are
 from ..models.planning.planned import Unplaceable
 from ..solver.refuting.impossible import NO_CHANGE
 from ..solver.sandbox.stopped import Faulty, Stopped
-from ..solver.wording import exactly_in_time, in_time, least_in_seconds, with_unit
+from ..solver.wording import exactly_in_time, in_time
 
 
 def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
@@ -96,19 +96,10 @@ def over_budget(takes: int, crossing: int, most: int) -> Finding:
     return error("PW601", "", message, help="allow more seconds, or leave more open")
 
 
-def around_nothing(one: str, other: str, least: int | None = None, model: str = "") -> Answer:
-    """The answer where given ranks overlap in part and nothing is planned around them.
-
-    `least`: what an iteration takes with them at least, ns, where that is known; `model`: a cost model that has no time of such ranks.
-    """
-    held = f"`{one}` and `{other}` hold some of the same accelerators by their ranks and others too"
-    message = f"undecided: {held}: no plan around such ranks is searched"
+def around_nothing(one: str, other: str) -> Answer:
+    """The answer where given ranks overlap in part: such plans are out of scope."""
+    message = f"undecided: `{one}` and `{other}` hold some of the same accelerators by their ranks and others too: no plan around such ranks is searched"
     help_ = "give both the same ranks, or none in common, or leave those of one open"
-    if least:
-        message += f"; one takes at least {with_unit(least_in_seconds(least))} an iteration, as those on the same accelerators take turns"
-    if model:
-        message += f", and the cost model {model} has no time of them"
-        help_ += ", or write another `cost_model`"
     return Answer(UNDECIDED, findings=(error("PW602", one, message, help=help_),), how="given")
 
 

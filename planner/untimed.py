@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice, product
 from typing import Callable, Collection, Iterator, Mapping, Sequence
 
 from ..models.answer import IMPOSSIBLE, Answer, Solve
@@ -12,7 +11,7 @@ from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
 from ..models.placements.plan import OPTIMAL
 from ..models.planning.design import Block, Design
-from ..models.planning.option import NO_KIND, Option
+from ..models.planning.option import NO_KIND
 from ..models.planning.planned import Planned
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
@@ -25,10 +24,6 @@ from .problem import asked
 from .scope import led_inside
 
 Plan = Callable[[Problem], Answer]
-
-
-KINDS = 8
-"""Ways to be on other kinds of accelerators that are tried at most."""
 
 
 def going_along(plan: Plan, session: Session) -> Plan:
@@ -147,49 +142,17 @@ class Filling:
     solve: Solve
 
     def widened(self, design: Design) -> tuple[Design, bool]:
-        """The design in which components without times have as many as are left, and whether they are proved to have no more.
+        """The design in which components without times have as many as are left; True if they are proved to have no more.
 
-        All of them are widened at once. Where the budget leaves less than the cluster does, one after the other, in the written order;
-        where the fewest accelerators are asked for, only those that take none of their own. They are of the kind that leaves them the
-        most: the one that was chosen with the plan stands for the least of them.
+        All of them are widened at once. Where the budget leaves less than the cluster does, one after the other, in the
+        written order; where the fewest accelerators are asked for, only those that take none of their own.
         """
         best, proved = self._widened(design)
-        others = self._on_other_kinds(design)
-        for other in others[:KINDS]:
-            if self._is_full(best):
-                return best, True
-            wide, sure = self._widened(other)
-            proved = proved and sure
-            if wide != other and self._amount(wide) > self._amount(best):
-                best = wide
-        return best, self._is_full(best) or (proved and len(others) <= KINDS)
-
-    def _is_full(self, design: Design) -> bool:
-        """Has everybody what was asked at most?"""
-        return all(design.options[name].amount == self.problem[name].most for name in self._names())
-
-    def _on_other_kinds(self, design: Design) -> list[Design]:
-        """The design with what nothing relates to others on other kinds of accelerators, as few as may be, in every way; a few too many."""
-        bound = {name for pairs in (self.question.sharing.together, self.question.sharing.within) for pair in pairs for name in pair}
-        names = [name for name in self._names() if name not in bound and self._takes(design, name)]
-        ways = [[design.options[name], *self._elsewhere(design, name)] for name in names]
-        found = []
-        for options in islice(product(*ways), 1, KINDS + 2):  # the first is as it is
-            changed = dict(zip(names, options))
-            blocks = tuple(_replaced(block, changed.get(block.components[0])) for block in design.blocks)
-            found.append(replace(design, blocks=blocks, options={**design.options, **changed}))
-        return found
-
-    def _elsewhere(self, design: Design, name: str) -> list[Option]:
-        """The least that it may be on each other kind, with the same degrees."""
-        mine, found = design.options[name], dict[int, Option]()
-        for option in sorted(self.question.options[name], key=lambda each: each.amount):
-            if option.parallel == mine.parallel and option.kind != mine.kind:
-                found.setdefault(option.kind, option)
-        return list(found.values())
-
-    def _amount(self, design: Design) -> int:
-        return sum(design.options[name].amount for name in self._names())
+        names = self._names()
+        if all(best.options[name].amount == self.problem[name].most for name in names):
+            return best, True
+        is_bound = all(option.kind == best.options[name].kind for name in names for option in self.question.options[name])
+        return best, proved and is_bound  # on another kind one may have more
 
     def _widened(self, design: Design) -> tuple[Design, bool]:
         """The same on the kinds of this design."""
@@ -285,10 +248,6 @@ class Filling:
         order = [block.components for block in design.blocks]
         every = sorted(users, key=lambda names: (order.index(names) if names in order else len(order), names))
         return replace(design, options=options, blocks=tuple(Block(kinds[names[0]], users[names], names) for names in every))
-
-
-def _replaced(block: Block, option: Option | None) -> Block:
-    return block if option is None else replace(block, kind=option.kind, accelerators=option.amount)
 
 
 def _processes(placed: Assignment, name: str) -> int:

@@ -25,7 +25,7 @@ class Shown(NamedTuple):
 NOTHING = Shown([], {}, False)
 
 
-def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve: Solver, verbose: bool) -> Shown:
+def account_of(question: Problem, answer: Answer, limit: float, solve: Solver, verbose: bool) -> Shown:
     """What is shown of the account; nothing where no component says its time. `solve` answers further questions."""
     if question.job.planning.workload is None:
         return NOTHING
@@ -38,12 +38,11 @@ def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve
     searches = 0 if any(each.code == "PW602" for each in answer.findings) else SEARCHES  # who ended the search wants no further ones
     its, session = answer.planned, solve.session
     if its is None:
-        found = session.unless_cancelled(lambda: given(question, limit, seed, solve, session), lambda: None)
+        found = session.unless_cancelled(lambda: given(question, limit, solve, session), lambda: None)
     else:  # after Ctrl-C the answer is there; what a wrong hint would change is not told
         placed = answer.plan.assignment if answer.plan is not None else None
         found = session.unless_cancelled(
-            lambda: account(question, its, seed, searches, limit, solve, placed, session),
-            lambda: account(question, its, seed, 0, placed=placed),
+            lambda: account(question, its, searches, limit, solve, placed, session), lambda: account(question, its, 0, placed=placed)
         )
     if found is None:
         return NOTHING

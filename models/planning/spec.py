@@ -71,7 +71,6 @@ class PlanningSpec:
     not_read : number of choices of which nobody knows what follows, since there are very many.
     sizes_not_read : number of pool sizes of which nobody knows what the framework makes.
     by_size : components whose degrees may differ on other sizes of a pool.
-    one_at_a_time : pairs that never work at the same time, though on different accelerators (cost model `stream`).
     not_started : components that the framework does not start where others do their work.
     """
 
@@ -88,5 +87,4 @@ class PlanningSpec:
     not_read: int = 0
     sizes_not_read: int = 0
     by_size: frozenset[str] = frozenset()
-    one_at_a_time: frozenset[tuple[str, str]] = frozenset()
     not_started: frozenset[str] = frozenset()

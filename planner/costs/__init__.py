@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from .cost_model import CostModel
-from .rlinf import Rlinf
-from .rlinf_embodied import RlinfEmbodied
-from .stages import Stages
-from .steady import Steady
+from .rlinf import Rlinf, RlinfEmbodied
+from .stages import Stages, Steady
 from .stream import Stream
 
 __all__ = ["MODELS", "cost_model"]

@@ -6,7 +6,7 @@ from typing import ClassVar, Sequence
 
 from ...models.planning.design import Design
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.workload import STAGES
+from ...models.planning.workload import STAGES, STEADY
 from .cost_model import Blocks, Maximum
 
 
@@ -56,3 +56,17 @@ class Stages:
     def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel: it has a time for every structure."""
         return ""
+
+
+class Steady(Stages):
+    """An asynchronous pipeline that has filled: one stage, in which each set works on what came before.
+
+    Training then uses data of earlier weights; how old they may be is the framework's setting and is not looked at.
+    """
+
+    name: ClassVar[str] = STEADY
+    source: ClassVar[str] = "HybridFlow, arXiv 2409.19256, Algorithm 1, of a single stage"
+
+    def segment(self, question: PlanningProblem, task: int) -> int:
+        """See CostModel: all at once."""
+        return 0

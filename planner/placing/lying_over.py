@@ -13,7 +13,6 @@ from ...models.findings.finding import error
 from ...models.machines.node_group import ACCELERATOR
 from ...models.part import among
 from ...models.placements.assignment import Assignment, Seat, compress
-from ...models.placements.run import Run
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
 from ...solver.layout.parts import Parts
@@ -21,7 +20,6 @@ from ...solver.refuting.census import Row
 from ...solver.refuting.certificate import counting_row
 from ...solver.wording import listed
 
-REASON = "as few accelerators as can be"
 MOST = 32
 """Placements that are tried at most."""
 
@@ -80,50 +78,16 @@ def _least(problem: Problem, placed: Assignment) -> int:
 
 
 def _ways(place: Solve, problem: Problem, placed: Assignment, least: int, used: int) -> Iterator[Callable[[], Answer]]:
-    """Ways to place it on fewer than are used, the fewest first: around what is given, within that, within it and what may lie nearest."""
+    """Placements within the given accelerators and a few nearby ones, the fewest first."""
     given = problem.given()
     every = frozenset[Seat]().union(*(given.accelerators(each.name) for each in problem.components if each.runs is not None))
-    if len(every) < least:
-        yield from (partial(overlaid(place), each) for each in _over(problem))
     open_ = frozenset[Seat]().union(*(placed.accelerators(each.name) for each in problem.components if each.runs is None))
-    nodes = [(node.rank, node.free(ACCELERATOR), len(node.accelerators)) for node in problem.cluster.nodes]
-    free = [(rank, index) for rank, mask, count in nodes for index in range(count) if mask >> index & 1 and (rank, index) not in every]
     there = {node for node, _ in every}
-    orders = [sorted(free, key=lambda seat: (seat not in open_, seat)), sorted(free, key=lambda seat: (seat[0] not in there, seat)), free]
+    free = [seat for seat in _free(problem) if seat not in every]
+    orders = [sorted(free, key=lambda seat: (seat not in open_, seat)), sorted(free, key=lambda seat: (seat[0] not in there, seat))]
     for count in range(least - len(every), used - len(every)):
         for seats in dict.fromkeys(tuple(order[:count]) for order in orders):
             yield partial(within, place, problem, sorted((*every, *seats)))
-
-
-def _over(problem: Problem) -> Iterator[Problem]:
-    """The problem in which what may be shared lies within what is planned: in each range of that around it, where it is a range."""
-    job, chosen = problem.job, dict[str, list[str]]()
-    for name, sharing in job.overlaps.items():
-        held = problem.given().held(name)
-        parts = [each for each in problem.components if each.name in sharing and each.runs is None and each.most >= held]
-        hosts = [each for each in parts if problem.kind(each) == ACCELERATOR and each.least == each.most]
-        if hosts:
-            chosen.setdefault(max(hosts, key=lambda each: each.most).name, []).append(name)
-    if not any(problem[host].contiguous for host in chosen):
-        relations = [Relation(SUBSET, (name, host), reason=REASON) for host, names in chosen.items() for name in names]
-        yield replace(problem, job=replace(job, relations=(*job.relations, *relations)))
-        return
-    for host, names in chosen.items():
-        for runs in _around(problem, problem[host], names):
-            components = tuple(replace(each, runs=runs) if each.name == host else each for each in problem.components)
-            yield replace(problem, job=replace(job, components=components))
-
-
-def _around(problem: Problem, host: Component, names: Sequence[str]) -> Iterator[tuple[Run, ...]]:
-    """The ranges of a component that hold all accelerators of these given ones, the lowest first."""
-    numbering = problem.cluster.numbering(problem.range_in(host))
-    held = [
-        numbering.first[node] + index for name in names for node, index in problem.given().accelerators(name) if node in numbering.first
-    ]
-    size, count = host.per_process, host.most
-    for first in range(max(max(held, default=0) - count + 1, 0), min(min(held, default=0), numbering.size - count) + 1):
-        seats = [(numbering.locate(rank)[0].node_rank, numbering.locate(rank)[1]) for rank in range(first, first + count)]
-        yield compress((rank, seats[rank * size : (rank + 1) * size]) for rank in range(count // size))
 
 
 def _undecided(problem: Problem, used: int, most: int) -> Answer:

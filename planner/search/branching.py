@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import Callable, Sequence
+from typing import Sequence
 
 from ...models.planning.workload import SECONDS
 from .choices import Choice
-from .domains import Domains, Narrowing, Split, raised
+from .domains import Domains, Narrowing, raised
 from .found import Price
 from .sizing import Sizing
 
@@ -31,13 +31,12 @@ class Branching:
     crossing : parts that take as long as counting what crosses between its sets took, where it was not known yet.
     """
 
-    def __init__(self, sizing: Sizing, refused: Callable[[Sequence[Choice]], bool] = lambda chosen: False) -> None:
-        """`refused`: choices that are not to be found."""
-        self.sizing, self._narrowing, self._refused = sizing, Narrowing(sizing), refused
+    def __init__(self, sizing: Sizing) -> None:
+        self.sizing, self._narrowing = sizing, Narrowing(sizing)
         self.best: Best | None = None
         self.parts = 0
         self._below: Price | None = None
-        self._waiting: list[tuple[Price, int, Domains, Split | None]] = []
+        self._waiting: list[tuple[Price, int, Domains]] = []
         self.crossing = 0
         if all(sizing.choices):
             before = sizing.ways.counted
@@ -64,9 +63,9 @@ class Branching:
             self._below = below
         most = self.parts + parts
         while self._waiting and self.parts < most:
-            price, _, domains, split = heappop(self._waiting)
+            price, _, domains = heappop(self._waiting)
             if self._below is None or price < self._below:
-                for part in self._divided(domains, split):
+                for part in self._divided(domains):
                     self._add(part)
             else:
                 self._waiting.clear()
@@ -74,42 +73,39 @@ class Branching:
     def _add(self, domains: Domains) -> None:
         """Narrows a part, and keeps it if it can hold anything better."""
         self.parts += 1
-        split: Split | None = None
         for _ in range(AGAIN):
             if not self._narrowing.narrow(domains, self._below):
                 return
             self._try(tuple(its[0] for its in domains.left))
-            rises, split = self._raise(domains)
+            rises = self._raise(domains)
             if rises is None:
                 return
             if not rises:
                 break
         price = self._narrowing.price(domains)
         if self._below is None or price < self._below:
-            heappush(self._waiting, (price, -self.parts, domains, split))
+            heappush(self._waiting, (price, -self.parts, domains))
 
-    def _raise(self, domains: Domains) -> tuple[bool | None, Split | None]:
-        """Raises the maxima, and tries what comes out; whether any rose (None: nothing fits), and where the widest is best divided."""
+    def _raise(self, domains: Domains) -> bool | None:
+        """Raise the maxima, and try what comes out; True if any rose, None if nothing fits."""
         price = self._narrowing.price(domains)
         time, used = price if self.sizing.question.aim == SECONDS else (price[1], price[0])
         most = self._narrowing.allowed(time, used, self._below)
         if most is None:
-            return None, None
-        rises, widest, split = False, -1, None
+            return None
+        rises = False
         for index, each in enumerate(self.sizing.greatest):
             if each.sums[0][0] in self.sizing.crossing:
                 continue  # it is no more with fewer accelerators, which all can have at once
             found = raised(self._narrowing, domains, each, most[1])
             if found is None:
-                return None, None
-            self._try(tuple(found.places.get(number, its[0]) for number, its in enumerate(domains.left)))
-            if found.value > domains.floors[index]:
+                return None
+            value, places = found
+            self._try(tuple(places.get(number, its[0]) for number, its in enumerate(domains.left)))
+            if value > domains.floors[index]:
                 rises = True
-                domains.floors[index] = found.value
-            width = (domains.caps[index] - domains.floors[index]) * each.weight
-            if found.split is not None and width > widest:
-                widest, split = width, found.split
-        return rises, split
+                domains.floors[index] = value
+        return rises
 
     def _try(self, places: Sequence[int]) -> None:
         """Takes choices as the best so far, if they are."""
@@ -118,41 +114,16 @@ class Branching:
         if not sizing.allows(chosen):
             return
         price = sizing.price(chosen)
-        if (self._below is None or price < self._below) and not self._refused(chosen):
+        if self._below is None or price < self._below:
             self.best, self._below = (price, chosen), price
 
-    def _divided(self, domains: Domains, split: Split | None) -> Sequence[Domains]:
+    def _divided(self, domains: Domains) -> Sequence[Domains]:
         """Two parts that are all of it together; none if its only answer was tried."""
         if all(len(its) == 1 for its in domains.left):
             return ()
         low, high = domains.copy(), domains
-        if (value := self._value(domains)) is not None:
-            index, middle = value
-            low.caps[index], high.floors[index] = middle, middle + 1
-            return low, high
-        if split is not None:
-            number = split.number
-            last = max(place for place in domains.left[number] if self._narrowing.accelerators[number][place] <= split.accelerators)
-        else:
-            number = max(range(len(domains.left)), key=lambda each: len(domains.left[each]))
-            last = domains.left[number][(len(domains.left[number]) - 1) // 2]
+        number = max(range(len(domains.left)), key=lambda each: len(domains.left[each]))
         its = domains.left[number]
-        low.left[number], high.left[number] = [place for place in its if place <= last], [place for place in its if place > last]
+        half = (len(its) + 1) // 2
+        low.left[number], high.left[number] = its[:half], its[half:]
         return low, high
-
-    def _value(self, domains: Domains) -> tuple[int, int] | None:
-        """The maximum over single sets that is open widest, and the middle of the values that it can have; None if there is none."""
-        found, widest = None, 0
-        for index, each in enumerate(self.sizing.greatest):
-            low, high = domains.floors[index], domains.caps[index]
-            if (high - low) * each.weight <= widest or any(len(its) > 1 for its in each.sums):
-                continue
-            loads = (
-                (self._narrowing.loads[number][part], domains.left[number])
-                for its in each.sums
-                for number, part in its
-            )  # fmt: skip
-            values = sorted({load for its, left in loads for place in left if low <= (load := its[place]) <= high})
-            if len(values) > 1:
-                found, widest = (index, values[(len(values) - 1) // 2]), (high - low) * each.weight
-        return found

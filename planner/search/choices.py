@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from operator import add, itemgetter, le
 from typing import Callable, Iterable, Sequence, TypeVar
 
@@ -11,14 +10,13 @@ from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
 from ...solver.session import Session
 from .crossing import LeastCrossing
-from .found import ENDLESS
 from .limits import figures, is_limited
 from .structures import Structure
 
 Amount = tuple[int, int]
 """Kind and amount, as an option names them."""
-Key = tuple[tuple[str, ...], tuple[int, ...], int]
-"""The members of a set, in which part of the iteration each of their tasks runs, and how many designs are ruled out."""
+Key = tuple[tuple[str, ...], tuple[int, ...]]
+"""The members of a set, and in which part of the iteration each of their tasks runs."""
 
 
 T = TypeVar("T")
@@ -61,11 +59,7 @@ def parts_of(structure: Structure, tasks: Iterable[int]) -> tuple[int, ...]:
 
 
 class Choices:
-    """The ways to run each set of a question, remembered: sets of many structures are the same.
-
-    Nothing is left out that more than `spare` other ways would have to be ruled out for: with so many designs ruled out, the best of
-    the rest is still there.
-    """
+    """The ways to run each set of a question, remembered: sets of many structures are the same."""
 
     def __init__(self, question: PlanningProblem, divisor: int, session: Session | None = None) -> None:
         self.session = session or Session()
@@ -80,31 +74,31 @@ class Choices:
         """How many pairs of sets with their amounts it was counted for what crosses between them."""
         return self.crossing.counted if self.crossing is not None else 0
 
-    def of(self, structure: Structure, number: int, spare: int = 0) -> tuple[Choice, ...]:
+    def of(self, structure: Structure, number: int) -> tuple[Choice, ...]:
         """The ways to run one set of a structure that fit in memory by themselves, the fewest accelerators first."""
-        key = members, pattern, _ = self.key(structure, number, spare)
+        key = members, pattern = self.key(structure, number)
         if key not in self._found:
-            found = self.at(structure, number, self._joining.amounts(members), spare)
+            found = self.at(structure, number, self._joining.amounts(members))
             if set(pattern) == {0} and not self._question.sharing.nested and not is_limited(self._question) and self.crossing is None:
-                found = cheapest(found, lambda choice: choice.kind, lambda choice: choice.loads[0], spare)
+                found = cheapest(found, lambda choice: choice.kind, lambda choice: choice.loads[0])
             self._found[key] = tuple(found)
         return self._found[key]
 
-    def at(self, structure: Structure, number: int, amounts: Iterable[Amount], spare: int = 0) -> list[Choice]:
+    def at(self, structure: Structure, number: int, amounts: Iterable[Amount]) -> list[Choice]:
         """Those of these kinds and amounts alone, whether or not fewer accelerators are as good."""
-        members, pattern, _ = self.key(structure, number, spare)
+        members, pattern = self.key(structure, number)
         joining = self._joining
         found: list[Choice] = []
         for amount in amounts:
             self.listed += 1
-            same = joining.at(members, pattern, spare, amount)
-            found += same if joining.packed or len(same) <= 1 else undominated(same, lambda choice: joining.seen_of(members, choice), spare)
+            same = joining.at(members, pattern, amount)
+            found += same if joining.packed or len(same) <= 1 else undominated(same, lambda choice: joining.seen_of(members, choice))
         found.sort(key=lambda choice: (choice.accelerators, choice.kind, choice.loads))
         return found
 
     def with_options(self, structure: Structure, number: int, options: Sequence[Option]) -> Choice:
         """The way to run a set with these options of its components, of one kind and amount; whether it fits is not asked."""
-        members, pattern, _ = self.key(structure, number)
+        members, pattern = self.key(structure, number)
         return self._joining.choice(members, pattern, options)
 
     def amounts(self, structure: Structure, number: int) -> tuple[Amount, ...]:
@@ -115,11 +109,11 @@ class Choices:
         """ns of the least that crosses, beyond what each component has alone; 0 where traffic does not count as time."""
         return self.crossing.beyond(structure, [choice.amount for choice in chosen]) if self.crossing is not None else 0
 
-    def key(self, structure: Structure, number: int, spare: int = 0) -> Key:
+    def key(self, structure: Structure, number: int) -> Key:
         """What the ways to run a set depend on: its members, and which of its tasks run in the same part of the iteration."""
         its = tasks_of(self._question, structure.sets[number])
         parts = parts_of(structure, its)
-        return structure.sets[number], tuple(parts.index(structure.segments[task]) for task in its), spare
+        return structure.sets[number], tuple(parts.index(structure.segments[task]) for task in its)
 
 
 class Joining:
@@ -127,18 +121,17 @@ class Joining:
 
     Attributes
     ----------
-    packed : do sets share memory with others, so that what needs less is better however little that is by itself?
+    packed : whether blocks share memory with others, so that a choice with less memory is kept.
     """
 
     def __init__(self, question: PlanningProblem, divisor: int, crossing: LeastCrossing | None = None) -> None:
         self._question, self._divisor, self._limited = question, divisor, is_limited(question)
         self._crossing, self._more = crossing, int(crossing is not None)
         self.packed = question.sharing.nested and any(kind.memory is not None for kind in question.kinds)
-        self._options: dict[tuple[str, int], dict[Amount, list[Option]]] = {}
+        self._options: dict[str, dict[Amount, list[Option]]] = {}
         self._joined: dict[Key, dict[Amount, list[Choice]]] = {}
         self._beside_others: dict[tuple[Key, frozenset[str]], dict[Amount, list[Choice]]] = {}
         self._memory: dict[str, dict[Amount, int]] = {}
-        self._places: dict[tuple[tuple[str, ...], frozenset[str]], tuple[list[int], list[int]]] = {}
         self._worked: dict[tuple[str, frozenset[str]], tuple[bool, ...]] = {}
         self._amounts: dict[str, dict[Amount, None]] = {}
 
@@ -152,26 +145,26 @@ class Joining:
             self._amounts[name] = dict.fromkeys((option.kind, option.amount) for option in self._question.options[name])
         return self._amounts[name]
 
-    def at(self, members: tuple[str, ...], pattern: tuple[int, ...], spare: int, amount: Amount) -> list[Choice]:
+    def at(self, members: tuple[str, ...], pattern: tuple[int, ...], amount: Amount) -> list[Choice]:
         """The ways that fit in memory, by those of all components but the last one. `pattern`: in which part of the iteration each task runs."""
-        return self._at(members, pattern, spare, amount, self._question.idle.among(members))
+        return self._at(members, pattern, amount, self._question.idle.among(members))
 
-    def _at(self, members: tuple[str, ...], pattern: tuple[int, ...], spare: int, amount: Amount, idle: frozenset[str]) -> list[Choice]:
+    def _at(self, members: tuple[str, ...], pattern: tuple[int, ...], amount: Amount, idle: frozenset[str]) -> list[Choice]:
         """The same of the first members of a set in which some are idle."""
-        key = members, pattern, spare
+        key = members, pattern
         idle = frozenset(name for name in idle if name in members or self._question.idle.workers.get(name) in members)
         alone = idle == self._question.idle.among(members)
         joined = self._joined.setdefault(key, {}) if alone else self._beside_others.setdefault((key, idle), {})
         if amount not in joined:
             *before, last = members
             its = pattern[len(pattern) - len(self._question.tasks_of[last]) :]
-            options = self._ways(last, spare).get(amount, [])
+            options = self._ways(last).get(amount, [])
             if before:
-                firsts = self._at(tuple(before), pattern[: len(pattern) - len(its)], spare, amount, idle) if options else []
+                firsts = self._at(tuple(before), pattern[: len(pattern) - len(its)], amount, idle) if options else []
             else:
                 nothing = (0,) * (len(self._question.all_turns) + 1)
                 firsts = [Choice(amount[0], options[0].accelerators, (), (0,) * self._more, nothing)] if options else []
-            joined[amount] = self._join(firsts, options, members, its, spare, idle) if firsts else []
+            joined[amount] = self._join(firsts, options, members, its, idle) if firsts else []
         return joined[amount]
 
     def choice(self, members: Sequence[str], pattern: Sequence[int], options: Sequence[Option]) -> Choice:
@@ -190,75 +183,45 @@ class Joining:
         return (*choice.loads, *self._weights(members, choice.options))
 
     def _join(
-        self, firsts: Sequence[Choice], options: Sequence[Option], members: tuple[str, ...], pattern: tuple[int, ...], spare: int,
+        self, firsts: Sequence[Choice], options: Sequence[Option], members: tuple[str, ...], pattern: tuple[int, ...],
         idle: frozenset[str],
     ) -> list[Choice]:  # fmt: skip
-        kind, amount, count = options[0].kind, options[0].amount, options[0].accelerators
+        kind, count = options[0].kind, options[0].accelerators
         parts = max([len(firsts[0].loads) - self._more, *(part + 1 for part in pattern)])
         loads = parts + self._more
         added = [(self._added(members[-1], option, pattern, parts, idle), option) for option in options]
-        limit = self._limit(kind)
+        limit, enough = self._limit(kind), self._enough(kind, options[0].amount, members)
         if len(firsts) == len(added) == 1:  # as of very many counts: nothing else to compare it with
             both = tuple(map(add, _padded(firsts[0], loads, self._more), added[0][0]))
             fits = limit is None or max(both[loads:]) <= limit
             return [Choice(kind, count, (*firsts[0].options, options[0]), both[:loads], both[loads:])] if fits else []
-        over, single = self._told(members, idle) if limit is not None else ([], [])
-        enough = self._enough(kind, amount, members)
         kept: list[tuple[Figures, Figures, tuple[Option, ...]]] = []
         for first in firsts:
             before = _padded(first, loads, self._more)
             for its, option in added:
                 both = tuple(map(add, before, its))
-                told = both[:loads]
-                if limit is not None:
-                    needs = both[loads:]
-                    if max(needs) > limit:
-                        continue
-                    worst = max(map(needs.__getitem__, over)) if over else 0
-                    told += (worst if worst > enough else enough,)
-                    if single:
-                        told += tuple([needs[turn] if needs[turn] > enough else enough for turn in single])
+                if limit is not None and max(both[loads:]) > limit:
+                    continue
+                seen = (*both[:loads], *(need if need > enough else enough for need in both[loads:])) if limit is not None else both[:loads]
                 all_of_them = (*first.options, option)
-                kept.append(((*told, *self._weights(members, all_of_them)) if self._limited else told, both, all_of_them))
-        best = undominated(kept, itemgetter(0), spare)
+                kept.append(((*seen, *self._weights(members, all_of_them)) if self._limited else seen, both, all_of_them))
+        best = undominated(kept, itemgetter(0))
         return [Choice(kind, count, its, both[:loads], both[loads:]) for _, both, its in best]
 
     def _limit(self, kind: int) -> int | None:
         return self._question.kinds[kind].memory if kind >= 0 else None
 
-    def _told(self, members: tuple[str, ...], idle: frozenset[str]) -> tuple[list[int], list[int]]:
-        """Places in the needs of a set by now: those of which only the greatest tells ways apart when more components join, and others.
-
-        What is needed in a turn that no later component has grows as in any other such turn; one that no member has needs what is always
-        needed, which stands last.
-        """
-        if (members, idle) not in self._places:
-            self._places[members, idle] = self._telling(members, idle)
-        return self._places[members, idle]
-
-    def _telling(self, members: Sequence[str], idle: frozenset[str]) -> tuple[list[int], list[int]]:
-        question = self._question
-        if self.packed:
-            return [], list(range(len(question.all_turns) + 1))
-        mine = {turn for name in members for turn in question.turns_beside(name, idle)}
-        later = {turn for name in question.components[question.components.index(members[-1]) + 1 :] for turn in question.turns_of(name)}
-        used = [place for place, turn in enumerate(question.all_turns) if turn in mine]
-        over = [place for place in used if question.all_turns[place] not in later]
-        return over, [*(place for place in used if place not in over), -1]
-
     def _enough(self, kind: int, amount: int, members: Sequence[str]) -> int:
-        """MiB of an accelerator that those may need who are in a set by now: all that can be added to them fits then, so that less is no better."""
+        """MiB of an accelerator that a set may need: whatever joins the set fits then, so that less is no better."""
         limit = self._limit(kind)
-        if limit is None:
-            return ENDLESS
-        if self.packed:
+        if limit is None or self.packed:
             return 0
         order = self._question.components
         later = order[order.index(members[-1]) + 1 :] if len(members) > 1 else [name for name in order if name != members[0]]
         return max(0, limit - sum(self._most(name).get((kind, amount), 0) for name in later))
 
-    def _most(self, name: str) -> dict[tuple[int, int], int]:
-        """By kind and amount, the most memory that an option of a component takes."""
+    def _most(self, name: str) -> dict[Amount, int]:
+        """By kind and amount, the most MiB that an option of a component needs."""
         if name not in self._memory:
             its = self._memory[name] = {}
             for option in self._question.options[name]:
@@ -285,20 +248,19 @@ class Joining:
             self._worked[name, idle] = (*(always or turn in its for turn in self._question.all_turns), always)
         return self._worked[name, idle]
 
-    def _ways(self, name: str, spare: int) -> dict[tuple[int, int], list[Option]]:
+    def _ways(self, name: str) -> dict[tuple[int, int], list[Option]]:
         """The options of a component by kind and amount."""
-        if (name, spare) not in self._options:
+        if name not in self._options:
             grouped: dict[tuple[int, int], list[Option]] = {}
             for option in self._question.options[name]:
                 grouped.setdefault((option.kind, option.amount), []).append(option)
-            self._options[name, spare] = {
-                key: undominated(its, lambda option: self._of_option(name, option), spare) for key, its in grouped.items()
-            }
-        return self._options[name, spare]
+            self._options[name] = {key: undominated(its, lambda option: self._of_option(name, option)) for key, its in grouped.items()}
+        return self._options[name]
 
     def _of_option(self, name: str, option: Option) -> Figures:
         enough = self._enough(option.kind, option.amount, (name,))
-        return (*option.nanoseconds, max(option.memory, enough), max(option.kept, enough), *figures(self._question, name, option))
+        needs = (max(option.memory, enough), max(option.kept, enough)) if self._limit(option.kind) is not None else ()
+        return (*option.nanoseconds, *needs, *figures(self._question, name, option))
 
     def _weights(self, members: Sequence[str], options: Sequence[Option]) -> Figures:
         """What its options weigh in the rows: those of another that weigh no more can take their place."""
@@ -313,39 +275,31 @@ def _padded(choice: Choice, loads: int, last: int) -> Figures:
     return (*choice.loads[:end], *(0,) * (loads - len(choice.loads)), *choice.loads[end:], *choice.needs)
 
 
-def undominated(items: Sequence[T], figures: Callable[[T], Figures], spare: int = 0) -> list[T]:
-    """Those that at most `spare` others equal or beat in every figure; of equal ones the first counts as the better.
-
-    Where an item is used, any of the more than `spare` that beat it could be instead; so even with `spare` answers ruled out one
-    remains that is as good.
-    """
-    if len(items) <= 1 + spare:
+def undominated(items: Sequence[T], figures: Callable[[T], Figures]) -> list[T]:
+    """Items that no other equals or beats in every figure; of equal ones the first."""
+    if len(items) <= 1:
         return list(items)
     kept: list[T] = []
     seen: list[Figures] = []
     for mine, _, item in sorted(((figures(item), place, item) for place, item in enumerate(items)), key=lambda each: each[:2]):
-        better = 0
         for place, theirs in enumerate(seen):
             if all(map(le, theirs, mine)):
-                better += 1
-                if better > spare:
-                    if place:  # what beats one often beats the next
-                        seen[place], seen[place >> 1] = seen[place >> 1], theirs
-                    break
+                if place:  # what beats one often beats the next
+                    seen[place], seen[place >> 1] = seen[place >> 1], theirs
+                break
         else:
             seen.append(mine)
             kept.append(item)
     return kept
 
 
-def cheapest(items: Sequence[T], group: Callable[[T], object], figure: Callable[[T], int], spare: int = 0) -> list[T]:
-    """The same of items in the order of one cost, with one figure beside it."""
-    best: dict[object, list[int]] = {}
+def cheapest(items: Sequence[T], group: Callable[[T], object], figure: Callable[[T], int]) -> list[T]:
+    """Items in the order of one cost, without those that an earlier one of the group equals or beats in one figure."""
+    best: dict[object, int] = {}
     kept = []
     for item in items:
-        its, mine = best.setdefault(group(item), []), figure(item)
-        if len(its) > spare and its[spare] <= mine:
-            continue
-        insort(its, mine)
-        kept.append(item)
+        key, mine = group(item), figure(item)
+        if key not in best or mine < best[key]:
+            best[key] = mine
+            kept.append(item)
     return kept

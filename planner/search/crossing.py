@@ -7,11 +7,10 @@ from itertools import accumulate
 from math import gcd, lcm
 from typing import Iterable, Mapping, NamedTuple, Sequence
 
-from ...models.planning.design import Design
 from ...models.planning.limits import Crossing, Flow
 from ...models.planning.option import NO_KIND, Option
 from ...models.planning.problem import PlanningProblem
-from .structures import OUTSIDE, Structure
+from .structures import Structure
 
 MOST_DOMAINS = 128
 """Domains of a level up to which it is looked at what crosses between sets; of more of them only what crosses inside components."""
@@ -103,20 +102,6 @@ class LeastCrossing:
             self.counted += 1
             pair.known[one, other] = self._between(pair, one, other)
         return pair.known[one, other]
-
-    def of(self, design: Design) -> int:
-        """What a design takes."""
-        blocks = {name: frozenset(design.blocks_of(name)) for name in design.options}
-        sets: dict[object, list[str]] = {}
-        for name, its in blocks.items():
-            sets.setdefault(its or name, []).append(name)
-        uses = [blocks[members[0]] for members in sets.values()]
-        around = [[number for number, its in enumerate(uses) if mine and mine < its] for mine in uses]
-        inside = tuple(min(its, key=lambda number: len(uses[number]), default=OUTSIDE) for its in around)
-        structure = Structure(tuple(map(tuple, sets.values())), inside, design.segments)
-        options = [design.options[members[0]] for members in structure.sets]
-        alone = sum(self.alone(name, option) for name, option in design.options.items())
-        return alone + self.beyond(structure, [(option.kind, option.amount) for option in options])
 
     def pairs(self, structure: Structure) -> Sequence[Pair]:
         """The pairs of sets of a structure that send something."""

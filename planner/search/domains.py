@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from functools import cached_property, cmp_to_key
+from bisect import bisect_right
+from functools import cached_property
 from heapq import heapify, heappop, heappush
-from typing import Mapping, NamedTuple, Sequence
+from typing import Iterable, Sequence
 
 from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from .choices import Choice
 from .found import ENDLESS, Price
-from .resources import Resources
-from .sizing import Between, Greatest, Load, Sizing
+from .limits import Row
+from .sizing import Greatest, Load, Sizing
 
-FEW = 64
-"""Choices of one set with one of another of which it is looked exactly what crosses between them, where that is not known of all."""
 ROUNDS = 20
 """Times that all sets are looked at again; what is still left out after that is left out later."""
 
-Row = Sequence[int] | Mapping[int, int]
-Rows = Sequence[Sequence[int]] | Mapping[int, Mapping[int, int]]
+Crossings = Sequence[Sequence[int]]
 """What crosses between two sets, by the place of a choice of the source, then by that of one of the target."""
 
 
 Step = tuple[int, int, int]
 """Accelerators, a value and the place of a choice: the values fall as the accelerators rise."""
+Left = list[list[int]]
+"""For each set, the places of the choices that are left, in the order of their accelerators."""
 
 
 @dataclass
@@ -46,6 +46,88 @@ class Domains:
     def copy(self) -> Domains:
         """Another one, to be narrowed apart from this."""
         return Domains(list(self.left), list(self.floors), list(self.caps), self.between)
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What the sets of one structure use together.
+
+    Attributes
+    ----------
+    accelerators : for each set, those of its choices.
+    """
+
+    sizing: Sizing
+    accelerators: list[list[int]]
+
+    def narrow(self, left: Left, most: int) -> bool:
+        """Leaves out what cannot be used with so many accelerators; whether anything is left."""
+        sizing = self.sizing
+        self._enough_of_all(left, sizing.roots, most)
+        for kind, its in enumerate(sizing.question.kinds):
+            if len(sizing.question.kinds) > 1 and all(left):
+                self._enough_of(kind, left, sizing.roots, its.accelerators)
+        for number, inner in enumerate(sizing.inner):
+            if inner and all(left):
+                self._inside(left, number, inner)
+        for row, weights in self._weighed:
+            if all(left):
+                self._within(left, row.sets, row.most, weights)
+        return all(left)
+
+    @cached_property
+    def _weighed(self) -> list[tuple[Row, dict[int, list[int]]]]:
+        """Each row with what the choices of its sets weigh."""
+        return [
+            (row, {number: [row.weigh(number, choice.options) for choice in self.sizing.choices[number]] for number in row.sets})
+            for row in self.sizing.rows
+        ]
+
+    def _within(self, left: Left, sets: Sequence[int], most: int, weights: dict[int, list[int]]) -> None:
+        """What these sets weigh is no more than `most`."""
+        least = {number: min(map(weights[number].__getitem__, left[number])) for number in sets}
+        spare = most - sum(least.values())
+        for number in sets:
+            its, limit = weights[number], least[number] + spare
+            left[number] = [place for place in left[number] if its[place] <= limit]
+
+    def _enough_of_all(self, left: Left, sets: Sequence[int], most: int) -> None:
+        """So many accelerators are enough for these sets: what is left of each begins with those that take the fewest."""
+        least = {number: self.accelerators[number][left[number][0]] for number in sets}
+        spare = most - sum(least.values())
+        for number in sets:
+            its, limit = self.accelerators[number], least[number] + spare
+            if its[left[number][-1]] > limit:
+                left[number] = left[number][: bisect_right(left[number], limit, key=its.__getitem__)]
+
+    def _enough_of(self, kind: int, left: Left, sets: Sequence[int], most: int) -> None:
+        """So many accelerators of one kind are enough for these sets."""
+
+        def uses(number: int, place: int) -> int:
+            return self.accelerators[number][place] if kind == self.sizing.choices[number][place].kind else 0
+
+        least = {number: min(uses(number, place) for place in left[number]) for number in sets}
+        spare = most - sum(least.values())
+        for number in sets:
+            left[number] = [place for place in left[number] if uses(number, place) <= least[number] + spare]
+
+    def _inside(self, left: Left, number: int, inner: Iterable[int]) -> None:
+        """A set has room for those directly inside it, of the same kind."""
+        choices = self.sizing.choices
+        kinds = {choices[number][place].kind for place in left[number]}.intersection(
+            *({choices[each][place].kind for place in left[each]} for each in inner)
+        )
+        for each in (number, *inner):
+            left[each] = [place for place in left[each] if choices[each][place].kind in kinds]
+        if not all(left):
+            return
+        needed = {each: self.accelerators[each][left[each][0]] for each in inner}
+        total = sum(needed.values()) + self.sizing.left_over(number)
+        left[number] = [place for place in left[number] if self.accelerators[number][place] >= total]
+        if left[number]:
+            spare = self.accelerators[number][left[number][-1]] - total
+            for each, least in needed.items():
+                left[each] = [place for place in left[each] if self.accelerators[each][place] <= least + spare]
 
 
 @dataclass(frozen=True)
@@ -103,10 +185,9 @@ class Narrowing:
         return (time, used) if self.sizing.question.aim == SECONDS else (used, time)
 
     def _fewest(self, domains: Domains) -> int:
-        """How many accelerators are used at least."""
-        least = [self.accelerators[number][its[0]] for number, its in enumerate(domains.left)]
-        some = [[self.choices[number][place] for place in its] for number, its in enumerate(domains.left)] if self.sizing.tallies else []
-        return self.sizing.fewest(least, some)
+        """Lower bound of the accelerators."""
+        used = sum(self.accelerators[number][domains.left[number][0]] for number in self.sizing.roots)
+        return max(used, self.sizing.question.given.shared)
 
     def _narrow(self, domains: Domains, below: Price | None) -> bool:
         """Once through all maxima and all that is used."""
@@ -139,7 +220,7 @@ class Narrowing:
     def _cross(self, domains: Domains, below: Price | None) -> bool:
         """Leaves out choices between which too much crosses; whether anything is left."""
         left, least = domains.left, []
-        rows_of = [self._rows(each, left) for each in self.sizing.between]
+        rows_of = [each.rows for each in self.sizing.between]
         for pair, rows in zip(self.sizing.between, rows_of):
             its = left[pair.target]
             least.append(min(min(map(row.__getitem__, its)) for row in _distinct(rows, left[pair.source])))
@@ -159,16 +240,6 @@ class Narrowing:
                 return False
         return True
 
-    def _rows(self, pair: Between, left: Sequence[Sequence[int]]) -> Rows:
-        """What crosses between two sets by the choices that are left; where these are few, exactly."""
-        if pair.exact is None or len(left[pair.source]) * len(left[pair.target]) > FEW:
-            return pair.rows
-        ones, others = self.choices[pair.source], self.choices[pair.target]
-        return {
-            place: {other: pair.exact(ones[place].amount, others[other].amount) for other in left[pair.target]}
-            for place in left[pair.source]
-        }
-
     def allowed(self, time: int, used: int, below: Price | None) -> Price | None:
         """ns and accelerators that an answer may take which is better than `below`, where it takes at least so much; None if none can."""
         budget = self.sizing.question.budget.nanoseconds
@@ -182,56 +253,15 @@ class Narrowing:
         return (times, most) if time <= times and used <= most else None
 
 
-def _distinct(rows: Rows, places: Sequence[int]) -> Sequence[Row]:
+def _distinct(rows: Crossings, places: Sequence[int]) -> Crossings:
     """The rows at these places, those that are the same one only once: choices that need as few domains share theirs."""
-    rows_at: list[Row] = [rows[place] for place in places]
-    return list({id(row): row for row in rows_at}.values())
+    return list({id(rows[place]): rows[place] for place in places}.values())
 
 
-class Gain(NamedTuple):
-    """So many more accelerators for a set save so much: from a choice with `fewer` to that at `place`."""
+def raised(narrowing: Narrowing, domains: Domains, each: Greatest, most: int) -> tuple[int, dict[int, int]] | None:
+    """Lower bound of a maximum with so many accelerators, and for each set the place of a choice near it; None if nothing fits.
 
-    number: int
-    step: int
-    saved: int
-    place: int
-    fewer: int
-
-
-def _by_slope(one: Gain, other: Gain) -> int:
-    """What saves most with each accelerator comes first; exact, as bounds are."""
-    return other.saved * one.step - one.saved * other.step
-
-
-class Split(NamedTuple):
-    """A set, and the accelerators at which the relaxation takes one part below and one above."""
-
-    number: int
-    accelerators: int
-
-
-class Raised(NamedTuple):
-    """What a maximum is at least, and for each set the place of a choice that comes near it; where the relaxation is not whole."""
-
-    value: int
-    places: dict[int, int]
-    split: Split | None = None
-
-
-def raised(narrowing: Narrowing, domains: Domains, each: Greatest, most: int) -> Raised | None:
-    """What a maximum is at least with so many accelerators; None if nothing fits."""
-    slowest = _slowest(narrowing, domains, each, most)
-    if slowest is None:
-        return None
-    best = Raised(slowest[0], slowest[1])
-    for its in each.sums:
-        if len(its) > 1 and (found := _shared(narrowing, domains, dict(its), most)).value >= best.value:
-            best = found
-    return best
-
-
-def _slowest(narrowing: Narrowing, domains: Domains, each: Greatest, most: int) -> tuple[int, dict[int, int]] | None:
-    """The smallest value that every sum can keep to with so many accelerators, if the others of each sum are as fast as they can be.
+    It is the smallest value that every sum can keep to if the others of each sum are as fast as they can be.
 
     Exact where every sum is of one set: the slowest set gets more, until there are no more.
     """
@@ -278,47 +308,3 @@ def _falling(narrowing: Narrowing, number: int, left: Sequence[int], part: int, 
                 found.pop()
             found.append((accelerators[place], value, place))
     return found
-
-
-def _shared(narrowing: Narrowing, domains: Domains, parts: dict[int, int], most: int) -> Raised:
-    """What a sum over several sets is at least: the relaxation in which a set may lie between two choices.
-
-    Each accelerator goes where it saves most, along the lower convex hull of each set's choices.
-    """
-    left, roots = domains.left, narrowing.sizing.roots
-    places = {number: left[number][0] for number in roots}
-    spare = most - sum(narrowing.accelerators[number][place] for number, place in places.items())
-    total = 0
-    gains: list[Gain] = []
-    for number, part in parts.items():
-        loads = narrowing.loads[number][part]
-        if number not in places:
-            total += min(map(loads.__getitem__, left[number]))
-            continue
-        line = hull(_falling(narrowing, number, left[number], part))
-        total += line[0][1]
-        places[number] = line[0][2]
-        for (fewer, slow, _), (more, fast, place) in zip(line, line[1:]):
-            gains.append(Gain(number, more - fewer, slow - fast, place, fewer))
-    gains.sort(key=cmp_to_key(_by_slope))  # of one set they are so in the order of its hull
-    for number, step, gain, place, fewer in gains:
-        if step > spare:
-            return Raised(total - gain * spare // step, places, Split(number, fewer) if spare else None)
-        spare -= step
-        total -= gain
-        places[number] = place
-    return Raised(total, places)
-
-
-def hull(steps: Sequence[Step]) -> list[Step]:
-    """The steps on the lower convex hull."""
-    found: list[Step] = []
-    for step in steps:
-        while len(found) > 1 and _above(found[-2], found[-1], step):
-            found.pop()
-        found.append(step)
-    return found
-
-
-def _above(one: Step, middle: Step, other: Step) -> bool:
-    return (middle[1] - one[1]) * (other[0] - one[0]) >= (other[1] - one[1]) * (middle[0] - one[0])

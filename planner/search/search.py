@@ -1,32 +1,30 @@
-"""Best-first search over arrangements, their structures and parts of a structure.
+"""Best-first search over structures and parts of a structure.
 
-An arrangement says who shares accelerators with whom, a structure besides what runs at the same time. Each has a lower bound; the one with
-the least is divided until none is left below the best designs known. What branch and bound leaves open goes to CP-SAT, which runs in a
-process of its own with the incumbent as cutoff.
+A structure says who shares accelerators with whom, and what runs at the same time. Each has a lower bound; the structure
+with the least is divided until none is left below the best designs known.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import chain, islice
 from itertools import count as count_from
-from typing import Iterator, Mapping, Sequence
+from typing import Iterator, Sequence
 
-from ...models.planning.design import Design
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
-from ...solver.sandbox.stopped import Stopped, interrupted, stoppable
+from ...solver.sandbox.stopped import Stopped, interrupted
 from ...solver.session import Session
 from ..costs.cost_model import CostModel
 from ..counting import OnCounting, silent
-from .bound import Busiest, Floors, Relaxation
 from .branching import Branching
 from .choices import Choice, Choices
 from .found import ENDLESS, Found, Price, Progress, Searched
-from .settle import Settle, Settled, Undecided, Unsettled
+from .relaxation import Relaxation
 from .sizing import Sizing
-from .structures import OUTSIDE, Arrangement, arrangements
+from .structures import OUTSIDE, Arrangement, Structure, arrangements
 
 __all__ = ["Found", "Price", "Searched", "search"]
 
@@ -34,31 +32,29 @@ STRUCTURE, BEGUN, LISTED = 0.0002, 0.00005, 0.000001
 """Deterministic seconds of a structure, of an arrangement begun, and of each kind and amount listed for a set of components."""
 LISTING = 0.5
 """Share of the limit after which no further arrangements are listed."""
-ROOT, PORTION, PARTS = 1, 100, 2_000
-"""Subproblems of a structure solved first, in one turn, and before CP-SAT takes over."""
+ROOT, PORTION = 1, 100
+"""Subproblems of a structure solved first, and in one turn."""
 COSTLY = 200
 """Options of all components from which on structures are bounded by less memory before what fits is listed."""
-FEW = 16
-"""Accelerators up to which CP-SAT is not started."""
 HURRIED = 8
 """Structures looked at once more where the limit is over and nothing was found."""
 
 
-NOTHING: Price = (ENDLESS, 0)
+FREE, NOTHING = (0, 0), (ENDLESS, 0)
+"""Prices that no design is below, and that every design is below."""
 RELAXED = 500
 """Subproblems of the relaxed structure, at most, before the real one is listed."""
 
 
 def search(
-    question: PlanningProblem, model: CostModel, limit: float = 10.0, seed: int = 1, count: int = 1, excluded: Sequence[Design] = (),
-    settle: Settle | None = None, session: Session | None = None, counting: OnCounting = silent, any_will_do: bool = False,
+    question: PlanningProblem, model: CostModel, limit: float = 10.0, count: int = 1, session: Session | None = None,
+    counting: OnCounting = silent, any_will_do: bool = False,
 ) -> Searched:  # fmt: skip
-    """Find the best designs of the `count` best structures, without those of `excluded`.
+    """Find the best designs of the `count` best structures.
 
     Parameters
     ----------
     limit : in deterministic seconds: the same answer on any machine.
-    settle : settles what branch and bound leaves open; None: CP-SAT in a process of its own.
     counting : receives the progress now and then.
     any_will_do : stop at the first design.
     session : what this search shares with others; it says whether Ctrl-C ends the search with what
@@ -67,7 +63,7 @@ def search(
     stopped: Stopped | None = None
     session = session or Session()
     with session.raise_at(2):
-        run = _Search(question, model, count, excluded, any_will_do, Progress(question, limit, session, counting))
+        run = _Search(question, model, count, any_will_do, Progress(question, limit, session, counting))
         try:
             run.divide()
         except KeyboardInterrupt:
@@ -78,69 +74,43 @@ def search(
             if not run.best:
                 run.progress.interrupt = partial(session.look, 2)
                 run.hurry()
-    if stopped is None:
-        try:
-            with stoppable(session):
-                run.settle(settle or _in_its_own_process(session), seed)
-        except Stopped as why:
-            stopped = why
     return run.result(stopped)
-
-
-def _in_its_own_process(session: Session) -> Settle:
-    from .own_process import Settling
-
-    return Settling(session=session)
 
 
 class _Search:
     """Structures, the best designs of them, and what is proved of both."""
 
-    def __init__(
-        self, question: PlanningProblem, model: CostModel, count: int, excluded: Sequence[Design], any_will_do: bool, progress: Progress
-    ) -> None:
+    def __init__(self, question: PlanningProblem, model: CostModel, count: int, any_will_do: bool, progress: Progress) -> None:
         self.question, self.model, self.count, self.progress = question, model, count, progress
-        self.any_will_do, self.excluded = any_will_do, excluded
+        self.any_will_do = any_will_do
         self.ways = Choices(question, model.divisor(question), progress.session)
         costly = sum(map(len, question.options.values())) >= COSTLY
-        self.relaxation = Relaxation(question, model, progress.session) if costly else None
-        self.busiest = Busiest(self.relaxation.question if self.relaxation is not None else question)
-        self.floors = Floors()
+        self.relaxation = Relaxation(question, model) if costly else None
         self.candidates: list[Candidate] = []
         self.best: list[Found] = []
         self.unseen: Price | None = self._floor_of_all()
-        """Lower bound of the arrangements that are not listed; None: all are."""
-        self.uncut: Price | None = None
-        """Lower bound of the structures of arrangements that were cut in part; None: there are none."""
-        self.cutting: Price | None = None
-        """Lower bound of the arrangement whose structures are being listed."""
+        """Lower bound of the structures that are not listed; None: all are."""
         self.least: Price = (0, 0)
         """The greatest lower bound of all designs so far."""
         self.numbers = count_from(0)
-        self.arrangements: list[tuple[Price, int, Arrangement]] = []
-        """A heap of those that are not cut into structures yet."""
+        self.curves: dict[tuple[str, ...], list[tuple[int, int]]] = {}
 
     # -- branch and bound
 
     def divide(self) -> None:
-        """Divide what has the least lower bound until the incumbent meets it or the limit is over: arrangements, then their structures."""
+        """Divide the structure with the least lower bound until the incumbent meets it or the limit is over."""
         self.progress.heed(None, self.bound)
-        self._list_arrangements()
+        self._list()
         waiting = [(one.floor, one.number, one) for one in self.candidates]
         heapify(waiting)
-        hurried, by_solver = 0, self.question.accelerators > FEW
-        while (waiting or self.arrangements) and not (self.any_will_do and self.best):
-            if self.arrangements and (not waiting or self.arrangements[0][0] <= waiting[0][0]):
-                for one in self._cut(*heappop(self.arrangements)):
-                    heappush(waiting, (one.floor, one.number, one))
-                continue
+        hurried = 0
+        while waiting and not (self.any_will_do and self.best):
             *_, one = heappop(waiting)
             if one.proved or not self._may_be_best(one):
                 one.proved = True
             elif self.progress.left > 0:
-                if one.parts < PARTS or not by_solver:
-                    self._search(one, max(ROOT, min(PORTION, int(self.progress.left / self.progress.part))))
-                    heappush(waiting, (one.floor, one.number, one))
+                self._search(one, max(ROOT, min(PORTION, int(self.progress.left / self.progress.part))))
+                heappush(waiting, (one.floor, one.number, one))
             elif not self.best and hurried < HURRIED:
                 self._search(one, 0)
                 hurried += 1
@@ -156,65 +126,78 @@ class _Search:
                     self.candidates, self.best = [*self.candidates, one], [one.found]
                     return
 
-    def _list_arrangements(self) -> None:
-        """Bound every arrangement, begun or whole, as long as a share of the limit lasts; the first that may have a design is searched at once."""
+    def _list(self) -> None:
+        """List arrangements within a share of the limit, and their structures, those with the least lower bound first."""
         progress, end, late = self.progress, LISTING * self.progress.limit, False
+        listed: list[tuple[Price, int, Arrangement]] = []
 
-        def floor_of(sets: Sequence[Sequence[str]], inside: Sequence[int] | None) -> Price | None:
-            found = self.busiest.floor(sets, inside)
-            return found if found is None or self.model.full else max(least, (0, 0))
-
-        def can_be(sets: Sequence[Sequence[str]]) -> bool:
-            # A component that joins a set may leave others of it unstarted, so that the set needs less memory.
-            return not late if idles else can_lie(sets, None if nested else (OUTSIDE,) * len(sets))
-
-        def can_lie(sets: Sequence[Sequence[str]], inside: Sequence[int] | None) -> bool:
+        def is_in_time() -> bool:
             nonlocal late
-            progress.heed(self.best[0].price if self.best else None, self.bound)
+            progress.heed(None, self.bound)
             progress.spent += BEGUN
-            late = late or (progress.spent > end and bool(self.candidates))
-            floor = None if late else floor_of(sets, inside)
-            return floor is not None and not self._is_cut_off(floor)
+            late = late or (progress.spent > end and bool(listed))
+            return not late
 
-        nested, idles, least = self.question.sharing.nested, bool(self.question.idle.beside), self.unseen or (0, 0)
-        for each in arrangements(self.question, self.model, can_be, can_lie):
-            progress.spent += STRUCTURE
-            floor = floor_of(each.sets, each.inside)
-            if floor is None or late:
-                continue
-            heappush(self.arrangements, (floor, next(self.numbers), each))
-            if not self.candidates or self.any_will_do:
-                for one in self._cut(*heappop(self.arrangements)):
-                    self._search(one, 0 if self.any_will_do or not self.best else ROOT)
-                    if self.any_will_do and self.best:
-                        return
-        self.unseen = least if late else None
+        def may_be(sets: Sequence[Sequence[str]]) -> bool:
+            # A component that joins a set may leave others of it unstarted: the set needs less memory.
+            return is_in_time() and (bool(self.question.idle.beside) or self._floor(sets) is not None)
 
-    def _cut(self, floor: Price, number: int, arrangement: Arrangement) -> Iterator[Candidate]:
-        """The structures of an arrangement that may have a design."""
-        if self._is_cut_off(floor):
-            return
-        self.cutting = floor
-        for one in self._structures(arrangement):
-            one.floor = max(one.floor, floor)
-            self.candidates.append(one)
-            yield one
-            if self.progress.left <= 0:
-                self.uncut = min(floor, self.uncut or floor)
+        for arrangement in arrangements(self.question, self.model, may_be, is_in_time):
+            if (floor := self._floor(arrangement.sets)) is not None:
+                listed.append((floor, next(self.numbers), arrangement))
+        for floor, _, arrangement in sorted(listed, key=lambda its: its[:2]):
+            if len(self.best) >= self.count and floor >= self.best[self.count - 1].price:
                 break
-        self.cutting = None
+            for one in self._structures(arrangement):
+                one.floor = floor
+                self.candidates.append(one)
+                self._search(one, ROOT if self.best and not self.any_will_do else 0)
+                if progress.left <= 0 or (self.any_will_do and self.best):
+                    return
+        self.unseen = self.unseen if late else None
+
+    def _floor(self, sets: Sequence[Sequence[str]]) -> Price | None:
+        """Lower bound of designs with these sets: the work of the busiest, where all share the accelerators; None without any."""
+        curves = [self._curve(tuple(its)) for its in sets]
+        if not all(curves):
+            return None
+        nested, by_time = self.question.sharing.nested, self.question.aim == SECONDS
+        most = min(self.question.accelerators, self.question.budget.accelerators or self.question.accelerators)
+        if not nested and sum(curve[0][0] for curve in curves) > most:
+            return None
+        if not (by_time and self.model.full):
+            return FREE
+        low = max(curve[-1][1] for curve in curves)
+        if nested:
+            return low, 0
+
+        def fits(time: int) -> bool:
+            return sum(next(count for count, load in curve if load <= time) for curve in curves) <= most
+
+        times = sorted({low, *(load for curve in curves for _, load in curve if load > low)})
+        return times[min(bisect_left(times, True, key=fits), len(times) - 1)], 0
+
+    def _curve(self, members: tuple[str, ...]) -> list[tuple[int, int]]:
+        """(accelerators, ns) of the work of components on the same accelerators, the slowest first; none without memory for it."""
+        if members not in self.curves:
+            ways = self.ways if self.relaxation is None else self.relaxation.ways
+            curve = self.curves[members] = list[tuple[int, int]]()
+            for choice in ways.of(Structure((members,), (OUTSIDE,), (0,) * len(self.question.tasks)), 0):
+                load = sum(choice.loads[:1]) * self.model.divisor(self.question)
+                if not curve or load < curve[-1][1]:
+                    curve.append((choice.accelerators, load))
+        return self.curves[members]
 
     def _structures(self, arrangement: Arrangement) -> Iterator[Candidate]:
         relaxation = self.relaxation if any(len(its) > 1 for its in arrangement.sets) else None
         for structure in arrangement.structures():
             self.progress.heed(self.best[0].price if self.best else None, self.bound)
             listed = self._listings()
-            out = tuple(design for design in self.excluded if structure.is_of(design))
-            sizing = Sizing(self.question, self.model, structure, self.ways, len(out))
-            floor = self.floors.of(relaxation.sizing(structure) if relaxation is not None else sizing)
+            sizing = Sizing(self.question, self.model, structure, self.ways)
+            is_possible = all((relaxation.sizing(structure) if relaxation is not None else sizing).choices)
             self.progress.spent += STRUCTURE + LISTED * (self._listings() - listed)
-            if floor is not None:
-                yield Candidate(next(self.numbers), sizing, floor, out, relaxation)
+            if is_possible:
+                yield Candidate(next(self.numbers), sizing, relaxation)
 
     def _listings(self) -> int:
         """Kinds and amounts of sets listed so far."""
@@ -224,7 +207,7 @@ class _Search:
         """Lower bound of every design: some component has to do its work, on as few accelerators as it can."""
         options = [its for its in self.question.options.values() if its]
         used = max((min(option.accelerators for option in its) for its in options), default=0)
-        used = max(used, sum(each.accelerators for each in self.question.given.shared))
+        used = max(used, self.question.given.shared)
         if self.question.aim != SECONDS:
             return used, 0
         times = (min(option.nanoseconds[place] for option in its) for its in options for place in range(len(its[0].nanoseconds)))
@@ -252,54 +235,14 @@ class _Search:
         bars = [price for price in (self._below(one), one.found.price if one.found else None) if price is not None]
         return not bars or one.floor < min(bars)
 
-    def _is_cut_off(self, floor: Price) -> bool:
-        """Is what costs no less than this not among the best?"""
-        return len(self.best) >= self.count and floor >= self.best[self.count - 1].price
-
     def _floors(self) -> list[Price]:
         """Lower bounds of all that is open."""
-        floors = [each.floor for each in self.candidates if not each.proved] + [each[0] for each in self.arrangements[:1]]
-        return floors + [each for each in (self.unseen, self.uncut, self.cutting) if each is not None]
+        return [each.floor for each in self.candidates if not each.proved] + ([] if self.unseen is None else [self.unseen])
 
     def bound(self) -> Price:
         """No design costs less."""
         self.least = max(self.least, min([*self._floors(), *(each.price for each in self.best[:1])], default=(0, 0)))
         return self.least
-
-    # -- CP-SAT
-
-    def settle(self, settle: Settle, seed: int) -> None:
-        """Have a solver decide what is left."""
-        left = {one.number: one for one in self.candidates if not one.proved and self._may_be_best(one)}
-        if not left or self.progress.left <= 0 or (self.any_will_do and self.best):
-            return
-        order = sorted(left.values(), key=lambda one: (one.floor, one.number))
-        asked = Unsettled(
-            self.question,
-            self.model.name,
-            tuple(Undecided(it.number, it.sizing.structure, it.floor, it.found.price if it.found else None, it.excluded) for it in order),
-            tuple(found.price for found in self.best if found.number not in left),
-            self.count,
-            self.progress.left,
-            seed,
-        )
-        outcomes: list[Settled] = []
-        try:
-            outcomes.extend(settle(asked))
-        finally:
-            with self.progress.session.raise_at(2):
-                self._take(left, outcomes)
-
-    def _take(self, left: Mapping[int, Candidate], outcomes: Sequence[Settled]) -> None:
-        for outcome in outcomes:
-            one = left[outcome.number]
-            self.progress.spent += outcome.spent
-            if outcome.places is not None:
-                one.take(tuple(its[place] for its, place in zip(one.sizing.choices, outcome.places)))
-                if one.found is not None:
-                    self._keep(one.found)
-            one.proved = outcome.proved
-            one.floor = max(one.floor, (outcome.bound, 0))
 
     def result(self, stopped: Stopped | None) -> Searched:
         """What was found and proved."""
@@ -330,17 +273,14 @@ class Candidate:
     Attributes
     ----------
     floor : lower bound of what is better than its best design, and may be among the best.
-    excluded : designs that are no answer.
     found : the best design so far.
     parts : subproblems solved.
     proved : nothing better in it may be among the best.
     possible : False where it has no design at all.
     """
 
-    def __init__(
-        self, number: int, sizing: Sizing, floor: Price, excluded: tuple[Design, ...] = (), relaxation: Relaxation | None = None
-    ) -> None:
-        self.number, self.sizing, self.floor, self.excluded = number, sizing, floor, excluded
+    def __init__(self, number: int, sizing: Sizing, relaxation: Relaxation | None = None) -> None:
+        self.number, self.sizing, self.floor = number, sizing, FREE
         self.found: Found | None = None
         self.parts, self.proved, self.possible = 0, False, True
         self._relaxation = relaxation
@@ -356,7 +296,7 @@ class Candidate:
         branching = self._branching
         if branching is None:
             relaxed = self._relaxation.sizing(self.sizing.structure) if self._relaxation is not None else None
-            branching = self._branching = Branching(relaxed) if relaxed is not None else Branching(self._listed, self._is_excluded)
+            branching = self._branching = Branching(relaxed) if relaxed is not None else Branching(self._listed)
             self.possible = self.possible and (branching.floor is not None or self._unlisted < NOTHING)
             solved = branching.parts + branching.crossing
         else:
@@ -378,10 +318,10 @@ class Candidate:
         best, solved = branching.best, 0
         if best is not None:
             real = relaxation.real(best, self.sizing)
-            if real is not None and not self._is_excluded(real[1]):
+            if real is not None:
                 self.take(real[1])
             else:  # the same counts with other degrees cost hardly more
-                near = Branching(self.sizing.only(tuple((choice.amount,) for choice in best[1])), self._is_excluded)
+                near = Branching(self.sizing.only(tuple((choice.amount,) for choice in best[1])))
                 near.search(below, parts)
                 self.take(near.best[1] if near.best is not None else None)
                 solved = near.parts + near.crossing
@@ -403,11 +343,3 @@ class Candidate:
         """Keep these choices if they are better."""
         if chosen is not None and (self.found is None or self.sizing.price(chosen) < self.found.price):
             self.found = Found(self.sizing.price(chosen), self.number, self.sizing.design(chosen), self.sizing.structure)
-
-    def _is_excluded(self, chosen: Sequence[Choice]) -> bool:
-        if not self.excluded:
-            return False
-        design = self.sizing.design(chosen)
-        return any(
-            (set(design.blocks), design.options, design.segments) == (set(it.blocks), it.options, it.segments) for it in self.excluded
-        )

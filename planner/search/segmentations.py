@@ -184,7 +184,7 @@ def units(question: PlanningProblem, apart: set[tuple[int, int]]) -> tuple[Tasks
 def conflicts(question: PlanningProblem, model: CostModel, users: Sets) -> set[tuple[int, int]]:
     """(task, other task) that cannot run at the same time. Of a round no two can where some two cannot."""
     whole = {(edge.earlier, edge.later) for edge in question.flow.edges if edge.whole}
-    shared = {(one, other) for its in (*users, *question.sharing.one_at_a_time) for one in its for other in its}
+    shared = {(one, other) for its in users for one in its for other in its}
     found = set()
     for a, b in combinations(range(len(question.tasks)), 2):
         one, other = question.tasks[a].component, question.tasks[b].component

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property, partial
-from typing import Callable, NamedTuple, Sequence
+from functools import cached_property
+from typing import NamedTuple, Sequence
 
 from ...models.planning.design import Block, Design
 from ...models.planning.option import NO_KIND, Option
@@ -13,9 +13,9 @@ from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from ...solver.session import Session
 from ..costs.cost_model import CostModel
-from .choices import Amount, Choice, Choices, Key, parts_of, tasks_of
+from .choices import Amount, Choice, Choices, parts_of, tasks_of
 from .crossing import LeastCrossing, exactly
-from .limits import Row, Tally, rows, tallies
+from .limits import Row, rows
 from .structures import OUTSIDE, Structure
 
 Load = tuple[int, int]
@@ -39,7 +39,6 @@ class Sizing:
 
     Attributes
     ----------
-    spare : how many of its designs are ruled out.
     amounts : for each set, the kinds and amounts that are looked at; None: all of them.
     """
 
@@ -47,15 +46,14 @@ class Sizing:
     model: CostModel
     structure: Structure
     ways: Choices
-    spare: int = 0
     amounts: tuple[tuple[Amount, ...], ...] | None = None
 
     @cached_property
     def choices(self) -> tuple[tuple[Choice, ...], ...]:
         """For each set, the ways to run it."""
         if self.amounts is None:
-            return tuple(self.ways.of(self.structure, number, self.spare) for number in range(len(self.structure.sets)))
-        return tuple(tuple(self.ways.at(self.structure, number, its, self.spare)) for number, its in enumerate(self.amounts))
+            return tuple(self.ways.of(self.structure, number) for number in range(len(self.structure.sets)))
+        return tuple(tuple(self.ways.at(self.structure, number, its)) for number, its in enumerate(self.amounts))
 
     def only(self, amounts: tuple[tuple[Amount, ...], ...] | None = None) -> Sizing:
         """The same with these kinds and amounts of each set alone; None: with each that can be, one that is no better than another too."""
@@ -65,11 +63,6 @@ class Sizing:
     def with_options(self, options: Sequence[Sequence[Option]]) -> tuple[Choice, ...]:
         """The choices with these options of each set's components, of one kind and amount; whether they fit is not asked."""
         return tuple(self.ways.with_options(self.structure, number, its) for number, its in enumerate(options))
-
-    @cached_property
-    def keys(self) -> tuple[Key, ...]:
-        """For each set, what the ways to run it depend on."""
-        return tuple(self.ways.key(self.structure, number, self.spare) for number in range(len(self.structure.sets)))
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
@@ -134,11 +127,6 @@ class Sizing:
         """What placing leaves of it, as sums over its sets."""
         return rows(self.question, self.structure)
 
-    @cached_property
-    def tallies(self) -> tuple[Tally, ...]:
-        """What is used at least where given components share their accelerators."""
-        return tallies(self.question, self.structure)
-
     def left_over(self, number: int) -> int:
         """How many accelerators of a set are at least in none of the sets inside it: all of them in one would make both the same set."""
         return 1 if len(self.inner[number]) == 1 else 0
@@ -151,18 +139,8 @@ class Sizing:
         return maxima + self.ways.beyond(self.structure, chosen)
 
     def accelerators(self, chosen: Sequence[Choice]) -> int:
-        """How many accelerators are used, at least where some of them are shared."""
-        used = sum(chosen[number].accelerators for number in self.roots)
-        return max([used, *(each.base + sum(each.weigh(number, chosen[number].options) for number in each.sets) for each in self.tallies)])
-
-    def fewest(self, least: Sequence[int], left: Sequence[Sequence[Choice]]) -> int:
-        """How many are used at least with any choices of these that are left; `least` of each set."""
-        used = sum(least[number] for number in self.roots)
-        beside = (
-            each.base + sum(min(each.weigh(number, choice.options) for choice in left[number]) for number in each.sets)
-            for each in self.tallies
-        )
-        return max([used, *beside])
+        """Lower bound of the accelerators of all components, given ones over which these may lie among them."""
+        return max(sum(chosen[number].accelerators for number in self.roots), self.question.given.shared)
 
     def price(self, chosen: Sequence[Choice]) -> tuple[int, int]:
         """What is as small as possible, and what comes second."""
@@ -214,15 +192,11 @@ class Sizing:
 
 
 class Between(NamedTuple):
-    """What crosses between two sets at least, in ns: by the place of the source's choice, then by that of the target's.
-
-    `exact`: it by their amounts, where the rows say less.
-    """
+    """Lower bound of the traffic between two sets, ns: by the place of the choice of the source, then of the target."""
 
     source: int
     target: int
     rows: Sequence[Sequence[int]]
-    exact: Callable[[Amount, Amount], int] | None = None
 
 
 def between_sets(
@@ -247,6 +221,5 @@ def between_sets(
             beside = {each: crossing.between(pair, its, each) for each in dict.fromkeys(other[each] for each in others)}
             rows[its] = [beside[other[each]] for each in others]
         if any(map(any, rows.values())):
-            exact = None if few else partial(crossing.between_amounts, pair)
-            found.append(Between(pair.source, pair.target, tuple(rows[one[each]] for each in ones), exact))
+            found.append(Between(pair.source, pair.target, tuple(rows[one[each]] for each in ones)))
     return tuple(found)

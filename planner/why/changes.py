@@ -38,9 +38,9 @@ FEW = 3
 class Planner(Oracle):
     """Judges problems by searches for counts and degrees. A problem is solved if a plan of it was placed."""
 
-    def __init__(self, problem: Problem, tried: Tried, place: Solve, seed: int, session: Session) -> None:
+    def __init__(self, problem: Problem, tried: Tried, place: Solve, session: Session) -> None:
         super().__init__(Census(problem), place, session)
-        self.tried, self.seed = tried, seed
+        self.tried = tried
 
     def judge(self, alternatives: Sequence[Problem]) -> Verdict:
         """Possible if the one alternative has a design, refuted if it is proved that it has none."""
@@ -51,7 +51,7 @@ class Planner(Oracle):
         if not all(question.options.values()):
             return Verdict.REFUTED
         model, may_ask = cost_model(workload.model), self._searches <= SEARCHES
-        found = search(question, model, EACH, self.seed, any_will_do=True, session=self.session) if may_ask else None
+        found = search(question, model, EACH, any_will_do=True, session=self.session) if may_ask else None
         if found is not None and (found.best is not None or found.proved):
             return Verdict.POSSIBLE if found.best is not None else Verdict.REFUTED
         self.undecided = True

@@ -136,5 +136,5 @@ def _least(problem: Problem, aim: str, planner: Planner, times: int = 1) -> tupl
     if times > 1:
         kinds = tuple(replace(kind, accelerators=kind.accelerators * times) for kind in question.kinds)
         question = replace(question, kinds=kinds, areas=())
-    found = search(replace(question, aim=aim), cost_model(workload.model), EACH, planner.seed, session=planner.session)
+    found = search(replace(question, aim=aim), cost_model(workload.model), EACH, session=planner.session)
     return found, question.given.held

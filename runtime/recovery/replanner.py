@@ -29,11 +29,11 @@ def searched(problem: Problem, reading: Reading | None = None) -> Answer:
     from ...planner.answer import Solver
     from ...planner.refusing import refusing
     from ...solver.sandbox.solve import solve
-    from ...solver.searching.search import LIMIT, SEED
+    from ...solver.searching.search import LIMIT
     from ...solver.session import Session
 
     with Session() as session:
-        return Solver(partial(solve, session=session), LIMIT, SEED, session=session, refuses=refusing(reading))(problem)
+        return Solver(partial(solve, session=session), LIMIT, session=session, refuses=refusing(reading))(problem)
 
 
 @dataclass(frozen=True)

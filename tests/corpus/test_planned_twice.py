@@ -18,7 +18,6 @@ from placewright.models.text.source import Source
 from placewright.planner.answer import Solver
 from placewright.planner.baseline import own
 from placewright.planner.refusing import refusing
-from placewright.planner.search.settle import settle
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
 from sampling import examples
@@ -97,7 +96,7 @@ def verl(chance: random.Random, nodes: int, each: int) -> str:
 
 def solved(reading: Reading) -> Answer:
     assert reading.problem is not None
-    return Solver(solve, 2.0, 1, settle, refuses=refusing(reading))(reading.problem)
+    return Solver(solve, 2.0, refuses=refusing(reading))(reading.problem)
 
 
 def is_worse(reading: Reading, answer: Answer) -> bool:

@@ -53,7 +53,7 @@ def test_what_is_planned_and_written_verifies() -> None:
         if before.problem is None or verify(before).errors:
             found["faulty"] += 1
             continue
-        answer = Solver(solve, 2.0, 1)(before.problem)
+        answer = Solver(solve, 2.0)(before.problem)
         if answer.plan is None:
             assert answer.findings, text
             found["none"] += 1

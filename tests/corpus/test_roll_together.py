@@ -16,7 +16,6 @@ from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.planner.answer import Solver
 from placewright.planner.refusing import refusing
-from placewright.planner.search.settle import settle
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
 from sampling import examples
@@ -77,7 +76,7 @@ def file(chance: random.Random, devices: int) -> str:
 def solved(reading: Reading) -> Answer:
     """As `solve` does it: what the framework refuses in the file is not the answer."""
     assert reading.problem is not None
-    return Solver(solve, 2.0, 1, settle, refuses=refusing(reading))(reading.problem)
+    return Solver(solve, 2.0, refuses=refusing(reading))(reading.problem)
 
 
 @pytest.mark.timeout(300)

@@ -53,7 +53,7 @@ def test_what_is_planned_and_written_verifies(program: str) -> None:
         if before.problem is None or before.problem.job.planning.laying is None or verify(before).errors or refused:
             found["faulty"] += 1
             continue
-        answer = Solver(solve, 2.0, 1)(before.problem)
+        answer = Solver(solve, 2.0)(before.problem)
         if answer.plan is None:
             assert answer.findings, text
             found["none"] += 1

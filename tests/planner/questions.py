@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Sequence
 
 from placewright.models.parallel import Parallel
 from placewright.models.planning.option import NO_KIND, Kind, Option
@@ -34,7 +33,6 @@ def question(seed: int, stages: bool) -> PlanningProblem:
         together=frozenset(pair for pair, kind in relations.items() if kind == "together"),
         apart=frozenset(pair for pair, kind in relations.items() if kind == "apart"),
         within=within,
-        one_at_a_time=frozenset() if stages else _one_at_a_time(seed, pairs),
         alone=frozenset(name for name in names if random.random() < 0.1),
         nested=bool(within) or random.random() < 0.4,
         only_within=bool(within) and seed % 3 == 1,
@@ -91,12 +89,6 @@ def _rounds(seed: int, tasks: int) -> tuple[frozenset[int], ...]:
     """Mostly none; else two or three tasks that wait for each other."""
     random = Random(f"round {seed}")
     return (frozenset(random.sample(range(tasks), random.choice((2, 2, 3)))),) if tasks > 2 and random.random() < 0.15 else ()
-
-
-def _one_at_a_time(seed: int, pairs: Sequence[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-    """Mostly none; else some pairs."""
-    random = Random(f"one at a time {seed}")
-    return frozenset(pair for pair in pairs if random.random() < 0.5) if random.random() < 0.15 else frozenset()
 
 
 def _options(random: Random, kinds: tuple[Kind, ...], tasks: int, batches: int, size: int) -> tuple[Option, ...]:

@@ -9,7 +9,6 @@ from placewright.models.answer import Answer
 from placewright.models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
-from placewright.planner.search.settle import settle
 from placewright.solver.searching.search import solve
 
 from ..solver.cases import cluster, problem
@@ -39,7 +38,7 @@ def placed_as(status: str, asked: Problem) -> Answer:
     ],
 )
 def test_a_plan_is_as_well_proved_as_its_counts_and_its_placement(limit: float, placement: str, status: str) -> None:
-    answer = Solver(lambda asked: placed_as(placement, asked), limit, 1, settle)(ASKED)
+    answer = Solver(lambda asked: placed_as(placement, asked), limit)(ASKED)
     assert answer.plan is not None and answer.planned is not None
     assert answer.planned.proved is (limit == PROVED)
     assert answer.verdict == answer.plan.status == status
@@ -50,6 +49,6 @@ def test_given_ranks_are_verified_whatever_they_take() -> None:
     assert given.plan is not None
     ranks = given.plan.assignment.runs
     components = tuple(replace(each, runs=ranks[each.name]) for each in ASKED.components)
-    answer = Solver(solve, PROVED, 1, settle)(replace(ASKED, job=replace(ASKED.job, components=components)))
+    answer = Solver(solve, PROVED)(replace(ASKED, job=replace(ASKED.job, components=components)))
     assert answer.planned is None and answer.plan is not None
     assert answer.verdict == answer.plan.status == VERIFIED

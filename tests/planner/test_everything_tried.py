@@ -25,8 +25,6 @@ CHUNK = 20
 FROM_HERE_ON = (searching.COSTLY, 0)
 """Options from which the relaxation is searched first: where there are many, and always."""
 TOP = 3
-ROUNDS = 4
-"""Designs that are ruled out, one after the other."""
 
 
 def each_shape(asked: PlanningProblem, every: list[tuple[Price, Design]], stages: bool) -> list[Price]:
@@ -57,31 +55,6 @@ def test_the_best_of_everything_is_found(name: str, first: int, monkeypatch: pyt
             for each in searched.found:
                 assert list(faults(asked, model, each.design)) == [], (seed, costly)
                 assert each.price == price(asked, model, each.design), (seed, costly)
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_what_is_ruled_out_is_never_found_and_nothing_else_is_lost(name: str) -> None:
-    """Design after design is ruled out: what is found next is the best of all others."""
-    model, stages = cost_model(name), name == "stages"
-    for seed in range(SEEDS, SEEDS + examples(20)):
-        asked = question(seed, stages)
-        left = [(its, design) for its, design in priced(asked, stages) if stages or not needlessly_apart(asked, design)]
-        out: list[Design] = []
-        for _ in range(ROUNDS):
-            searched = search(asked, model, excluded=out)
-            assert (searched.best and searched.best.price) == min((its for its, _ in left), default=None), seed
-            if searched.best is None:
-                break
-            out.append(searched.best.design)
-            left = [(its, design) for its, design in left if not alike(design, out[-1])]
-
-
-def alike(one: Design, other: Design) -> bool:
-    """Are they the same, in whatever order their blocks are told and their parts run?"""
-    parts = (
-        {frozenset(task for task, its in enumerate(design.segments) if its == part) for part in design.segments} for design in (one, other)
-    )
-    return (set(one.blocks), one.options) == (set(other.blocks), other.options) and next(parts) == next(parts)
 
 
 @pytest.mark.parametrize("name", MODELS)

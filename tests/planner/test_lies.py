@@ -14,14 +14,11 @@ from placewright.planner.costs.stages import Stages
 from placewright.planner.costs.stream import Stream
 from placewright.planner.search import branching, choices, segmentations
 from placewright.planner.search import choices as joining
-from placewright.planner.search import domains as raising
 from placewright.planner.search import search as searching
 from placewright.planner.search import structures as every
 from placewright.planner.search import structures as nestings
-from placewright.planner.search.bound import Busiest, Curve, Floors
 from placewright.planner.search.branching import Branching
 from placewright.planner.search.domains import Narrowing
-from placewright.planner.search.resources import SharedMemory
 from placewright.planner.search.sizing import Sizing
 
 from .questions import question
@@ -60,7 +57,7 @@ def one_chain(maxima: Any) -> Any:
 
 def raised_more(found: Any) -> Any:
     """A bound that is too high."""
-    return found and found._replace(value=found.value + 1 + found.value // 8)
+    return found and (found[0] + 1 + found[0] // 8, found[1])
 
 
 def fewer(found: Any) -> Any:
@@ -68,31 +65,18 @@ def fewer(found: Any) -> Any:
     return found and (found[0], found[1] - 1)
 
 
-def dearer(found: Any) -> Any:
-    """What a structure costs at least: more than it does."""
-    return found and (found[0] + 1 + found[0] // 8, found[1])
-
-
 LIES: dict[str, tuple[object, str, Lie]] = {
     "pipelines": (Stream, "maxima", changed(weighed_more)),
     "branches": (Stream, "maxima", changed(one_chain)),
     "sets of a stage": (Stages, "maxima", changed(one_chain)),
-    "more memory around": (SharedMemory, "_least", changed(lambda needs: tuple(2 * need + 2 for need in needs))),
     "memory in one phase alone": (PlanningProblem, "turns_of", changed(lambda turns: turns[:1])),
     "room": (Sizing, "fits", instead(True)),
     "one inside, all of it": (Sizing, "left_over", instead(0)),
     "both orders": (Sizing, "price", changed(lambda price: price[::-1])),
     "too high": (branching, "raised", changed(raised_more)),
-    "too high at first sight": (Floors, "of", changed(dearer)),
-    "too much work in a part": (Floors, "_slowest", changed(lambda value: value and value + 1 + value // 8)),
-    "too much work of several": (Floors, "_sum", changed(lambda value: value + 1 + value // 8)),
-    "one more needed": (Curve, "needed", changed(lambda count: count + 1)),
-    "too much work of the busiest": (Busiest, "floor", changed(dearer)),
     "one less": (Narrowing, "allowed", changed(fewer)),
     "no other degrees": (joining, "undominated", first_alone),
     "no other counts": (choices, "cheapest", first_alone),
-    "enough of anything": (joining.Joining, "_enough", instead(1 << 40)),
-    "half a hull": (raising, "hull", changed(lambda line: line[::2])),
     "at the same time": (segmentations, "conflicts", instead(set())),
     "a circle is cut": (segmentations, "units", lambda original: lambda asked, pairs: original(replace(asked, flow=replace(asked.flow, rounds=())), pairs)),
     "the first part alone": (segmentations, "_can_stay", lambda original: lambda part, left: not left),

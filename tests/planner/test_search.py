@@ -167,8 +167,6 @@ def test_a_search_that_is_cut_short_says_how_far_it_came(monkeypatch: pytest.Mon
         asked, model = question(seed, False), cost_model("stream")
         whole = search(asked, model)
         with monkeypatch.context() as patched:
-            patched.setattr(searching, "PARTS", 0)
-            patched.setattr(searching, "FEW", 0)
             patched.setattr(searching, "STRUCTURE", 0.0)
             cut = search(asked, model, limit=1e-9)
         cuts += not cut.proved

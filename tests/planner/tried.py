@@ -200,7 +200,7 @@ def may_run(question: PlanningProblem, uses: Uses, segments: Sequence[int]) -> b
 
 def _take_turns(question: PlanningProblem, uses: Uses, one: str, other: str) -> bool:
     """Can these components not work at the same time?"""
-    return one == other or bool(uses[one] & uses[other]) or bool({(one, other), (other, one)} & question.sharing.one_at_a_time)
+    return one == other or bool(uses[one] & uses[other])
 
 
 def _goes_round(question: PlanningProblem, uses: Uses, segments: Sequence[int], its: frozenset[int]) -> bool:

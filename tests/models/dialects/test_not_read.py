@@ -12,7 +12,6 @@ from placewright.models.dialects import following
 from placewright.models.dialects.all_refused import Chosen
 from placewright.models.job import Job
 from placewright.planner.answer import Solver
-from placewright.planner.search.settle import settle
 from placewright.solver.searching.search import solve
 
 
@@ -39,7 +38,7 @@ def test_where_all_of_the_few_that_were_read_are_refused_it_is_open_whether_the_
     monkeypatch.setattr(following, "MOST_READ", 4)
     job, told = following.following(problem.job, ("rollout", "reference"), job_with)
     assert told == () and job.planning.not_read == 5
-    answer = Solver(solve, 10.0, 1, settle)(replace(problem, job=job))
+    answer = Solver(solve, 10.0)(replace(problem, job=job))
     assert answer.verdict == UNDECIDED and "5 others were not planned" in answer.findings[0].message
     monkeypatch.setattr(following, "MOST_READ", 9)
     (finding,) = following.following(problem.job, ("rollout", "reference"), job_with)[1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import placewright as pw
@@ -10,7 +9,6 @@ import pytest
 from placewright.models.account import Account
 from placewright.models.planning.measured import SECOND
 from placewright.models.planning.planned import Planned
-from placewright.planner.accounting import Compared
 
 FILE = """
 cluster: 2x8xH100
@@ -88,16 +86,6 @@ def test_what_has_no_placement_is_nothing_that_could_be_had_without_the_ranks(tm
     path.write_text(path.read_text().replace("2: 16,", "1: 31, 2: 16,").replace("placement: 0-1", "placement: 0"))
     worse = pw.account(path, sandbox=False)
     assert not worse.keeps and worse.others[0].priced.nanoseconds == worse.planned.bound == opened.bound
-
-
-def test_what_is_better_than_is_proved_of_all_that_have_a_placement_is_not_told(tmp_path: Path) -> None:
-    """Whether or not it was among those that were tried."""
-    path = tmp_path / "train.yaml"
-    path.write_text(APART)
-    opened = pw.account(path, sandbox=False, searches=0).planned
-    better = tuple(each.priced for each in opened.unplaceable if each.priced.nanoseconds < opened.bound)
-    assert better and opened.proved
-    assert Compared(replace(opened, unplaceable=()), ()).beside(better, opened.question, 3) == ((), ())
 
 
 def test_no_bound_is_above_ranks_on_several_kinds_that_are_quicker_than_all_on_one(tmp_path: Path) -> None:

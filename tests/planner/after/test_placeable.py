@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import placewright as pw
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
-from placewright.planner.benders import at_stake, fitting
-from placewright.planner.placing.placing import placing
-from placewright.planner.plan import plan
 from placewright.planner.sensitivity import Placeable, sensitivity
-from placewright.solver.searching.search import solve
-from sampling import examples
-
-from ...solver.cases import cluster
-from ..looped import CHAIN, drawn
 
 RACKS = """
 cluster:
@@ -57,26 +47,6 @@ def test_where_nothing_is_placed_any_more_it_is_not_known_what_changes(tmp_path:
     assert planned is not None
     found = sensitivity(planned, placeables=[Placeable(problem, planned.question, lambda part: Answer(IMPOSSIBLE), left=1)])
     assert not found.flips and found.left
-
-
-def test_what_is_not_at_stake_has_a_placement() -> None:
-    sure = 0
-    for seed in range(examples(8)):
-        drawn_ = drawn(seed)
-        random = Random(f"stake {seed}")
-        bare = tuple(replace(each, spread=(), pins=(), contiguous=False) for each in drawn_.components)
-        size = random.choice((4, 6))
-        alike = cluster(*({"count": size} for _ in range(random.choice((1, 2, 3)))))
-        for asked_for in (drawn_, replace(drawn_, cluster=alike, job=replace(drawn_.job, components=bare, relations=()))):
-            its = plan(asked_for, CHAIN, solve).planned
-            if its is None:
-                continue
-            for each in (its.best, *its.others, *(out.priced for out in its.unplaceable)):
-                if not at_stake(asked_for, its.question, each.design):
-                    sure += 1
-                    assert solve(placing(asked_for, its.question, each.design)).plan is not None, seed
-                    assert solve(fitting(asked_for, its.question, each.design)).plan is not None, seed
-    assert sure > 6
 
 
 def test_of_what_nobody_placed_it_is_said(tmp_path: Path) -> None:

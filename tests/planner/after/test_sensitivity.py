@@ -17,7 +17,6 @@ from placewright.models.planning.planned import Planned
 from placewright.models.planning.workload import SECONDS
 from placewright.planner.accounting import account
 from placewright.planner.answer import Solver
-from placewright.planner.search.settle import settle
 from placewright.planner.sensitivity import WORTH, sensitivity
 from placewright.solver.searching.search import solve
 
@@ -186,7 +185,7 @@ TWO_ARE_BETTER: Times = {
 
 @pytest.mark.parametrize("times", [TWO_ARE_BETTER, *map(drawn, range(8))])
 def test_where_degrees_follow_others_a_plan_changes_to_the_best_degrees_of_all(times: Times) -> None:
-    solver, problem = Solver(solve, 10.0, 1, settle), job(times)
+    solver, problem = Solver(solve, 10.0), job(times)
     planned = solver(problem).planned
     assert planned is not None
     found = account(problem, planned, solve=solver).sensitivity

@@ -15,13 +15,12 @@ from placewright.models.problem import Problem
 from placewright.planner import tied
 from placewright.planner import tied as cheapest_first
 from placewright.planner.answer import Solver
-from placewright.planner.search.settle import settle
 from placewright.planner.tied import MOST_BESIDE, Bounds
 from placewright.solver.searching.search import solve
 
 from ...solver.cases import cluster, problem
 
-ANSWER = Solver(solve, 10.0, 1, settle)
+ANSWER = Solver(solve, 10.0)
 DEGREES = (Parallel(tp=1), Parallel(tp=2), Parallel(pp=2), Parallel(tp=2, pp=2))
 NAMES = ("rollout", "actor", "ref")
 

@@ -18,7 +18,6 @@ from placewright.planner import others as further
 from placewright.planner.answer import Solver
 from placewright.planner.benders import ALTERNATIVES
 from placewright.planner.problem import asked
-from placewright.planner.search.settle import settle
 from placewright.solver.searching.search import solve
 from placewright.solver.session import Session
 
@@ -53,7 +52,7 @@ def job(seed: int) -> Problem:
 
 @cache
 def planned(seed: int) -> Planned | None:
-    return Solver(solve, 10.0, 1, settle)(job(seed)).planned
+    return Solver(solve, 10.0)(job(seed)).planned
 
 
 def best(its: Problem) -> tuple[int, int] | None:
@@ -114,7 +113,7 @@ def test_most_jobs_of_two_have_as_many_alternatives_as_are_told() -> None:
 
 def test_what_takes_long_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(further, "SHARE", 0.0)
-    assert all((plan := Solver(solve, 10.0, 1, settle)(job(seed)).planned) is None or not plan.further for seed in range(4))
+    assert all((plan := Solver(solve, 10.0)(job(seed)).planned) is None or not plan.further for seed in range(4))
 
 
 def test_no_solver_is_loaded_for_them_where_the_plan_needed_none() -> None:
@@ -126,7 +125,7 @@ def test_no_solver_is_loaded_for_them_where_the_plan_needed_none() -> None:
         session.must_search()
         return replace(solve(asked), how="greedy")
 
-    answer = Solver(place, 10.0, 1, settle, session)(job(0))
+    answer = Solver(place, 10.0, session)(job(0))
     assert answer.how == "greedy" and answer.planned is not None and answer.planned.further == ()
-    answer = Solver(lambda asked: replace(place(asked), how="search"), 10.0, 1, settle, session)(job(0))
+    answer = Solver(lambda asked: replace(place(asked), how="search"), 10.0, session)(job(0))
     assert answer.how == "search" and answer.planned is not None and answer.planned.further

@@ -14,7 +14,6 @@ from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.workload import After, Budget, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
-from placewright.planner.search.settle import settle
 from placewright.planner.tied import tied
 from placewright.solver.searching.search import solve
 from placewright.solver.session import Session
@@ -45,7 +44,7 @@ def job(times: Times) -> Problem:
 def test_the_degrees_are_those_with_which_all_of_them_take_least(seed: int) -> None:
     random = Random(seed)
     times: Times = {name: {parallel: random.randint(1, 100) for parallel in DEGREES} for name in NAMES}
-    answer = Solver(solve, 10.0, 1, settle)(job(times))
+    answer = Solver(solve, 10.0)(job(times))
     assert answer.plan is not None and answer.planned is not None
     takes = {parallel: times["actor"][parallel] + times["ref"][parallel] + times["rollout"][DEGREES[0]] for parallel in DEGREES}
     assert answer.planned.best.nanoseconds == min(takes.values()) * SECOND
@@ -58,7 +57,7 @@ def test_a_single_choice_that_is_not_the_files_own_is_that_of_the_other_too() ->
     """As where of several only one divides the model."""
     times: Times = {name: dict.fromkeys(DEGREES, 10) for name in NAMES}
     its = job(times)
-    answer = Solver(solve, 10.0, 1, settle)(replace(its, job=replace(its.job, choices={"actor": DEGREES[1:2]})))
+    answer = Solver(solve, 10.0)(replace(its, job=replace(its.job, choices={"actor": DEGREES[1:2]})))
     assert answer.planned is not None and answer.plan is not None
     assert {name: each.parallel for name, each in answer.planned.best.design.options.items() if name != "rollout"} == dict.fromkeys(
         ("actor", "ref"), DEGREES[1]
@@ -68,7 +67,7 @@ def test_a_single_choice_that_is_not_the_files_own_is_that_of_the_other_too() ->
 
 def test_what_one_choice_leaves_open_is_open_of_the_whole() -> None:
     times: Times = {name: dict.fromkeys(DEGREES, 10) for name in NAMES}
-    cut = Solver(solve, 0.0, 1, settle)(job(times))
+    cut = Solver(solve, 0.0)(job(times))
     assert cut.planned is None or not cut.planned.proved
 
 
@@ -87,7 +86,7 @@ def too_slow() -> Problem:
 
 def test_what_is_needed_at_least_is_told_with_the_choice_that_needs_it() -> None:
     """What the first needs was said of all: 80 seconds at least, where 60 are enough."""
-    (finding,) = Solver(solve, 10.0, 1, settle)(too_slow()).findings
+    (finding,) = Solver(solve, 10.0)(too_slow()).findings
     others, allowed = "with tp 2 of `actor` or tp 4 of `actor`", "an iteration takes at least {} seconds, 45 are allowed"
     assert finding.message == f"impossible: with tp 1 of `actor`, {allowed.format(80)}; {others}, {allowed.format(60)}"
     assert finding.help == f"with tp 1 of `actor`, allow `seconds: 80`; {others}, allow `seconds: 60`"
@@ -96,10 +95,10 @@ def test_what_is_needed_at_least_is_told_with_the_choice_that_needs_it() -> None
 @pytest.mark.usefixtures("interruptible")
 def test_a_ctrl_c_after_a_choice_that_is_impossible_leaves_it_open_whether_all_are() -> None:
     def plan(choice: Problem) -> Answer:
-        answer = Solver(solve, 10.0, 1, settle)(choice)
+        answer = Solver(solve, 10.0)(choice)
         os.kill(os.getpid(), signal.SIGINT)
         return answer
 
     with Session() as session:
-        answer = tied(plan, 10.0, 1, session)(too_slow())
+        answer = tied(plan, 10.0, session)(too_slow())
     assert answer.verdict == UNDECIDED and "2 others were not planned" in answer.findings[0].message

@@ -9,7 +9,6 @@ from placewright.models.planning.measured import SECOND, TABLE, Measured
 from placewright.models.planning.workload import After, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
-from placewright.planner.search.settle import settle
 from placewright.solver.searching.search import solve
 
 from ...solver.cases import cluster, problem
@@ -37,7 +36,7 @@ def job() -> Problem:
 
 
 def test_each_choice_of_degrees_is_planned_with_each_choice_of_models() -> None:
-    planned = Solver(solve, 10.0, 1, settle)(job()).planned
+    planned = Solver(solve, 10.0)(job()).planned
     assert planned is not None and planned.proved and planned.best.nanoseconds == 40 * SECOND
     assert planned.question.scope.on_models == dict.fromkeys(NAMES, ("A100", "H100"))
     assert len(planned.parts) == len(DEGREES) * 9

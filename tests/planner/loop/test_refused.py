@@ -13,7 +13,6 @@ from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
 from placewright.planner.refusing import Refuses
-from placewright.planner.search.settle import settle
 from placewright.solver.searching.search import solve
 
 FILE = """cluster: 1x6xH100
@@ -34,7 +33,7 @@ def problem(folder: Path, nested: str = "true") -> Problem:
 
 def answered(question: Problem, refuses: Refuses | None = None) -> Answer:
     kept = {} if refuses is None else {"refuses": refuses}
-    return Solver(solve, 10.0, 1, settle, **kept)(question)
+    return Solver(solve, 10.0, **kept)(question)
 
 
 def seconds(answer: Answer) -> float:

@@ -55,7 +55,7 @@ def drawn(seed: int) -> Problem:
 
 
 def answered(problem: Problem) -> Answer:
-    return Solver(solve, 10.0, 1)(problem)
+    return Solver(solve, 10.0)(problem)
 
 
 @pytest.mark.parametrize("first", range(0, 60, 20))

@@ -60,14 +60,6 @@ def test_a_range_without_times_gets_all_that_is_left() -> None:
     assert found.price == (found.best.nanoseconds, 13), "what nobody else needs makes no plan dearer"
 
 
-def test_it_is_on_the_kind_that_leaves_it_the_most() -> None:
-    parts = timed("rollout", 3, 3, accelerator_model="other"), timed("actor", 2, 2, accelerator_model="GPU"), component("reward", 1, 6)
-    found = planned(problem(cluster({"count": 4, "model": "other"}, {"count": 8}), *parts))
-    assert found.question.kinds[found.compared.options["reward"].kind].model == "other"
-    assert counts(found)["reward"] == 6
-    assert found.question.kinds[found.best.design.options["reward"].kind].model == "GPU"
-
-
 def test_it_gets_no_more_than_was_asked() -> None:
     found = planned(problem(NODES, *TRAINING, component("reward", 1, 3), apart="rollout+actor"))
     assert counts(found)["reward"] == 3

@@ -165,4 +165,4 @@ def faults(small: Small, answer: Answer) -> Iterator[str]:
 @pytest.mark.parametrize("seed", range(60))
 def test_every_accelerator_counts_that_anybody_holds(seed: int) -> None:
     small = _random(Random(seed))
-    assert not list(faults(small, Solver(solve, 2.0, 1)(small.problem())))
+    assert not list(faults(small, Solver(solve, 2.0)(small.problem())))

@@ -66,7 +66,7 @@ def test_two_that_may_not_share_have_one_room_between_them() -> None:
 
 def test_the_best_plan_lies_over_what_lets_it_and_keeps_its_place() -> None:
     its = asked((6, 7), {"judge": frozenset({"actor"})}, timed("actor", 1, 8), timed("rollout", 1, 8))
-    answer = Solver(solve, 2.0, 1)(its)
+    answer = Solver(solve, 2.0)(its)
     assert answer.plan is not None
     placed = answer.plan.assignment
     assert placed.masks("judge") == its.given().masks("judge")
@@ -77,7 +77,7 @@ def test_the_best_plan_lies_over_what_lets_it_and_keeps_its_place() -> None:
 
 
 def test_one_alone_uses_all_that_is_shared() -> None:
-    answer = Solver(solve, 2.0, 1)(asked((0, 1, 2, 3), {"judge": frozenset({"actor"})}, timed("actor", 8, 8)))
+    answer = Solver(solve, 2.0)(asked((0, 1, 2, 3), {"judge": frozenset({"actor"})}, timed("actor", 8, 8)))
     assert answer.plan is not None
     assert answer.plan.assignment.held("actor") == 8
     assert answer.plan.components == ("actor", "judge")
@@ -147,7 +147,7 @@ def test_the_bill_counts_what_lies_over_the_plan() -> None:
     its = asked((6, 7), {"judge": frozenset({"actor"})}, actor)
     parts = tuple(replace(each, memory=3 * 1024) if each.name == "judge" else each for each in its.components)
     its = replace(its, job=replace(its.job, components=parts))
-    answer = Solver(solve, 2.0, 1)(its)
+    answer = Solver(solve, 2.0)(its)
     assert answer.plan is not None and answer.planned is not None
     found = account(its, answer.planned, searches=0, placed=answer.plan.assignment)
     peaks = {bill.block.components: (bill.block.accelerators, bill.peak.mebibytes) for bill in found.bills}

@@ -15,14 +15,13 @@ from placewright.models.problem import Problem
 from placewright.models.scope import SPANNING
 from placewright.planner.answer import Solver
 from placewright.planner.problem import asked
-from placewright.planner.search.settle import settle
 from placewright.solver.rules.groups.group_in_node import groups_over_nodes
 from placewright.solver.searching.search import solve
 
 from ...solver.cases import cluster, problem
 from ..tried import priced
 
-ANSWER = Solver(solve, 10.0, 1, settle)
+ANSWER = Solver(solve, 10.0)
 
 
 def timed(name: str, rows: dict[tuple[int, int], int]) -> Component:

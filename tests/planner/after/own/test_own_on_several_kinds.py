@@ -17,7 +17,6 @@ from placewright.planner.answer import Solver
 from placewright.planner.baseline import own_of
 from placewright.planner.costs import cost_model
 from placewright.planner.problem import asked
-from placewright.planner.search.settle import settle
 from placewright.report.planning.data import to_data
 from placewright.report.planning.own import own_placement
 from placewright.solver.searching.search import solve
@@ -193,6 +192,6 @@ def test_ranks_on_several_kinds_that_are_as_good_stay_whatever_the_limit_is(limi
     parts = [f"{name}: {{accelerators: 2, scaling: table, phase: {phase}, seconds: [{rows}]}}" for name, phase in zip("ab", PHASES)]
     parts[0] = parts[0].replace("{", "{disjoint_from: b, ", 1)
     its = on(tmp_path, parts, {"a": [(0, 2), (1, 0)], "b": [(0, 0), (0, 1)]}, {"H100": 3, "A40": 3}, "{cost_model: stages}")
-    planned = Solver(solve, limit, 1, settle)(its).planned
+    planned = Solver(solve, limit)(its).planned
     assert planned is not None and planned.best.nanoseconds == 20 * SECOND
     assert planned.is_own

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from placewright.models.answer import Answer
 from placewright.models.link import Link
+from placewright.models.planning.design import Design
 from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, Budget, Workload
 from placewright.models.problem import Problem
@@ -16,10 +17,9 @@ from placewright.planner.check import limited
 from placewright.planner.costs import cost_model
 from placewright.planner.plan import plan
 from placewright.planner.problem import asked
-from placewright.planner.search import search as searching
 from placewright.planner.search.crossing import LeastCrossing
 from placewright.planner.search.search import search
-from placewright.planner.search.settle import settle
+from placewright.planner.search.structures import OUTSIDE, Structure
 from placewright.solver.searching.search import solve
 
 from ....solver.cases import cluster, problem
@@ -31,12 +31,29 @@ SEEDS = 40
 Price = tuple[int, int]
 
 
+def crossing_of(least: LeastCrossing, design: Design) -> int:
+    """Lower bound of the traffic of a design, ns."""
+    blocks = {name: frozenset(design.blocks_of(name)) for name in design.options}
+    sets: dict[object, list[str]] = {}
+    for name, its in blocks.items():
+        sets.setdefault(its or name, []).append(name)
+    uses = [blocks[members[0]] for members in sets.values()]
+    around = [[number for number, its in enumerate(uses) if mine and mine < its] for mine in uses]
+    inside = tuple(min(its, key=lambda number: len(uses[number]), default=OUTSIDE) for its in around)
+    structure = Structure(tuple(map(tuple, sets.values())), inside, design.segments)
+    options = [design.options[members[0]] for members in structure.sets]
+    alone = sum(least.alone(name, option) for name, option in design.options.items())
+    return alone + least.beyond(structure, [(option.kind, option.amount) for option in options])
+
+
 def varied(seed: int) -> tuple[PlanningProblem, list[Price]]:
     """A question, some with few accelerators as its aim or a budget, and what every design of it costs with its least traffic."""
     random, question = Random(f"searched {seed}"), asked(*drawn(seed))
     assert question.crossing is not None
     least = LeastCrossing(question, question.crossing)
-    every = [(time + least.of(design), used) for (time, used), design in priced(question, False) if not any(limited(question, design))]
+    every = [
+        (time + crossing_of(least, design), used) for (time, used), design in priced(question, False) if not any(limited(question, design))
+    ]
     if random.random() < 0.3:
         question = replace(question, aim=ACCELERATORS)
     if random.random() < 0.4 and every:
@@ -50,20 +67,12 @@ def with_traffic() -> list[int]:
     return [seed for seed in range(SEEDS) if asked(*drawn(seed)).crossing is not None]
 
 
-@pytest.mark.parametrize("parts", [2_000, 3])
-def test_the_least_with_its_traffic_is_found(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`parts` of a structure are looked at before the solver decides, which knows nothing of what crosses between sets."""
-    monkeypatch.setattr(searching, "FEW", 0)
-    monkeypatch.setattr(searching, "PARTS", parts)
+def test_the_least_with_its_traffic_is_found() -> None:
     for seed in with_traffic():
         question, every = varied(seed)
-        found, best = search(question, cost_model("stream"), settle=settle), min(every, default=None)
-        assert found.proved or parts < 2_000, seed
-        if found.proved:
-            assert (found.best.price if found.best else None) == best, seed
-        elif best is not None:
-            assert found.bound is not None
-            assert found.bound <= best[0], seed
+        found = search(question, cost_model("stream"))
+        assert found.proved, seed
+        assert (found.best.price if found.best else None) == min(every, default=None), seed
 
 
 def test_a_plan_is_the_best_of_all_placements(monkeypatch: pytest.MonkeyPatch) -> None:

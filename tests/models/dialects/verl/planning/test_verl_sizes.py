@@ -18,7 +18,6 @@ from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.models.text.tree import MapNode
 from placewright.planner.answer import Solver
-from placewright.planner.search.settle import settle
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve as place
 from sampling import examples
@@ -120,7 +119,7 @@ def test_what_is_not_read_is_told_and_nothing_is_proved(monkeypatch: pytest.Monk
             reading.problem.job, planning=replace(reading.problem.job.planning, accepted={"actor": frozenset(), "rollout": frozenset()})
         ),
     )
-    assert Solver(place, 10.0, 1, settle)(nothing).verdict == UNDECIDED
+    assert Solver(place, 10.0)(nothing).verdict == UNDECIDED
 
 
 def test_what_refers_to_a_number_follows_through_others_and_what_holds_them() -> None:
