@@ -30,7 +30,7 @@ def test_what_is_known_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     blocks, data, *_ = account_of(problem, answer, 10.0, 1, solve, True)
     monkeypatch.setattr(accounting, "sensitivity", interrupted)
     with Session() as session:
-        fewer, less, *_ = account_of(problem, answer, 10.0, 1, solver(10.0, 1, sandbox=False, session=session), True)
+        fewer, less, *_ = account_of(problem, answer, 10.0, solver(10.0, 1, sandbox=False, session=session), True)
     assert session.cancelled
     assert [block for block in blocks if not block.startswith("plan holds if ")] == fewer != blocks
     planned, without = data["planned"], less["planned"]
@@ -50,7 +50,7 @@ def test_what_was_not_decided_is_told_where_ctrl_c_ends_the_further_searches(tmp
     answer = solver(10.0, 1, sandbox=False)(problem)
     monkeypatch.setattr(searching_again, "search", interrupted)
     with Session() as session:
-        blocks, data, *_ = account_of(problem, answer, 10.0, 1, solver(10.0, 1, sandbox=False, session=session), True)
+        blocks, data, *_ = account_of(problem, answer, 10.0, solver(10.0, 1, sandbox=False, session=session), True)
     assert session.cancelled
     assert any("not all changes are known: the search ended before it decided " in block for block in blocks)
     planned = data["planned"]
