@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import placewright as pw
 import pytest
 from placewright.models.findings.finding import Finding
-from placewright.models.planning.problem import PlanningProblem
-from placewright.planner.costs.cost_model import CostModel
 from placewright.planner.search.found import Searched
 from placewright.planner.search.search import search
 from placewright.planner.why import changes, conflict
@@ -123,8 +122,8 @@ plan: {budget: {accelerators: 2}}
 def test_what_no_search_proves_is_not_called_minimal(text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches that find what there is, and prove little; the first one, by which the question is impossible, is another."""
 
-    def unsure(question: PlanningProblem, model: CostModel, limit: float, seed: int, any_will_do: bool = False) -> Searched:
-        return replace(search(question, model, limit, seed, any_will_do=any_will_do), bound=3, proved=False)
+    def unsure(*given: Any, **options: Any) -> Searched:
+        return replace(search(*given, **options), bound=3, proved=False)
 
     proved = reason(tmp_path, text)
     assert OPEN not in proved.notes
