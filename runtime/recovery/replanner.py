@@ -28,7 +28,7 @@ def searched(problem: Problem, reading: Reading | None = None) -> Answer:
     from ...planner.answer import Solver
     from ...planner.refusing import refusing
     from ...solver.sandbox.solve import solve
-    from ...solver.searching.search import LIMIT, SEED
+    from ...solver.searching.search import LIMIT
 
     return Solver(solve, LIMIT, refuses=refusing(reading))(problem)
 
