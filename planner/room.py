@@ -102,7 +102,25 @@ class Room:
         places, size = self.places(problem, component, kind), self.group(problem, component)
         most = self.in_groups(places, size)
         searched = component.runs is None and problem.job.planning.laying is None
+        if searched and component.least <= (kept := min(self._kept(problem, component, places, size), default=most)):
+            most = min(most, kept)  # where nothing is left, a placement says why
         return min(most, self._longest(problem, component, kind)) if component.contiguous and searched and most else most
+
+    def _kept(self, problem: Problem, component: Component, places: Iterable[Place], size: int) -> Iterator[int]:
+        """For each way in which all of a component is kept together, how many accelerators of these places it may use, around given ranks.
+
+        Elsewhere a placement of more says with its reason that there is none, and that of all such counts at once.
+        """
+        around = any(
+            each.components[-1] == component.name and problem[each.components[0]].runs is not None for each in problem.related(SUBSET)
+        )
+        for keep in component.keep if around else ():
+            if keep.what == WHOLE and keep.required and keep.level in (*LEVELS, NODE_LEVEL):
+                domains: dict[str, list[Place]] = {}
+                for place in places:
+                    node = problem.cluster.nodes[place if isinstance(place, int) else place[0]]
+                    domains.setdefault(domain(node, keep.level), []).append(place)
+                yield sum(sorted((self.in_groups(its, size) for its in domains.values()), reverse=True)[: keep.domains])
 
     def group(self, problem: Problem, component: Component) -> int:
         """How many accelerators of a component one node holds together, whatever its count is; 1 where nobody searches for its ranks."""
