@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator, Sequence
 
-from ..models.account import FORMULA, KEEP, MEASURED, Account, Basis, Other
+from ..models.account import KEEP, Account, Other
 from ..models.answer import Solve
 from ..models.placements.assignment import Assignment
 from ..models.planning.planned import Planned, Priced
@@ -14,9 +13,9 @@ from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.tied_degrees import as_asked
 from ..solver.session import Session
-from ..solver.wording import listed
 from .assumptions import assumed, bases, emptied
 from .baseline import left_open, own, own_of, without_ranks
+from .benders import as_listed
 from .bills import bills
 from .check import price
 from .costs import cost_model
@@ -28,15 +27,12 @@ from .problem import asked
 from .scope import as_it_spans
 from .search.search import search
 from .sensitivity import SEARCHES, SPENT, Placeable, sensitivity
-from .times import GRAIN
 from .usage import shares, usages
 
 SHARE = 0.3
 """Of the time that a plan may be searched for, what may be searched once more for where its hints are wrong, whatever the plan took."""
 OTHERS = 3
 """Designs that stand beside the ranks, at most."""
-MATTERS = 1000
-"""A step that is no more than this part of a time is not told."""
 
 
 def account(
@@ -89,7 +85,7 @@ def account_of(problem: Problem, planned: Planned, placed: Assignment | None = N
         tuple(Other(each.priced, _adds(question, model, planned.best, each.priced)) for each in planned.further),
         own(problem, planned),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
-        assumed=(*assumed(problem, question), *rounded(question, rests), *emptied(needs)),
+        assumed=(*assumed(problem, question), *emptied(needs)),
     )
 
 
@@ -125,10 +121,8 @@ def given(problem: Problem, limit: float = 10.0, solve: Solve | None = None, ses
     priced = mine.priced
     if priced is None:
         return None
-    others = tuple(
-        Priced(each.design, iteration(model, question, each.design), tuple(segment_times(model, question, each.design)))
-        for each in searched.found
-    )
+    designs = [as_listed(each.design, question, model, question) for each in searched.found]
+    others = tuple(Priced(its, iteration(model, question, its), tuple(segment_times(model, question, its))) for its in designs)
     by_time = question.aim == SECONDS
     value = priced.nanoseconds + priced.traffic if by_time else price(question, model, priced.design)[0] + question.given.held
     least = value if searched.bound is None else searched.bound + (0 if by_time else question.given.held)
@@ -139,7 +133,10 @@ def given(problem: Problem, limit: float = 10.0, solve: Solve | None = None, ses
     unsure = others
     if placed is not None:
         plan, known = placed
-        others = known[:OTHERS] or tuple(each for each in others if _costs(question, each) >= plan.bound)
+        every = known if known and plan.proved else (*known, *others)
+        by_cost = sorted(every, key=lambda each: _costs(question, each), reverse=True)
+        cheapest = {each.design.structure(): each for each in by_cost if _costs(question, each) >= plan.bound}
+        others = tuple(sorted(cheapest.values(), key=lambda each: _costs(question, each)))[:OTHERS]
         unsure = tuple(each for each in others if each not in known or each in plan.not_placed)
         bound = max(bound, min(value, plan.bound))
     planned = Planned(question, model.name, priced, bound, value <= bound, others, (), searched.structures, not_placed=unsure)
@@ -161,16 +158,3 @@ def _takes(priced: Priced) -> int:
 
 def _costs(question: PlanningProblem, priced: Priced) -> int:
     return _takes(priced) if question.aim == SECONDS else priced.accelerators(question)
-
-
-def rounded(question: PlanningProblem, bases: Sequence[Basis]) -> Iterator[str]:
-    """One sentence for each step, ns, that is over a thousandth of some times: each batch takes whole nanoseconds, what was not measured whole microseconds."""
-    found: dict[int, list[str]] = {}
-    for basis in bases:
-        step = max(question.flow.batches, 1 if basis.kind in (MEASURED, FORMULA) else GRAIN)
-        if basis.nanoseconds < step * MATTERS:
-            found.setdefault(step, []).append(str(basis.task))
-    for step, names in found.items():
-        batches = f", one for each of {question.flow.batches} batches" if step == question.flow.batches > 1 else ""
-        what = {1: "a nanosecond", GRAIN: "a microsecond"}.get(step, f"{step:,} nanoseconds")
-        yield f"{listed(names)}: such short times are rounded to {what}{batches}"

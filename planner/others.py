@@ -9,16 +9,19 @@ from typing import Callable, Iterator, Sequence
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.planning.design import Design
 from ..models.planning.planned import Further, Planned, Priced
+from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.tied_degrees import as_asked, as_chosen
 from ..solver.session import SearchNeeded, Session
 from .benders import ALTERNATIVES, Placed, Rounds, fitting, trial
+from .costs import cost_model
 from .placing.placing import placing
 from .refusing import Refused
 from .scope import as_it_spans
 from .search.found import Found, Price
+from .search.search import search
 from .unplaced import over_budget, refusal
 
 GIVEN = "given"
@@ -235,11 +238,16 @@ class _Looking:
             return Answer(UNDECIDED, how=GIVEN)
 
     def _with_other_leading_degrees(self) -> Iterator[Problem]:
-        """The problem with each other choice of the degrees that others follow."""
-        chosen = as_chosen(self.problem, self.planned)
+        """The problem with each other choice of the degrees that others follow, the cheapest first."""
+        chosen, known = as_chosen(self.problem, self.planned), dict[Price, PlanningProblem]()
         for question in self.planned.parts:
-            if (other := as_asked(self.problem, question)).job != chosen.job:
-                yield as_it_spans(other, question)
+            if self.left > 0 and as_asked(self.problem, question).job != chosen.job:
+                found = search(question, cost_model(self.planned.model), self.left)
+                self.left -= found.spent
+                if found.best is not None:
+                    known.setdefault(found.best.price, question)
+        for _, question in sorted(known.items(), key=lambda its: its[0]):
+            yield as_it_spans(as_asked(self.problem, question), question)
 
     def _is_another(self, priced: Priced) -> bool:
         known = [self.planned.compared, *(each.design for each in self.planned.others), *(each.priced.design for each in self.found)]

@@ -174,12 +174,17 @@ def _undominated(found: Sequence[Option], *figures: Callable[[Option], Figures])
             yield its[0]
             continue
         for place, option in enumerate(its):
-            if any(_is_undominated(every, place) for every in tables):
+            if any(_is_undominated(every, place, len(option.nanoseconds)) for every in tables):
                 yield option
 
 
-def _is_undominated(every: Sequence[Figures], place: int) -> bool:
-    """Does no other equal the one at a place in all figures, and beat or precede it?"""
+def _is_undominated(every: Sequence[Figures], place: int, times: int) -> bool:
+    """True if no other equals an option in all figures, and beats it in a time or precedes it.
+
+    One with less memory that comes later is no better: the first that has room is chosen.
+    """
     mine = every[place]
     others = ((theirs, number) for number, theirs in enumerate(every) if number != place)
-    return not any(all(a <= b for a, b in zip(theirs, mine)) and (theirs != mine or number < place) for theirs, number in others)
+    return not any(
+        all(a <= b for a, b in zip(theirs, mine)) and (theirs[:times] != mine[:times] or number < place) for theirs, number in others
+    )

@@ -20,7 +20,7 @@ from ..models.planning.workload import SECONDS, Budget
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.session import Session
-from .benders import fitting
+from .benders import as_listed, fitting
 from .costs import cost_model
 from .costs.cost_model import iteration, segment_times
 from .memory import without_estimates
@@ -198,7 +198,7 @@ class _Run:
             self.searches, self.spent = self.searches + 1, self.spent + searched.spent
             if searched.best is None:
                 return searched.proved
-            best, price = searched.best.design, searched.best.price
+            price, best = searched.best.price, as_listed(searched.best.design, asked, self.model, asked)
             option = plain.options[name][options.index(best.options[name])]
             design = replace(best, options={**best.options, name: option})
             if placeable is None or placeable.fits(design):

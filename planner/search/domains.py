@@ -12,6 +12,7 @@ from ...models.record import dataclass
 from .choices import Choice
 from .found import ENDLESS, Price
 from .limits import Row
+from .shared_memory import SharedMemory
 from .sizing import Greatest, Load, Sizing
 
 ROUNDS = 20
@@ -73,7 +74,11 @@ class Resources:
         for row, weights in self._weighed:
             if all(left):
                 self._within(left, row.sets, row.most, weights)
-        return all(left)
+        return all(left) and self._memory.narrow(left)
+
+    @cached_property
+    def _memory(self) -> SharedMemory:
+        return SharedMemory(self.sizing)
 
     @cached_property
     def _weighed(self) -> list[tuple[Row, dict[int, list[int]]]]:

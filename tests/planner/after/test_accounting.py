@@ -39,7 +39,7 @@ def test_where_hints_are_wrong_is_searched_in_what_the_plan_left(
 ) -> None:
     asked = []
 
-    def sensitivity(planned: Planned, seed: int, most: int, limit: float, *more: object) -> Sensitivity:
+    def sensitivity(planned: Planned, most: int, limit: float, *more: object) -> Sensitivity:
         asked.append(limit)
         return Sensitivity()
 

@@ -48,20 +48,3 @@ def test_one_alone_waits_for_nobody_which_goes_without_saying(tmp_path: Path) ->
     (tmp_path / "job.yaml").write_text("cluster: 2x8xH100\ncomponents: {actor: {seconds: {4: 50, 8: 27}}}\n")
     account = pw.account(tmp_path / "job.yaml", sandbox=False)
     assert account is not None and account.assumed == ()
-
-
-@pytest.mark.parametrize(
-    ("batches", "seconds", "said"),
-    [
-        (8, "{2: 5e-9}", ["actor: such short times are rounded to 8 nanoseconds, one for each of 8 batches"]),
-        (1, "{2: 1e-12}", ["actor: such short times are rounded to a nanosecond"]),
-        (1, "{1: 1e-5}", ["actor: such short times are rounded to a microsecond"]),
-        (8, "{2: 8e-6}", []),
-        (1, "{1: 2e-3}", []),
-    ],
-)
-def test_times_that_are_rounded_by_more_than_a_thousandth_are_told(batches: int, seconds: str, said: list[str], tmp_path: Path) -> None:
-    text = "cluster: 1x2xH100\nplan: {batches: %s}\ncomponents: {actor: {accelerators: 2, seconds: %s}}\n"
-    (tmp_path / "job.yaml").write_text(text % (batches, seconds))
-    account = pw.account(tmp_path / "job.yaml", sandbox=False)
-    assert account is not None and list(account.assumed) == said

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Sequence
 
 import placewright as pw
-import pytest
 from placewright.models.answer import Answer
 from placewright.models.findings.finding import Finding, error
 from placewright.models.placements.plan import Plan
@@ -70,17 +69,3 @@ def test_where_nothing_else_is_found_that_which_is_refused_is_the_answer_and_is_
     assert not found.planned.proved
     assert found.plan is not None
     assert found.plan.status == "feasible"
-
-
-@pytest.mark.parametrize("most", [3, 4, 5])
-def test_one_without_others_inside_is_the_answer_where_none_with_others_inside_is_taken(tmp_path: Path, most: int) -> None:
-    def refuses(problem: Problem, plan: Plan) -> Sequence[Finding]:
-        held = {frozenset((run.node, run.first, run.amount) for run in plan.assignment.of(name)) for name in ("rollout", "ref", "actor")}
-        return (error("PW217", "actor", "not alike", help=""),) if len(held) > 1 else larger(most)(problem, plan)
-
-    found = answered(problem(tmp_path), refuses)
-    assert found.plan is not None
-    if most >= 4:
-        assert seconds(found) == seconds(answered(problem(tmp_path, "false")))
-    assert found.planned is not None
-    assert not found.planned.proved
