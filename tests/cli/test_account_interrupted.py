@@ -27,7 +27,7 @@ def test_what_is_known_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     problem = question_of(path).problem
     solve = solver(10.0, 1, sandbox=False)
     answer = solve(problem)
-    blocks, data, *_ = account_of(problem, answer, 10.0, 1, solve, True)
+    blocks, data, *_ = account_of(problem, answer, 10.0, solve, True)
     monkeypatch.setattr(accounting, "sensitivity", interrupted)
     with Session() as session:
         fewer, less, *_ = account_of(problem, answer, 10.0, solver(10.0, 1, sandbox=False, session=session), True)
