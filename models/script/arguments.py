@@ -205,10 +205,7 @@ class Arguments:
                     edit = Edit(self.lines.span((span.start + 1, line_end)), "")
                     span = self.lines.span((span.start, span.start + 1))
                     message = f"a blank follows the backslash: it is an argument, which `{program}` refuses"
-                    label, help_ = (
-                        "this does not continue the line",
-                        "end the line right after the backslash",
-                    )
+                    label, help_ = "this does not continue the line", "end the line right after the backslash"
                 self.findings.append(error("PW012", "", message, span, label=label, help=help_, edit=edit))
 
 

@@ -91,13 +91,7 @@ class Flow(ABC):
         """Follow in a shell of its own, whose variables are lost."""
         return replace(self, state=self.state.copy(), broken=False)
 
-    def _either(
-        self,
-        why: str,
-        place: Place,
-        way: Callable[[], Truth],
-        other: Callable[[], Truth] | None = None,
-    ) -> Truth:
+    def _either(self, why: str, place: Place, way: Callable[[], Truth], other: Callable[[], Truth] | None = None) -> Truth:
         """Follow one of two ways, or one that may not be taken; what differs is unknown after."""
         before = self.state.copy()
         with self._around(why):
