@@ -100,19 +100,27 @@ class Arguments:
             self._unread(plain[:length], value, mapped, f"it is longer than {MAX_LENGTH:,} characters")
         elif head and is_open:
             self._open(plain[:length], value, mapped)
-        else:
-            try:
-                setting = mapped.setting(read_setting(plain, Span("", 0, len(plain), 1, 1)))
-            except UnusableInput as problem:
-                self._refused(plain[:length], value, mapped, problem.findings)
-                return
+        elif setting := self._read(plain, plain[:length], value, mapped):
             if value.secret:
                 setting = replace(setting, text=self._written(setting.span))
                 if setting.value is not None:
                     self.environment.places[setting.value.span] = setting.text
             elif setting.value is not None and value.assumed:
                 self.assumed[setting.value.span] = value.assumed
-            self.settings.append(setting if self.hydra else replace(setting, kind=_free(setting.kind)))
+            self._add(setting, self.hydra)
+
+    def _read(self, text: str, key: str, value: Text, mapped: Mapped) -> Setting | None:
+        """The setting that Hydra reads; None if Hydra refuses it, which is noted."""
+        try:
+            return mapped.setting(read_setting(text, Span("", 0, len(text), 1, 1)))
+        except UnusableInput as problem:
+            self._refused(key, value, mapped, problem.findings)
+            return None
+
+    def _add(self, setting: Setting, is_claimed: bool) -> None:
+        """Add a setting; if nothing is claimed of it, whether its key is there is unknown."""
+        free = not is_claimed and setting.kind is not Kind.DELETE
+        self.settings.append(replace(setting, kind=Kind.FORCE) if free else setting)
 
     def _refused(self, key: str, value: Text, mapped: Mapped, findings: Sequence[Finding]) -> None:
         """A setting that Hydra refuses; one to be filled in is a warning."""
@@ -131,7 +139,7 @@ class Arguments:
             help_ = "write the value"
             self.findings.append(warning("PW012", "", message, span, label="not filled in", help=help_))
             self._unread(key, value, mapped, f"`{written}` is still to be written")
-        else:
+        elif self.hydra:
             self.findings += map(mapped.finding, findings)
 
     def _unread(self, key: str, value: Text, mapped: Mapped, why: str) -> None:
@@ -141,10 +149,8 @@ class Arguments:
     def _open(self, key: str, value: Text, mapped: Mapped) -> None:
         """A setting whose value is unknown."""
         start, end = len(key) + 1, len(key) + 1 + len(value.plain)
-        try:
-            setting = mapped.setting(read_setting(f"{key}=", Span("", 0, start, 1, 1)))
-        except UnusableInput as problem:
-            self.findings += map(mapped.finding, problem.findings) if self.hydra else ()
+        setting = self._read(f"{key}=", key, Text(), mapped)
+        if setting is None:
             return
         span = mapped.span(start, max(start + 1, end))
         written = self._written(span)
@@ -152,8 +158,7 @@ class Arguments:
         scalar = Scalar(text, UNRESOLVED, span, mapped.origin(start, end))
         self.reasons[span] = why_open(value) or "it depends on the environment, whose text is not shown"
         perhaps = any(piece.perhaps for piece in value.pieces)
-        kind = setting.kind if self.hydra and not perhaps else _free(setting.kind)
-        self.settings.append(replace(setting, kind=kind, value=scalar, text=f"{key}={written}"))
+        self._add(replace(setting, value=scalar, text=f"{key}={written}"), self.hydra and not perhaps)
 
     def _written(self, span: Span) -> str:
         return self.source.text[span.start : span.end][:80]
@@ -223,11 +228,6 @@ def why_open(text: Text) -> str:
         else f"`{name}` is not set in the script; `--allow-env {name}` reads it"
         for name in sorted(text.unset)
     )
-
-
-def _free(kind: Kind) -> Kind:
-    """The kind of a setting of which nothing is claimed: whether its key is there is unknown."""
-    return kind if kind is Kind.DELETE else Kind.FORCE
 
 
 class Mapped:

@@ -252,33 +252,27 @@ def _lost_after(launch: Launch, script: Followed) -> tuple[Finding, ...]:
     """A warning if the next command is made of settings, so that they were meant for this one."""
     end, text, lines = launch.started.place[1], script.source.text, script.lines
     following = next((each for each in script.started if each.place[0] >= end), None)
-    if following is None or not DOTTED_SETTING.match(following.words[0].plain):
-        return ()
-    if not _BETWEEN.fullmatch(text[end : following.place[0]]):
+    is_setting = following is not None and DOTTED_SETTING.match(following.words[0].plain)
+    if following is None or not is_setting or not _BETWEEN.fullmatch(text[end : following.place[0]]):
         return ()
     count = sum(bool(_PLAIN_SETTING.match(word.plain)) for word in following.words)
     first = text[slice(*following.place)].split()[0].split("=")[0]
     what = f"{count} settings, from `{first}` on, never reach" if count > 1 else f"`{first}` never reaches"
-    edit: Edit | None
-    if cut := launch.started.cut:
-        begin = text.rfind("\n", 0, cut[0]) + 1
-        before = text[begin : cut[0]].rstrip()
-        edit = Edit(lines.span((begin, min(cut[1] + 1, len(text)))), "")
-        if before:  # it follows a backslash
-            edit = Edit(lines.span((begin + len(before), cut[1])), "")
-        why, place = f"the comment in line {lines.number(cut[0])} ends the command", cut
-        label, help_ = "the command ends here", "move the comment out of the command"
+    if place := launch.started.cut:
+        begin = text.rfind("\n", 0, place[0]) + 1
+        before = len(text[begin : place[0]].rstrip())  # without anything, the whole line goes
+        edit = Edit(lines.span((begin + before, place[1] if before else min(place[1] + 1, len(text)))), "")
+        why, label = f"the comment in line {lines.number(place[0])} ends the command", "the command ends here"
+        help_ = "move the comment out of the command"
     else:
-        why = f"line {lines.number(end - 1)} does not end with a backslash"
         stop = lines.end(end)
-        escaped = re.search(r"\\[ \t]", text[text.rfind("\n", 0, end) + 1 : stop])  # mended by itself
-        free = not escaped and not text[end:stop].strip()
         last = end + len(text[end:stop].rstrip())
-        edit, place = Edit(lines.span((end, stop)), " \\") if free else None, (last - 1, last)
-        label, help_ = "no backslash follows", "end the line with a backslash"
+        escaped = re.search(r"\\[ \t]", text[text.rfind("\n", 0, end) + 1 : stop])  # mended by itself
+        edit, place = None if escaped or last > end else Edit(lines.span((end, stop)), " \\"), (last - 1, last)
+        why, label = f"line {lines.number(end - 1)} does not end with a backslash", "no backslash follows"
+        help_ = "end the line with a backslash"
     message, span = f"{what} `{launch.program.plain}`: {why}", lines.span(place)
-    lost = warning("PW125", "", message, span, label=label, help=help_, edit=edit, notes=(_LOST,))
-    return (lost,)
+    return (warning("PW125", "", message, span, label=label, help=help_, edit=edit, notes=(_LOST,)),)
 
 
 # -- settings without a script: of a command line, in a file as on a command line, or as Hydra lists them

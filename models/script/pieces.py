@@ -125,10 +125,15 @@ class Text:
                 break
         return Text(tuple(pieces))
 
+    @property
+    def whole_place(self) -> Place | None:
+        """Where it stands in the command; None without any piece."""
+        places = [piece.frames[0] for piece in self.pieces]
+        return (places[0][0], max(end for _, end in places)) if places else None
+
     def place(self, start: int, end: int) -> Place:
         """Where the characters `start` to `end` stand in the command."""
-        found = [piece.frames[0] for piece in self.cut(start, end).pieces]
-        return (found[0][0], max(place[1] for place in found)) if found else (0, 0)
+        return self.cut(start, end).whole_place or (0, 0)
 
     def used_at(self, place: Place) -> Text:
         """The same text where a variable that holds it is named."""

@@ -209,7 +209,7 @@ def test_a_setting_that_an_unknown_condition_adds_is_no_proof_of_a_default() -> 
         ("ray job submit -- 'python -m a.b x.y=1'", "a.b", ""),
         ("ssh node1 'cd /w && python -m a.b x.y=1'", "a.b", ""),
         ("docker run --gpus all image bash -c 'python -m a.b x.y=1'", "a.b", ""),
-        ("time python -m a.b", "a.b", ""),
+        ("time python -m a.b", "a.b", "time"),
         ('if nvidia-smi; then L=(python3); else L=(uv run python3); fi\n"${L[@]}" -m a.b', "a.b", ""),
     ],
 )
