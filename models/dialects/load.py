@@ -216,7 +216,7 @@ def _released(document: Document, release: Choice | None) -> Document:
 
 def _quoted_in(source: Source) -> Callable[[Finding], Finding]:
     """Gives an edit of a script the quotes that its text needs there."""
-    from ..script.quoting import fitted
+    from ..script.arguments import fitted
     from ..script.recognise import is_script
 
     shell = is_script(source)

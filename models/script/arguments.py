@@ -19,7 +19,7 @@ from ..text.source import Source
 from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
 from ..text.unresolved import UNRESOLVED
 from .pieces import Lines, Piece, Place, Text
-from .quoting import fitted, quoted
+from .syntax import Script
 
 _WITH_VALUE = {
     "--config-path": "config-path", "-cp": "config-path", "--config_path": "config-path",
@@ -32,6 +32,9 @@ _KEY = re.compile(r"[+~]{0,2}[A-Za-z0-9_.$@/-]*(?==)", re.ASCII)
 _QUOTES = "bash takes quotes away: put the value in quotes within quotes, as in `\"key='a b'\"`"
 MAX_LENGTH = 8_192
 _PLACEHOLDER = re.compile(r"<[^<>]*>")
+_PLAIN = re.compile(r"[A-Za-z0-9_./:+=,@%~^-]*", re.ASCII)
+NONE, SINGLE, DOUBLE = "", "'", '"'
+_SPECIAL = re.compile(r'([\\$`"])')
 
 
 @dataclass
@@ -301,3 +304,32 @@ class Mapped:
         after = self.word.cut(0, span.start).pieces[-1:]
         position = self._place(after[0])[1] if after else moved.start
         return self._lines.span((position, position))
+
+
+# -- edits of a script that keep it valid: new text in the quotes that it needs where it goes
+
+
+def fitted(script: str, edit: Edit) -> Edit:
+    """The edit with its text quoted as it must be at its place."""
+    around = NONE if _PLAIN.fullmatch(edit.text) else quotes_at(script, edit.span.start)
+    if around == SINGLE:
+        return replace(edit, text=edit.text.replace("'", "'\\''"))
+    return replace(edit, text=_SPECIAL.sub(r"\\\1", edit.text) if around == DOUBLE else quoted(edit.text))
+
+
+def quoted(text: str) -> str:
+    """The text as one word of a command, or a part of one."""
+    if _PLAIN.fullmatch(text):
+        return text
+    return f"'{text}'" if "'" not in text else '"' + _SPECIAL.sub(r"\\\1", text) + '"'
+
+
+def quotes_at(script: str, position: int) -> str:
+    """The quotes that an offset of a script stands in."""
+    text, byte = Script.of(script), len(script[:position].encode())
+    node = text.root.descendant_for_byte_range(byte, byte)
+    while node is not None and node.type != "command_substitution":
+        if node.type in ("raw_string", "string", "translated_string") and text.range(node)[0] < position < text.range(node)[1]:
+            return SINGLE if node.type == "raw_string" else DOUBLE
+        node = node.parent
+    return NONE

@@ -258,6 +258,7 @@ def _lost_after(launch: Launch, script: Followed) -> tuple[Finding, ...]:
     count = sum(bool(_PLAIN_SETTING.match(word.plain)) for word in following.words)
     first = text[slice(*following.place)].split()[0].split("=")[0]
     what = f"{count} settings, from `{first}` on, never reach" if count > 1 else f"`{first}` never reaches"
+    edit: Edit | None
     if place := launch.started.cut:
         begin = text.rfind("\n", 0, place[0]) + 1
         before = len(text[begin : place[0]].rstrip())  # without anything, the whole line goes
