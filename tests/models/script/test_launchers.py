@@ -335,7 +335,7 @@ def test_the_run_block_of_a_skypilot_task_is_a_script(tmp_path: Path, accelerato
         ("f() { f; }\nf\n", "PW002"),
         ("f() { bash -c f; }\nf\n", "PW002"),
         ('X=\'bash -c "$X"\'\nbash -c "$X"\n', "PW002"),
-        ("while true; do A=$A.; done\n", "PW002"),
+        ("while true; do A=$A.; done\n", "PW010"),
         ('bash "$0" --again\n', "PW010"),
         ("python3 -m verl.trainer.main_ppo 'a.b=1\n", "PW014"),
         ("echo )\n", "PW014"),
