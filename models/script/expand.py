@@ -284,7 +284,7 @@ class Expander:
             found = 0 <= index < len(elements)
             return (elements[index].used_at(place) if found else None), nothing
         value = self.state.scalar(name, place)
-        if value is not None or name in self.state.variables or name in self.state.removed:
+        if value is not None or name in self.state.variables:
             return value, nothing
         return None, frozenset({f"${name}" if name.isdecimal() else name})
 

@@ -199,7 +199,7 @@ class Follower(Flow):
     def _unset(self, node: Node) -> Truth:
         for text in self._expander.all_fields(self.script.command_words(node)):
             if text.known and text.plain.isidentifier():
-                self.state.unset(text.plain)
+                self.state.variables[text.plain] = []
         return HOLDS
 
     def _redirected(self, node: Node) -> Truth:
