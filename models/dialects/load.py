@@ -74,7 +74,7 @@ def load_settings(
     texts: Sequence[str], machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> Reading:
     """The settings `key=value` of one command line, read as a configuration; see `load`."""
-    from ..script.listed import NAME, document_of_arguments
+    from ..script.document import NAME, document_of_arguments
 
     source = Source(NAME, "\n".join(texts))
     composer = composer or Composer()
@@ -152,7 +152,7 @@ def _documents(source: Source, composer: Composer) -> Sequence[Document]:
 
         return documents_of(source, composer)
     if is_settings(source):
-        from ..script.listed import document_of_settings
+        from ..script.document import document_of_settings
 
         return [document_of_settings(source, composer)]
     return [composer.compose(source)]
@@ -216,7 +216,7 @@ def _released(document: Document, release: Choice | None) -> Document:
 
 def _quoted_in(source: Source) -> Callable[[Finding], Finding]:
     """Gives an edit of a script the quotes that its text needs there."""
-    from ..script.quoting import fitted
+    from ..script.arguments import fitted
     from ..script.recognise import is_script
 
     shell = is_script(source)

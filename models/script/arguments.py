@@ -19,7 +19,7 @@ from ..text.source import Source
 from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
 from ..text.unresolved import UNRESOLVED
 from .pieces import Lines, Piece, Place, Text
-from .quoting import fitted, quoted
+from .syntax import Script
 
 _WITH_VALUE = {
     "--config-path": "config-path", "-cp": "config-path", "--config_path": "config-path",
@@ -32,6 +32,9 @@ _KEY = re.compile(r"[+~]{0,2}[A-Za-z0-9_.$@/-]*(?==)", re.ASCII)
 _QUOTES = "bash takes quotes away: put the value in quotes within quotes, as in `\"key='a b'\"`"
 MAX_LENGTH = 8_192
 _PLACEHOLDER = re.compile(r"<[^<>]*>")
+_PLAIN = re.compile(r"[A-Za-z0-9_./:+=,@%~^-]*", re.ASCII)
+NONE, SINGLE, DOUBLE = "", "'", '"'
+_SPECIAL = re.compile(r'([\\$`"])')
 
 
 @dataclass
@@ -100,19 +103,27 @@ class Arguments:
             self._unread(plain[:length], value, mapped, f"it is longer than {MAX_LENGTH:,} characters")
         elif head and is_open:
             self._open(plain[:length], value, mapped)
-        else:
-            try:
-                setting = mapped.setting(read_setting(plain, Span("", 0, len(plain), 1, 1)))
-            except UnusableInput as problem:
-                self._refused(plain[:length], value, mapped, problem.findings)
-                return
+        elif setting := self._read(plain, plain[:length], value, mapped):
             if value.secret:
                 setting = replace(setting, text=self._written(setting.span))
                 if setting.value is not None:
                     self.environment.places[setting.value.span] = setting.text
             elif setting.value is not None and value.assumed:
                 self.assumed[setting.value.span] = value.assumed
-            self.settings.append(setting if self.hydra else replace(setting, kind=_free(setting.kind)))
+            self._add(setting, self.hydra)
+
+    def _read(self, text: str, key: str, value: Text, mapped: Mapped) -> Setting | None:
+        """The setting that Hydra reads; None if Hydra refuses it, which is noted."""
+        try:
+            return mapped.setting(read_setting(text, Span("", 0, len(text), 1, 1)))
+        except UnusableInput as problem:
+            self._refused(key, value, mapped, problem.findings)
+            return None
+
+    def _add(self, setting: Setting, is_claimed: bool) -> None:
+        """Add a setting; if nothing is claimed of it, whether its key is there is unknown."""
+        free = not is_claimed and setting.kind is not Kind.DELETE
+        self.settings.append(replace(setting, kind=Kind.FORCE) if free else setting)
 
     def _refused(self, key: str, value: Text, mapped: Mapped, findings: Sequence[Finding]) -> None:
         """A setting that Hydra refuses; one to be filled in is a warning."""
@@ -131,7 +142,7 @@ class Arguments:
             help_ = "write the value"
             self.findings.append(warning("PW012", "", message, span, label="not filled in", help=help_))
             self._unread(key, value, mapped, f"`{written}` is still to be written")
-        else:
+        elif self.hydra:
             self.findings += map(mapped.finding, findings)
 
     def _unread(self, key: str, value: Text, mapped: Mapped, why: str) -> None:
@@ -141,10 +152,8 @@ class Arguments:
     def _open(self, key: str, value: Text, mapped: Mapped) -> None:
         """A setting whose value is unknown."""
         start, end = len(key) + 1, len(key) + 1 + len(value.plain)
-        try:
-            setting = mapped.setting(read_setting(f"{key}=", Span("", 0, start, 1, 1)))
-        except UnusableInput as problem:
-            self.findings += map(mapped.finding, problem.findings) if self.hydra else ()
+        setting = self._read(f"{key}=", key, Text(), mapped)
+        if setting is None:
             return
         span = mapped.span(start, max(start + 1, end))
         written = self._written(span)
@@ -152,8 +161,7 @@ class Arguments:
         scalar = Scalar(text, UNRESOLVED, span, mapped.origin(start, end))
         self.reasons[span] = why_open(value) or "it depends on the environment, whose text is not shown"
         perhaps = any(piece.perhaps for piece in value.pieces)
-        kind = setting.kind if self.hydra and not perhaps else _free(setting.kind)
-        self.settings.append(replace(setting, kind=kind, value=scalar, text=f"{key}={written}"))
+        self._add(replace(setting, value=scalar, text=f"{key}={written}"), self.hydra and not perhaps)
 
     def _written(self, span: Span) -> str:
         return self.source.text[span.start : span.end][:80]
@@ -205,10 +213,7 @@ class Arguments:
                     edit = Edit(self.lines.span((span.start + 1, line_end)), "")
                     span = self.lines.span((span.start, span.start + 1))
                     message = f"a blank follows the backslash: it is an argument, which `{program}` refuses"
-                    label, help_ = (
-                        "this does not continue the line",
-                        "end the line right after the backslash",
-                    )
+                    label, help_ = "this does not continue the line", "end the line right after the backslash"
                 self.findings.append(error("PW012", "", message, span, label=label, help=help_, edit=edit))
 
 
@@ -226,11 +231,6 @@ def why_open(text: Text) -> str:
         else f"`{name}` is not set in the script; `--allow-env {name}` reads it"
         for name in sorted(text.unset)
     )
-
-
-def _free(kind: Kind) -> Kind:
-    """The kind of a setting of which nothing is claimed: whether its key is there is unknown."""
-    return kind if kind is Kind.DELETE else Kind.FORCE
 
 
 class Mapped:
@@ -304,3 +304,32 @@ class Mapped:
         after = self.word.cut(0, span.start).pieces[-1:]
         position = self._place(after[0])[1] if after else moved.start
         return self._lines.span((position, position))
+
+
+# -- edits of a script that keep it valid: new text in the quotes that it needs where it goes
+
+
+def fitted(script: str, edit: Edit) -> Edit:
+    """The edit with its text quoted as it must be at its place."""
+    around = NONE if _PLAIN.fullmatch(edit.text) else quotes_at(script, edit.span.start)
+    if around == SINGLE:
+        return replace(edit, text=edit.text.replace("'", "'\\''"))
+    return replace(edit, text=_SPECIAL.sub(r"\\\1", edit.text) if around == DOUBLE else quoted(edit.text))
+
+
+def quoted(text: str) -> str:
+    """The text as one word of a command, or a part of one."""
+    if _PLAIN.fullmatch(text):
+        return text
+    return f"'{text}'" if "'" not in text else '"' + _SPECIAL.sub(r"\\\1", text) + '"'
+
+
+def quotes_at(script: str, position: int) -> str:
+    """The quotes that an offset of a script stands in."""
+    text, byte = Script.of(script), len(script[:position].encode())
+    node = text.root.descendant_for_byte_range(byte, byte)
+    while node is not None and node.type != "command_substitution":
+        if node.type in ("raw_string", "string", "translated_string") and text.range(node)[0] < position < text.range(node)[1]:
+            return SINGLE if node.type == "raw_string" else DOUBLE
+        node = node.parent
+    return NONE

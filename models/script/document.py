@@ -1,4 +1,4 @@
-"""The configurations that a script starts programs with: a Document for each.
+"""The configurations that a script starts programs with, a Document for each; that of settings alone.
 
 A script may be the `run:` block of a SkyPilot task. Source: SkyPilot, the task YAML specification
 and its environment variables (SKYPILOT_NUM_NODES and its kin).
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
-from typing import Mapping, Sequence
+from typing import Callable, Mapping, Sequence
 
 from ..composition import Composer
 from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, error, warning
@@ -21,14 +21,17 @@ from ..text.program import Machine, Program
 from ..text.source import Source
 from ..text.tree import MapNode, Scalar, find
 from .arguments import Arguments, Mapped, shown
+from .expand import Expander
 from .follow import Follower
 from .launch import Launch, Started, launch_of, machine_of
 from .pieces import Held, Lines, Piece, Place, Text
 from .program import TWO_OPTIONS, StartedProgram
-from .recognise import DOTTED_SETTING
+from .recognise import DOTTED_SETTING, listed
 from .state import State, TooMuch
 from .syntax import Script, Unreadable
 
+NAME = "command line"
+"""The name of the text that the settings of a command line stand in, a line each."""
 _MAIN = re.compile(r"(.*[./])?(main|main_\w+|\w+_main)(\.py)?")
 _COUNT = re.compile(r"(\d{1,4})")
 _BETWEEN = re.compile(r"(?:\s|\\\n|#[^\n]*)*")
@@ -92,12 +95,10 @@ def read_script(source: Source, environment: Mapping[str, str] | None = None, do
     except Unreadable as problem:
         position = min(problem.position, len(script.text) - 1)
         start, end = script.origin.place(position, position + 1)
-        start = start if position == problem.position else end
-        code, what = "PW014", "this is no command that bash could read"
-        code, what = ("PW002", "more than is read") if problem.limit else (code, what)
-        span = lines.span((start, end))
-        help_, label = "mend the script at this place", "from here on"
-        findings.append(error(code, "", f"{problem}: {what}", span, label=label, help=help_))
+        span = lines.span((start if position == problem.position else end, end))
+        code, what = ("PW002", "more than is read") if problem.limit else ("PW014", "this is no command that bash could read")
+        help_ = "mend the script at this place"
+        findings.append(error(code, "", f"{problem}: {what}", span, label="from here on", help=help_))
     except TooMuch as problem:
         message = f"following the script takes too long: {problem}"
         help_ = "give the settings without loops, or as `key=value` words"
@@ -146,29 +147,21 @@ def _nothing(script: Followed) -> Finding:
     message, place = f"`{script.source.name}` starts no program with settings", None
     help_ = "a script starts one with words such as `python3 -m MODULE key=value`"
     if script.unchecked:
-        message = f"`{script.source.name}` starts no program in what could be followed"
-        message, help_ = (
-            f"{message}: {script.unchecked[0].why}",
-            "write the command in the script itself",
-        )
-        return error("PW010", "", message, script.source.whole(), help=help_)
+        message = f"`{script.source.name}` starts no program in what could be followed: {script.unchecked[0].why}"
+        return error("PW010", "", message, script.source.whole(), help="write the command in the script itself")
     for each in script.started:
-        plain = [word.plain for word in each.words]
-        name = plain[0].rpartition("/")[2]
-        if name in ("bash", "sh", "sbatch", "source") and len(plain) > 1 and plain[1][:1] != "-":
-            message, place, help_ = (
-                f"{message} itself, but another script",
-                each.place,
-                "verify that script",
-            )
-            break
-        if re.fullmatch(r"python[0-9.]*", name) and plain[1:2] in (["-"], ["-c"]):
-            message, place = f"{message} in a file, but a text of Python", each.place
+        first, second = ([word.plain for word in each.words] + [""])[:2]
+        name, what = first.rpartition("/")[2], ""
+        if name in ("bash", "sh", "sbatch", "source") and second and second[0] != "-":
+            what, help_ = " itself, but another script", "verify that script"
+        elif re.fullmatch(r"python[0-9.]*", name) and second in ("-", "-c"):
+            what = " in a file, but a text of Python"
             help_ = "write the text into a file, or verify its settings: `placewright verify key=value ...`"
-            break
-        if re.fullmatch(r"python[0-9.]*|torchrun", name) and not each.words[-1].known:
-            message, place = f"{message} that are known: {each.words[-1].why_unknown}", each.place
+        elif re.fullmatch(r"python[0-9.]*|torchrun", name) and not each.words[-1].known:
+            what = f" that are known: {each.words[-1].why_unknown}"
             help_ = "verify the configuration that it is given"
+        if what:
+            message, place = message + what, each.place
             break
     span = script.lines.span(place) if place is not None else script.source.whole()
     return error("PW010", "", message, span, help=help_)
@@ -210,7 +203,7 @@ def _document(script: Followed, start: _Start, composer: Composer, number: int, 
         machine=machine or script.machine,
         missing=begins.missing,
     )
-    unchecked = [*script.unchecked, *words.unchecked, *document.unchecked]
+    unchecked = list[Unchecked]()
     if match := _KEPT.search(script.source.text):
         why = f"`{match[1]}` keeps accelerators for the command itself, which are not subtracted"
     if why:
@@ -223,15 +216,20 @@ def _document(script: Followed, start: _Start, composer: Composer, number: int, 
         documents = documents_of(text, composer)
         return documents[min(number, len(documents)) - 1]
 
+    findings, before = (*script.findings, *words.findings, *lost), (*script.unchecked, *words.unchecked)
+    made = _completed(document, words, program, again, findings, before)
+    return replace(made, unchecked=(*made.unchecked, *unchecked))
+
+
+def _completed(
+    document: Document, words: Arguments, program: Program, again: Callable[[Source], Document],
+    findings: tuple[Finding, ...], unchecked: tuple[Unchecked, ...],
+) -> Document:  # fmt: skip
+    """The document with its program, and what was found in the words of its command."""
     return replace(
-        document,
-        findings=(*script.findings, *words.findings, *lost, *document.findings),
-        unchecked=tuple(unchecked),
-        program=program,
-        reasons=words.reasons,
-        assumed=words.assumed,
-        compose=again,
-    )
+        document, findings=(*findings, *document.findings), unchecked=(*unchecked, *document.unchecked),
+        program=program, reasons=words.reasons, assumed=words.assumed, compose=again,
+    )  # fmt: skip
 
 
 def _options(words: Sequence[Text], arguments: Arguments) -> tuple[tuple[str, str], ...]:
@@ -254,33 +252,74 @@ def _lost_after(launch: Launch, script: Followed) -> tuple[Finding, ...]:
     """A warning if the next command is made of settings, so that they were meant for this one."""
     end, text, lines = launch.started.place[1], script.source.text, script.lines
     following = next((each for each in script.started if each.place[0] >= end), None)
-    if following is None or not DOTTED_SETTING.match(following.words[0].plain):
-        return ()
-    if not _BETWEEN.fullmatch(text[end : following.place[0]]):
+    is_setting = following is not None and DOTTED_SETTING.match(following.words[0].plain)
+    if following is None or not is_setting or not _BETWEEN.fullmatch(text[end : following.place[0]]):
         return ()
     count = sum(bool(_PLAIN_SETTING.match(word.plain)) for word in following.words)
     first = text[slice(*following.place)].split()[0].split("=")[0]
     what = f"{count} settings, from `{first}` on, never reach" if count > 1 else f"`{first}` never reaches"
     edit: Edit | None
-    if cut := launch.started.cut:
-        begin = text.rfind("\n", 0, cut[0]) + 1
-        before = text[begin : cut[0]].rstrip()
-        edit = Edit(lines.span((begin, min(cut[1] + 1, len(text)))), "")
-        if before:  # it follows a backslash
-            edit = Edit(lines.span((begin + len(before), cut[1])), "")
-        why, place = f"the comment in line {lines.number(cut[0])} ends the command", cut
-        label, help_ = "the command ends here", "move the comment out of the command"
+    if place := launch.started.cut:
+        begin = text.rfind("\n", 0, place[0]) + 1
+        before = len(text[begin : place[0]].rstrip())  # without anything, the whole line goes
+        edit = Edit(lines.span((begin + before, place[1] if before else min(place[1] + 1, len(text)))), "")
+        why, label = f"the comment in line {lines.number(place[0])} ends the command", "the command ends here"
+        help_ = "move the comment out of the command"
     else:
-        why = f"line {lines.number(end - 1)} does not end with a backslash"
         stop = lines.end(end)
-        escaped = re.search(r"\\[ \t]", text[text.rfind("\n", 0, end) + 1 : stop])  # mended by itself
-        free = not escaped and not text[end:stop].strip()
         last = end + len(text[end:stop].rstrip())
-        edit, place = Edit(lines.span((end, stop)), " \\") if free else None, (last - 1, last)
-        label, help_ = "no backslash follows", "end the line with a backslash"
+        escaped = re.search(r"\\[ \t]", text[text.rfind("\n", 0, end) + 1 : stop])  # mended by itself
+        edit, place = None if escaped or last > end else Edit(lines.span((end, stop)), " \\"), (last - 1, last)
+        why, label = f"line {lines.number(end - 1)} does not end with a backslash", "no backslash follows"
+        help_ = "end the line with a backslash"
     message, span = f"{what} `{launch.program.plain}`: {why}", lines.span(place)
-    lost = warning("PW125", "", message, span, label=label, help=help_, edit=edit, notes=(_LOST,))
-    return (lost,)
+    return (warning("PW125", "", message, span, label=label, help=help_, edit=edit, notes=(_LOST,)),)
+
+
+# -- settings without a script: of a command line, in a file as on a command line, or as Hydra lists them
+
+
+def document_of_arguments(texts: Sequence[str], composer: Composer) -> Document:
+    """The configuration that the settings of a command line make."""
+    words, position = list[Text](), 0
+    for text in texts:
+        words.append(_exact(text, position))
+        position += len(text) + 1
+    return _of_settings(Source(NAME, "\n".join(texts)), words, composer)
+
+
+def document_of_settings(source: Source, composer: Composer) -> Document:
+    """The configuration that a file of settings makes. Raises UnusableInput."""
+    words = list[Text]()
+    for item in listed(source) or ():
+        at = source.text.find(item.text, item.span.start, item.span.end)
+        words.append(_text(item, item.text) if at < 0 else _exact(item.text, at))  # -1: it has escapes
+    if not words:
+        script = Script.of(source.text)
+        state = State(source.name, Environment.of(composer.allowed).values)
+        words = Expander(script, state).all_fields(list(script.words(0, len(source.text))))
+    return _of_settings(source, words, composer)
+
+
+def _exact(text: str, start: int) -> Text:
+    return Text((Piece(text, ((start, start + len(text)),), True),))
+
+
+def _of_settings(source: Source, words: Sequence[Text], composer: Composer) -> Document:
+    lines, environment = Lines(source), Environment.of(composer.allowed)
+    arguments = Arguments(source, lines, environment, shell=False)
+    arguments.read(words)
+    arguments.refuse_positional("Hydra")
+    document = composer.started(source, None, arguments.settings, environment)
+    name, command = arguments.option("config-name"), lines.span((0, len(source.text.rstrip())))
+    program = Program("", source.whole(), config_name=name, command=command, complete=source.name != NAME)
+
+    def again(text: Source) -> Document:
+        if source.name != NAME:
+            return document_of_settings(text, composer)
+        return document_of_arguments(text.text.split("\n"), composer)
+
+    return _completed(document, arguments, program, again, tuple(arguments.findings), tuple(arguments.unchecked))
 
 
 # -- tasks of SkyPilot

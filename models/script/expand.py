@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Sequence
 from ..record import dataclass
 from .arithmetic import NotComputed, calculated
 from .pieces import Piece, Place, Text, bounded, derived, joined
-from .state import State, TooMuch
+from .state import State
 from .syntax import Inner, Literal, Parameter, Part, Script, Word
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MAX_FIELDS = 20_000
 MAX_REFERENCES = 16
 MAX_WORDS = 4_096
 MAX_WORK = 2_000_000
@@ -57,10 +56,8 @@ class Fields:
                     self.add(Text((piece.cut(*match.span()),)))
 
     def next(self) -> None:
-        """End the field, if there is one. Raises TooMuch."""
+        """End the field, if there is one."""
         if self._begun:
-            if len(self._done) >= MAX_FIELDS:
-                raise TooMuch(f"a word becomes more than {MAX_FIELDS:,} words")
             self._done.append(Text(tuple(self._pieces)))
             self._pieces, self._begun = [], False
 
@@ -96,7 +93,7 @@ class Expander:
             return [Text.unknown(self.script.shown(word.place), place, str(problem))]
         self._into(fields, word.parts)
         texts = fields.all()
-        self.state.budget.spend(sum(map(_cost, texts)))
+        self.state.budget.spend(len(texts) // 50 + sum(map(_cost, texts)))
         return [bounded(text, place) for text in texts]
 
     def all_fields(self, words: Sequence[Word]) -> list[Text]:
@@ -255,14 +252,15 @@ class Expander:
         if part.bad:
             shown = self.script.shown(part.place)
             raise NotComputed(f"`{shown}` is of a form that is not followed")
+        if part.length and (part.index in ("@", "*") or part.name in "@*"):
+            texts = self.state.elements(part.name, place)
+            if any(not text.known for text in texts):
+                raise NotComputed("how many elements there are is not known")
+            return derived(str(len(texts)), texts, place)
         if part.length:
-            return self._length(part, place)
+            raise NotComputed("the length of a text is not followed")
         if part.is_list:
-            return joined(
-                self._elements(part),
-                self._between if "*" in (part.name, part.index) else " ",
-                place,
-            )
+            return joined(self._elements(part), self._between if "*" in (part.name, part.index) else " ", place)
         if part.takes_default:
             chosen, taken = self._chosen(part)
             if not taken:
@@ -274,23 +272,11 @@ class Expander:
             return Text((Piece("", (place,), unset=names),))
         return self._operated(value, part) if part.operator else value
 
-    def _length(self, part: Parameter, place: Place) -> Text:
-        """`${#X[@]}`. Raises NotComputed."""
-        if part.index in ("@", "*") or part.name in "@*":
-            texts = self._elements_of(part)
-            if any(not text.known for text in texts):
-                raise NotComputed("how many elements there are is not known")
-            return derived(str(len(texts)), texts, place)
-        raise NotComputed("the length of a text is not followed")
-
     def _value(self, part: Parameter) -> tuple[Text | None, frozenset[str]]:
         """What the parameter itself holds; if it is not set, None and the name that is not."""
         name, place, nothing = part.name, self.place(part.place), frozenset[str]()
         if isinstance(part.index, tuple) and name != "BASH_SOURCE":
-            held, index = (
-                self.state.variables.get(name),
-                self.calculate(self.one(part.index), place),
-            )
+            held, index = self.state.variables.get(name), self.calculate(self.one(part.index), place)
             elements = held if isinstance(held, list) else [held] if held is not None else []
             if isinstance(held, Text) and not held.known:
                 index = 0
@@ -298,7 +284,7 @@ class Expander:
             found = 0 <= index < len(elements)
             return (elements[index].used_at(place) if found else None), nothing
         value = self.state.scalar(name, place)
-        if value is not None or name in self.state.variables or name in self.state.removed:
+        if value is not None or name in self.state.variables:
             return value, nothing
         return None, frozenset({f"${name}" if name.isdecimal() else name})
 
@@ -336,10 +322,7 @@ class Expander:
             return value.cut(*kept)
         if sign[0] == "/":
             wanted = self.one(arguments[0])
-            signs = any(letter in wanted.plain for letter in "*?[\\") or wanted.plain[:1] in (
-                "#",
-                "%",
-            )
+            signs = any(letter in wanted.plain for letter in "*?[\\") or wanted.plain.startswith(("#", "%"))
             if signs or not wanted.known or value.plain.count(wanted.plain) > MAX_WORDS:
                 raise NotComputed("replacing what a pattern fits is not followed")
             by = self.one(arguments[1]) if len(arguments) > 1 else Text()
@@ -363,12 +346,9 @@ class Expander:
             raise NotComputed("a part that counts from the end is not followed")
         return start, size if len(numbers) < 2 else start + numbers[1]
 
-    def _elements_of(self, part: Parameter) -> list[Text]:
-        return self.state.elements(part.name, self.place(part.place))
-
     def _elements(self, part: Parameter) -> list[Text]:
         """The elements of a list, with what the operator makes of each. Raises NotComputed."""
-        texts = self._elements_of(part)
+        texts = self.state.elements(part.name, self.place(part.place))
         if part.operator == ":":
             return texts[slice(*self._range(part, len(texts)))]
         if part.operator:

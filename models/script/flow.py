@@ -16,14 +16,15 @@ from .conditions import HOLDS, Truth, computed, depends
 from .expand import Expander
 from .launch import Started
 from .pieces import Place, Text, merged
-from .state import State, TooMuch
+from .state import State
 from .syntax import Script, Unreadable
 
 if TYPE_CHECKING:
     from tree_sitter import Node
     from typing_extensions import Self
 
-MAX_TURNS = 1_000
+MAX_TURNS = 100
+"""Turns of a loop that are followed one by one; of a longer loop it is unknown how often it is gone through."""
 UNKNOWN = Truth(None, "it depends on how a command ends")
 _Branch = tuple[Sequence["Node"], Sequence["Node"]]
 
@@ -91,13 +92,7 @@ class Flow(ABC):
         """Follow in a shell of its own, whose variables are lost."""
         return replace(self, state=self.state.copy(), broken=False)
 
-    def _either(
-        self,
-        why: str,
-        place: Place,
-        way: Callable[[], Truth],
-        other: Callable[[], Truth] | None = None,
-    ) -> Truth:
+    def _either(self, why: str, place: Place, way: Callable[[], Truth], other: Callable[[], Truth] | None = None) -> Truth:
         """Follow one of two ways, or one that may not be taken; what differs is unknown after."""
         before = self.state.copy()
         with self._around(why):
@@ -194,7 +189,7 @@ class Flow(ABC):
     # -- loops
 
     def _loop(self, node: Node) -> Truth:
-        """A loop, turn by turn if that is known, once if not. Raises TooMuch."""
+        """A loop, turn by turn if that is known, once if not."""
         before, outer = dict(self.state.variables), self.broken
         self.broken = False
         self._for(node) if node.type == "for_statement" else self._while(node)
@@ -217,6 +212,8 @@ class Flow(ABC):
             end = next((child for child in node.children[at:] if child.type in stops), node)
             inside = self.script.range(node.children[at])[1], self.script.range(end)[0]
             words = self._expander.all_fields(list(self.script.words(*inside)))
+        if len(words) > MAX_TURNS:
+            words = [Text.unknown(f"${name}", place, f"the loop has more than {MAX_TURNS} turns")]
         for word in words:
             if word.known:
                 self.state.assign(name, word)
@@ -251,7 +248,7 @@ class Flow(ABC):
         except NotComputed as problem:
             why = f"it depends on a loop whose turns are not known: {problem}"
             return self._once(body, place, why)
-        raise TooMuch(f"a loop takes more than {MAX_TURNS:,} turns")
+        return self._once(body, place, f"it depends on a loop of more than {MAX_TURNS} turns")
 
     def _three_sums(self, node: Node) -> list[Place]:
         """Where the three sums of `for ((a; b; c))` stand."""

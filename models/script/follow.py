@@ -6,13 +6,12 @@ Source: the Bash Reference Manual, 4 (Shell Builtin Commands).
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, Sequence
 
 from .conditions import HOLDS, Truth, computed, tested
 from .flow import UNKNOWN, Flow
-from .launch import Started, is_shell, launch_of, nested_text
+from .launch import Started, nested_text
 from .pieces import Held, Place, Text, joined
 from .state import MAX_CALLS, TooMuch
 from .syntax import MAX_DEPTH, NAME, Script, Unreadable
@@ -24,12 +23,11 @@ VISIBLE = (
     "CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
 )  # fmt: skip
 """Variables that name the accelerators that a program sees."""
-MAX_ELEMENTS = 20_000
 _LEAVING = ("exit", "return", "break", "continue")
 _CLOSERS = ("then", "elif", "else", "fi", "do", "done", "esac", "}", ")", "))", "]]", "]")
 _SEPARATORS = (";", "&", ";;", "\n", "&&", "||", "|", "|&")
 _READING = ("read", "mapfile", "readarray", "printf", "getopts", "let")
-_BUILTINS = (*_READING, "unset", "shift", "set", ":", "true", "false")
+_BUILTINS = (*_READING, "shift", "set", ":", "true", "false")
 _SURE = (
     "echo", "cd", "pushd", "popd", "mkdir", "sleep", "wait", "trap", "umask", "ulimit", "alias", "shopt",
     "hash", "cat", "date", "pwd", "touch", "env", "printenv", "unalias", "jobs", "kill",
@@ -113,11 +111,7 @@ class Follower(Flow):
     def _condition(self, node: Node) -> Truth:
         """`[ ... ]`, `[[ ... ]]`, `(( ... ))`."""
         start, end = self.script.range(node)
-        kind, expander, shown = (
-            node.children[0].type,
-            self._expander,
-            self.script.shown((start, end)),
-        )
+        kind, expander, shown = node.children[0].type, self._expander, self.script.shown((start, end))
         inside = (start + len(kind), end - len(kind))
         if kind == "((":
             return computed(inside, expander, shown)
@@ -169,10 +163,7 @@ class Follower(Flow):
                 why = "elements that are set by their numbers are not followed"
                 return Text.unknown(f"${name}", place, why)
             array += self._expander.fields(word)
-            self.state.budget.spend(len(array) // 1_000)
-            if len(array) > MAX_ELEMENTS:
-                why = f"the array has more than {MAX_ELEMENTS:,} elements"
-                return Text.unknown(f"${name}", place, why)
+            self.state.budget.spend(len(array) // 100)
         return array
 
     def _declare(self, node: Node) -> Truth:
@@ -201,17 +192,14 @@ class Follower(Flow):
         if command == "export" or "x" in flags:
             self.state.exported.add(name)
         if "A" in flags or "n" in flags:
-            why = f"what `{command} {flags}` makes is not followed"
-            self.state.unsure({name}, place, why)
-        elif "a" in flags:
-            self.state.variables.setdefault(name, [])
+            self.state.unsure({name}, place, f"what `{command} {flags}` makes is not followed")
 
     # -- commands
 
     def _unset(self, node: Node) -> Truth:
         for text in self._expander.all_fields(self.script.command_words(node)):
             if text.known and text.plain.isidentifier():
-                self.state.unset(text.plain)
+                self.state.variables[text.plain] = []
         return HOLDS
 
     def _redirected(self, node: Node) -> Truth:
@@ -256,8 +244,6 @@ class Follower(Flow):
         if blank:  # a backslash before a blank at its end is an argument to bash
             written.append(self.script.word(*blank.span(1)))
         words = expander.all_fields(written)
-        if words and words[0].plain == "time" and words[0].known:
-            words = words[1:]
         if not words:
             for child in node.children:
                 if child.type == "variable_assignment":
@@ -268,10 +254,7 @@ class Follower(Flow):
                 inside = self.script.range(child.named_children[-1])
                 stdin = expander.one(self.script.parts(*inside))
         name = words[0].plain if words[0].known else ""
-        if name in ("command", "builtin") and len(words) > 1 and words[1].plain[:1] != "-":
-            words = words[1:]
-            name = words[0].plain if words[0].known else ""
-        elif name in self.state.functions:
+        if name in self.state.functions:
             return self._call(self.state.functions[name], words)
         if name in ("[", "test"):
             shown = self.script.shown(self.script.range(node))
@@ -280,9 +263,6 @@ class Follower(Flow):
             return self._leave(name, place)
         if name in _BUILTINS:
             return self._builtin(name, words[1:], place)
-        if self._is_called_again(node, words):
-            shown = self.script.shown(self.script.range(node))
-            raise TooMuch(f"`{shown}` begins the script itself again, without an end")
         if name in ("eval", "source", "."):
             return self._taken_in(name, words, place)
         if name in _CLOSERS:
@@ -304,20 +284,6 @@ class Follower(Flow):
         if name == "set" and "--" in plain:
             state.arguments, state.open_arguments = tuple(words[plain.index("--") + 1 :]), ""
         return Truth(name != "false")
-
-    def _is_called_again(self, node: Node, words: Sequence[Text]) -> bool:
-        """True if a command begins this script again before it starts a program, with nothing changed."""
-        own = words[0].plain in ("source", ".")
-        file = next((word for word in words[1:] if word.plain[:1] != "-"), Text())
-        file = file if own or is_shell(words[0]) else words[0]
-        path = os.path.join(self.state.folder or os.path.dirname(self.state.script), file.path)
-        if not file.path or os.path.normpath(path) != self.state.script or words[-1] is not file:
-            return False
-        changed = self.state.variables if own else self.state.exported
-        moved = not self.state.folder and any(each.words[0].plain in ("cd", "pushd") for each in self.started)
-        assigned = any(child.type == "variable_assignment" for child in node.children)
-        unsure = any(self.unsure) or any(self.depends)
-        return not (changed or moved or assigned or unsure or any(map(launch_of, self.started)))
 
     def _start(self, node: Node, words: list[Text], stdin: Text | None, end: int) -> Truth:
         """A program: noted, or followed if it is a shell whose text is known."""

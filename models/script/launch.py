@@ -10,7 +10,7 @@ from typing import Mapping, Sequence
 
 from ..record import dataclass
 from ..text.program import Machine
-from .pieces import Lines, Piece, Place, Text
+from .pieces import Lines, Place, Text
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|python[23](?:\.[0-9]+)?|pypy3?)")
 _TORCHRUN = re.compile(r"(?:.*/)?(?:torchrun|accelerate|deepspeed)")
@@ -218,27 +218,26 @@ def machine_of(launch: Launch, commands: Sequence[Started], lines: Lines) -> tup
     earlier = [each for each in commands if each.place[0] < launch.started.place[0]]
     before = [each for each in earlier if not each.condition and _is_ray_start(each)]
     heads = [each for each in before if any(word.plain == "--head" for word in each.words)]
-    start, cpus, why = (heads or before or [launch.started])[-1], None, ""
+    start, cpus, why, variable = (heads or before or [launch.started])[-1], None, "", ""
     accelerators = _option(start, "--num-gpus") if before else None
     seen = _visible_in(start) if before or launch.launcher.partition(" ")[0] not in _ELSEWHERE else None
-    variable, text = seen or ("", Text())
     if before:
         cpus = _option(start, "--num-cpus")
-        others = [pair[0] for each in before if (pair := _option(each, "--num-gpus")) and pair[0] is not None]
-        if accelerators and accelerators[0] is not None and min(others) < accelerators[0]:
-            why = f"`ray start` shows nodes different numbers of accelerators: {min(others)} and {accelerators[0]}"
+        fewest = min((pair[0] for each in before if (pair := _option(each, "--num-gpus")) and pair[0] is not None), default=0)
+        if accelerators and accelerators[0] is not None and fewest < accelerators[0]:
+            why = f"`ray start` shows nodes different numbers of accelerators: {fewest} and {accelerators[0]}"
     if accelerators is None and seen is not None:
+        variable, text = seen
         accelerators = _visible(text)
         if accelerators is None and not text.known:
             why = f"which accelerators `{variable}` shows is not known: {text.why_unknown}"
         elif accelerators is not None and before and not accelerators[0]:
             accelerators, why = None, f"`{variable}` shows no accelerators of this node, and other nodes are not known"
-    else:
-        variable = ""
-    numbers = [(None, None) if pair is None or pair[0] is None else pair for pair in (accelerators, cpus)]
-    spans = [lines.span(place) if place is not None else None for _, place in numbers]
-    known = any(number is not None for number, _ in numbers)
-    return Machine(numbers[0][0], spans[0], numbers[1][0], spans[1], variable) if known else None, why
+    numbers = [pair or (None, None) for pair in (accelerators, cpus)]
+    if all(number is None for number, _ in numbers):
+        return None, why
+    spans = [lines.span(place) if number is not None and place is not None else None for number, place in numbers]
+    return Machine(numbers[0][0], spans[0], numbers[1][0], spans[1], variable), why
 
 
 def _is_ray_start(started: Started) -> bool:
@@ -256,8 +255,7 @@ def _option(started: Started, name: str) -> _Number | None:
         if apart or word.plain.startswith(f"{name}="):
             value = following if apart else word.cut(len(name) + 1)
             known = value.known and not value.unset and not value.secret and value.plain.isdecimal()
-            pieces = value.pieces if apart else word.pieces
-            return (int(value.plain[:9]) if known else None), _place(pieces)
+            return (int(value.plain[:9]) if known else None), (value if apart else word).whole_place
     return None
 
 
@@ -279,10 +277,4 @@ def _visible(text: Text) -> _Number | None:
     items = items[: items.index("-1")] if "-1" in items else items
     if not all(_DEVICE.fullmatch(item) for item in items):
         return None
-    return len(items), _place(text.pieces)
-
-
-def _place(pieces: Sequence[Piece]) -> Place | None:
-    """Where text stands in the command or the assignment."""
-    places = [piece.frames[0] for piece in pieces]
-    return (places[0][0], max(place[1] for place in places)) if places else None
+    return len(items), text.whole_place

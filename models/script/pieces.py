@@ -50,11 +50,7 @@ class Piece:
         if not self.exact:
             return replace(self, text=self.text[start:end])
         first = self.frames[-1][0]
-        return replace(
-            self,
-            text=self.text[start:end],
-            frames=(*self.frames[:-1], (first + start, first + end)),
-        )
+        return replace(self, text=self.text[start:end], frames=(*self.frames[:-1], (first + start, first + end)))
 
     def used_at(self, place: Place) -> Piece:
         """The same where a variable that holds it is named."""
@@ -121,10 +117,7 @@ class Text:
         pieces, position = [], 0
         for piece in self.pieces:
             length = len(piece.text)
-            low, high = (
-                max(start - position, 0),
-                length if end is None else min(end - position, length),
-            )
+            low, high = max(start - position, 0), length if end is None else min(end - position, length)
             if low < high or (not length and low <= 0 <= high):
                 pieces.append(piece.cut(low, high) if length else piece)
             position += length
@@ -132,10 +125,15 @@ class Text:
                 break
         return Text(tuple(pieces))
 
+    @property
+    def whole_place(self) -> Place | None:
+        """Where it stands in the command; None without any piece."""
+        places = [piece.frames[0] for piece in self.pieces]
+        return (places[0][0], max(end for _, end in places)) if places else None
+
     def place(self, start: int, end: int) -> Place:
         """Where the characters `start` to `end` stand in the command."""
-        found = [piece.frames[0] for piece in self.cut(start, end).pieces]
-        return (found[0][0], max(place[1] for place in found)) if found else (0, 0)
+        return self.cut(start, end).whole_place or (0, 0)
 
     def used_at(self, place: Place) -> Text:
         """The same text where a variable that holds it is named."""
@@ -189,11 +187,7 @@ def alike(first: Held | None, second: Held | None) -> bool:
         return first is second
     if first == second:
         return True
-    same = (first.unset, first.assumed, first.secret) == (
-        second.unset,
-        second.assumed,
-        second.secret,
-    )
+    same = (first.unset, first.assumed, first.secret) == (second.unset, second.assumed, second.secret)
     return same and first.known and second.known and first.plain == second.plain
 
 
@@ -206,10 +200,7 @@ def merged(first: Held | None, second: Held | None, name: str, place: Place, why
         one, two, common = first or [], second or [], 0
         while common < min(len(one), len(two)) and alike(one[common], two[common]):
             common += 1
-        return [
-            *one[:common],
-            *(_perhaps(text, place, why) for text in (*one[common:], *two[common:])),
-        ]
+        return [*one[:common], *(_perhaps(text, place, why) for text in (*one[common:], *two[common:]))]
     if isinstance(first, Text) and isinstance(second, Text):
         length = _words_in_common(first.plain, second.plain)
         if length and alike(first.cut(0, length), second.cut(0, length)):

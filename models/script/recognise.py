@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from ..findings.finding import UnusableInput
-from ..findings.span import Span
 from ..text.source import Source
 from ..text.tree import ListNode, MapNode, Scalar, Value, find
 
@@ -67,17 +66,6 @@ def listed(source: Source) -> tuple[Scalar, ...] | None:
     texts = tuple(item for item in items if isinstance(item, Scalar) and isinstance(item.value, str))
     whole = len(texts) == len(items) and all(_SETTING.match(text.text) for text in texts)
     return texts if texts and whole else None
-
-
-def reads(text: str) -> bool:
-    """True if Hydra can read this as one setting."""
-    from ..composition.setting import read_setting
-
-    try:
-        read_setting(text, Span("", 0, len(text), 1, 1))
-    except UnusableInput:
-        return False
-    return True
 
 
 def _value(source: Source) -> Value | None:

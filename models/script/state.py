@@ -52,7 +52,8 @@ class State:
     environment : the variables of the environment that may be read.
     arguments, open_arguments : `$1` and so on; why all are unknown, "" if they are not.
     shifted : True if unknown arguments were shifted: none are taken to be left then.
-    removed, exported : variables that were unset, and those that programs see.
+    variables : what each holds; nothing (an empty list) if it was unset.
+    exported : the variables that programs see.
     outer : what the local variables of the function were before its call.
     folder : the folder that the script went to; "" if unknown.
     elsewhere : why variables that the script does not set may be set; "" if they are not.
@@ -69,7 +70,6 @@ class State:
     arguments: tuple[Text, ...] = ()
     open_arguments: str = ""
     shifted: bool = False
-    removed: set[str] = field(default_factory=set)
     exported: set[str] = field(default_factory=set)
     outer: dict[str, Held | None] = field(default_factory=dict)
     folder: str = ""
@@ -84,7 +84,7 @@ class State:
     def copy(self) -> State:
         """Another state that begins the same; the budget is shared."""
         self.budget.spend(1 + len(self.variables) // 16)
-        names = ("variables", "functions", "removed", "exported", "outer", "files")
+        names = ("variables", "functions", "exported", "outer", "files")
         return replace(self, **{name: getattr(self, name).copy() for name in names})
 
     def scalar(self, name: str, place: Place) -> Text | None:
@@ -95,8 +95,6 @@ class State:
         if held is not None:
             text = held if isinstance(held, Text) else held[0] if held else None
             return text.used_at(place) if text is not None else None
-        if name in self.removed:
-            return None
         if name in self.environment:
             return Text((Piece(self.environment[name], (place,), secret=True),))
         if name == "BASH_SOURCE":
@@ -137,10 +135,7 @@ class State:
     def assign(self, name: str, value: Held) -> None:
         """Give a variable a value; its first element, if it is an array and the value is none."""
         old = self.variables.get(name)
-        if isinstance(old, list) and isinstance(value, Text):
-            value = [value, *old[1:]]
-        self.variables[name] = value
-        self.removed.discard(name)
+        self.variables[name] = [value, *old[1:]] if isinstance(old, list) and old and isinstance(value, Text) else value
 
     def absolute(self, path: str) -> str:
         """A path, seen from the folder that the script went to."""
@@ -158,11 +153,6 @@ class State:
             if held is not None:
                 self.variables[name] = held
 
-    def unset(self, name: str) -> None:
-        """Remove a variable."""
-        self.variables.pop(name, None)
-        self.removed.add(name)
-
     def unsure(self, names: set[str], place: Place, why: str) -> None:
         """Make variables unknown."""
         for name in names:
@@ -173,10 +163,10 @@ class State:
         self.budget.spend(1 + len(self.variables) // 16)
         for name in self.variables.keys() | other.variables.keys():
             held, others = self.variables.get(name), other.variables.get(name)
-            if not alike(held, others):
+            if (held, others) in ((None, []), ([], None)):  # unset in one way, of the environment in the other
+                self.unsure({name}, place, why)
+            elif not alike(held, others):
                 self.variables[name] = merged(others, held, name, place, why)
-        self.unsure((self.removed ^ other.removed) - self.variables.keys(), place, why)
-        self.removed &= other.removed
         self.exported &= other.exported
         self.outer = {**other.outer, **self.outer}
         self.functions = {**other.functions, **self.functions}

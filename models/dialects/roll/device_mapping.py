@@ -1,8 +1,8 @@
 """A `device_mapping`: its text, worked out as Python does it but never run, and every fault at its character with what mends it.
 
 ROLL gives the text to `eval` (roll/configs/worker_config.py, WorkerConfig.__post_init__). Of that language what names device
-ids is worked out: numbers, lists and tuples, their operators, slices, comprehensions, conditions and a few functions. All else
-is unknown, as is what takes many steps.
+ids is worked out: numbers, lists and tuples, their operators, slices, `[... for i in ...]` and a few functions. All else is
+unknown, as is what takes many steps.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import warnings
 from collections import Counter
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sized
+from typing import Any, Callable, Iterable, NamedTuple, Sized
 
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.scalar_as_got import Text
@@ -38,13 +38,9 @@ _RANKS = re.compile(r"\s*\d{1,9}(?:\s*-\s*\d{1,9})?(?:\s*,\s*\d{1,9}(?:\s*-\s*\d
 """Ranks as other frameworks write them: `0-7,16-23`."""
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Invert: operator.invert,
-    ast.Not: operator.not_, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
-    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.MatMult: operator.matmul,
-    ast.In: lambda item, items: item in items, ast.NotIn: lambda item, items: item not in items,
+    ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift, ast.UAdd: operator.pos, ast.USub: operator.neg,
 }  # fmt: skip
-_FUNCTIONS: dict[str, Any] = {each.__name__: each for each in (int, len, list, max, min, range, reversed, set, sorted, sum, tuple)}
+_FUNCTIONS: dict[str, Any] = {each.__name__: each for each in (list, range, sorted, tuple)}
 _NAMES = {*dir(builtins), "self", "logger", "dataclass", "field", "Dict", "List", "Literal", "Optional", "Union"} | {
     "strategy_config", "tensor_parallel_size", "pipeline_parallel_size",
 }  # fmt: skip
@@ -205,28 +201,19 @@ class _Evaluation:
             return self.variables[node.id]
         if isinstance(node, ast.Name) and node.id not in _NAMES:
             raise self._fails(node, "raises NameError in Python", nearest(node.id, tuple(_FUNCTIONS)) or "")
+        if isinstance(node, (ast.UnaryOp, ast.BinOp)) and type(node.op) not in _OPERATORS:
+            raise self._unread(node)
         if isinstance(node, ast.UnaryOp):
             return _OPERATORS[type(node.op)](self.value(node.operand))
         if isinstance(node, ast.BinOp):
             return self._operation(node, self.value(node.left), self.value(node.right))
-        if isinstance(node, ast.BoolOp):
-            is_or = isinstance(node.op, ast.Or)
-            for each in node.values:
-                if bool(value := self.value(each)) is is_or:
-                    break
-            return value
-        if isinstance(node, ast.Compare):
-            return self._compared(node)
         if isinstance(node, ast.IfExp):
             return self.value(node.body if self.value(node.test) else node.orelse)
         if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
             items = self._items(node.elts)
             return items if isinstance(node, ast.List) else tuple(items) if isinstance(node, ast.Tuple) else set(self._numbers(node, items))
-        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
-            before, self.variables = self.variables, dict(self.variables)
-            items = list(self._looped(node.elt, node.generators))
-            self.variables = before
-            return items if isinstance(node, ast.ListComp) else iter(items)
+        if isinstance(node, ast.ListComp):
+            return self._looped(node, node.generators[0])
         if isinstance(node, ast.Call):
             return self._called(node)
         if isinstance(node, ast.Subscript):
@@ -244,17 +231,6 @@ class _Evaluation:
                 self._limit(node, len(items) * times)
         return _OPERATORS[type(node.op)](left, right)
 
-    def _compared(self, node: ast.Compare) -> bool:
-        left = self.value(node.left)
-        for kind, other in zip(node.ops, node.comparators):
-            right = self.value(other)
-            is_within = isinstance(kind, (ast.In, ast.NotIn)) and isinstance(left, int) and isinstance(right, (list, tuple, range, set))
-            self._numbers(node, () if is_within else (left, right))
-            if not _OPERATORS[type(kind)](left, right):
-                return False
-            left = right
-        return True
-
     def _items(self, nodes: list[ast.expr]) -> list[Any]:
         """Values of the items of a display or a call, those after a star unpacked."""
         items: list[Any] = []
@@ -264,17 +240,15 @@ class _Evaluation:
             items += value
         return items
 
-    def _looped(self, element: ast.expr, loops: list[ast.comprehension]) -> Iterator[Any]:
-        if not loops:
-            yield self.value(element)
-            return
-        loop, target = loops[0], loops[0].target
-        if loop.is_async or not isinstance(target, ast.Name):
-            raise self._unread(target)
+    def _looped(self, node: ast.ListComp, loop: ast.comprehension) -> list[Any]:
+        if len(node.generators) > 1 or loop.ifs or loop.is_async or not isinstance(loop.target, ast.Name):
+            raise self._unread(node)
+        before, items = self.variables, list[Any]()
         for item in self.value(loop.iter):
-            self.variables[target.id] = item
-            if all(self.value(test) for test in loop.ifs):
-                yield from self._looped(element, loops[1:])
+            self.variables = {**before, loop.target.id: item}
+            items.append(self.value(node.elt))
+        self.variables = before
+        return items
 
     def _called(self, node: ast.Call) -> Any:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
@@ -285,23 +259,11 @@ class _Evaluation:
         arguments = self._items(node.args)
         if node.keywords or any(isinstance(each, str) and len(each) > 20 for each in arguments):
             raise self._unread(node)
-        if function in (range, len, reversed):
-            return function(*arguments)
-        self._limit(node, max((operator.length_hint(each, 0) for each in arguments), default=0))
-        arguments = [list(each) if isinstance(each, Iterator) else each for each in arguments]
-        if function is sum and len(arguments) == 2 and isinstance(arguments[1], _LISTS):
-            return self._joined(node, *arguments)
-        if function in (max, min, set, sorted, sum):
-            for each in arguments:
-                self._numbers(node, each if isinstance(each, Iterable) else ())
+        if function is not range:
+            self._limit(node, max((operator.length_hint(each, 0) for each in arguments), default=0))
+        if function is sorted:
+            self._numbers(node, [item for each in arguments if isinstance(each, Iterable) for item in each])
         return function(*arguments)
-
-    def _joined(self, node: ast.expr, lists: Any, start: Any) -> Any:
-        """What `sum` makes of lists, without the copies."""
-        if any(type(each) is not type(start) for each in lists):
-            raise TypeError
-        self._limit(node, len(start) + sum(map(len, lists)))
-        return type(start)(chain(start, *lists))
 
     def _index(self, node: ast.expr) -> Any:
         if not isinstance(node, ast.Slice):

@@ -42,6 +42,8 @@ SPEC, DRAFT = "resource_pool_spec", "topology.device_pools"
 """Pools that a file lists; pools of a block that is proposed for verl, which no release reads."""
 _SECTIONS = ("trainer", "actor_rollout_ref", "critic", "reward_model", "rollout", "env", "engine", SPEC)
 """Sections that speak of placement."""
+_SERVED = "server.auto_merge_verl_default_config"
+"""Key of a server that is trained through requests: batches and pools are its own. Source: verl-recipe, verl_tinker/."""
 _SPEAK = (
     "actor_rollout_ref", "critic", "rollout", "engine", "model.partial_pretrain", "env.disagg_sim", "trainer.n_gpus_per_node",
 )  # fmt: skip
@@ -193,24 +195,27 @@ def _judge_module(notes: Notes, program: Program) -> None:
 
 
 def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> Entry:
-    if program is None or not program.name:
+    name = program.name if program else ""
+    if not name and find(root, _SERVED) is not None:
+        name = "verl_tinker"
+    if not name:
         found = entry_of_keys(root, notes.document.source.name)
         if found.kind is not Kind.DECLARED:
             why = f"nothing says which program reads this file; `{found.program}` is assumed"
             notes.unsure("PW122", "", why, not any(find(root, key) is not None for key in _SPEAK), WORKS_LIKE)
         return found
-    known = named(program.name)
+    known = named(name)
     if known is not None and known.kind is not Kind.NOTHING:
         return known
     if known is not None or not any(find(root, section) is not None for section in _SECTIONS):
         why = "runs on CPUs" if known else "is not known here, and nothing that is set places anything"
-        notes.unsure("PW122", "", f"`{program.name}` {why}", not known, WORKS_LIKE)
+        notes.unsure("PW122", "", f"`{name}` {why}", not known, WORKS_LIKE)
         return entry_in(EVALUATION)
     found = entry_of_keys(root)
     why = f"is not known here; it is taken to place its roles as `{found.program}` does, its defaults are not known"
-    notes.unsure("PW122", "", f"`{program.name}` {why}", True, WORKS_LIKE)
+    notes.unsure("PW122", "", f"`{name}` {why}", True, WORKS_LIKE)
     notes.proves = False
-    return Entry(program.name, found.kind, "", (), True, found.trained, found.rolled, found.slots)
+    return Entry(name, found.kind, "", (), True, found.trained, found.rolled, found.slots)
 
 
 def entry_of_keys(root: MapNode, file: str = "") -> Entry:

@@ -226,7 +226,7 @@ def test_which_kind_of_text_it_is(name: str, text: str, expected: str) -> None:
 
 
 def test_settings_of_a_file_and_of_a_command_line() -> None:
-    text = "# nodes\ntrainer.nnodes=2\ntrainer.n_gpus_per_node=8 a.b='x y' # tail\na.c=[1, 2]\n"
+    text = "# nodes\ntrainer.nnodes=2\ntrainer.n_gpus_per_node=8 \\\n  a.b='x y' # tail\na.c='[1, 2]'\n"
     found = read(Source("run.txt", text), dialect="verl").document
     assert plain(found.root) == {"trainer": {"nnodes": 2, "n_gpus_per_node": 8}, "a": {"b": "x y", "c": [1, 2]}}
     assert at(text, scalar(found, "trainer.n_gpus_per_node").span) == "8"

@@ -209,7 +209,7 @@ def test_a_setting_that_an_unknown_condition_adds_is_no_proof_of_a_default() -> 
         ("ray job submit -- 'python -m a.b x.y=1'", "a.b", ""),
         ("ssh node1 'cd /w && python -m a.b x.y=1'", "a.b", ""),
         ("docker run --gpus all image bash -c 'python -m a.b x.y=1'", "a.b", ""),
-        ("time python -m a.b", "a.b", ""),
+        ("time python -m a.b", "a.b", "time"),
         ('if nvidia-smi; then L=(python3); else L=(uv run python3); fi\n"${L[@]}" -m a.b', "a.b", ""),
     ],
 )
@@ -335,7 +335,7 @@ def test_the_run_block_of_a_skypilot_task_is_a_script(tmp_path: Path, accelerato
         ("f() { f; }\nf\n", "PW002"),
         ("f() { bash -c f; }\nf\n", "PW002"),
         ('X=\'bash -c "$X"\'\nbash -c "$X"\n', "PW002"),
-        ("while true; do A=$A.; done\n", "PW002"),
+        ("while true; do A=$A.; done\n", "PW010"),
         ('bash "$0" --again\n', "PW010"),
         ("python3 -m verl.trainer.main_ppo 'a.b=1\n", "PW014"),
         ("echo )\n", "PW014"),

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from placewright.models.findings.span import Edit, Span, apply_edits
+from placewright.models.script.arguments import fitted, quoted
 from placewright.models.script.document import read_script
-from placewright.models.script.quoting import fitted, quoted
 from placewright.models.text.source import Source
 
 PLACES = [

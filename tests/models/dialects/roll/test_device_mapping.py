@@ -13,14 +13,12 @@ from placewright.models.dialects.roll.ids import Ids, text_of
 GOOD = (
     "list(range(0,8))", " list(range(0, 8))  # all of them", "[0, 1, 2, 3]", "range(8)", "(0, 1)", "0, 1, 2", "[]", "list()",
     "list(range(8))[::-1]", "[7,6,5]", "[0]*4", "2*[3, 5]", "list(range(0, 16, 2))", "list(range(8, 0, -1))", "[i for i in range(4)]",
-    "[i + 8 for i in range(4)]", "[2*i+1 for i in range(4)]", "[i*i for i in range(4)]", "[0, True]", "[3 for i in range(2)]", "list(i for i in range(3))", "[*range(2), 6]",
+    "[i + 8 for i in range(4)]", "[2*i+1 for i in range(4)]", "[i*i for i in range(4)]", "[0, True]", "[3 for i in range(2)]", "[*range(2), 6]",
     "list(list(range(4)))", "(list(range(2)))", "list(range(0,2))+list(range(14,16))", "list(range(16))[4:12:3]", "[5, 3, 1][::-1]",
     "list(range(2 * 4))", "list(range(10 // 3, 9 % 5))", "tuple(range(3)) + (7,)", "[list(range(4))[1]]", "[--3]", "[]*1000000000",
     "(list(range(4)) + [9, 8])[::-2]", "list(\n  range(0,\n  4))", "[0,]", "list([1, 2])",
-    "list(range(0,2**4))", "sum([list(range(0,8)),list(range(8,16))],[])", "list(range(0,16)) if 1 else []", "list(range(int(16)))",
-    "[i for i in range(32) if i % 2 == 0][:16]", "sorted(range(16))", "list(*[range(3)])", "list(range(1<<3))", "sorted({3, 1})",
-    "[i+8*j for j in range(2) for i in range(4) if i not in (1, 2) and 0 <= i < 4]", "list(reversed(range(int('8') // 2)))",
-    "[1] and [] or [max(3, 5), min([2, 1]), len([7]), sum(range(3))]", "unknown if 0 else [not 0, ~-3, 8 % 3 | 4]", "# \u00e9\n[0]",
+    "list(range(0,2**4))", "list(range(0,16)) if 1 else []", "sorted(range(16))", "list(*[range(3)])", "list(range(1<<3))", "sorted({3, 1})",
+    "unknown if 0 else [+3, 8 % 3]", "# \u00e9\n[0]",
     "list(range(60000))" + "[1:]" * 60,
 )  # fmt: skip
 
@@ -113,7 +111,18 @@ def test_what_is_wrong_is_pointed_at(text: str) -> None:
         assert read_expression(mended).fault is None
 
 
-@pytest.mark.parametrize("text", ["list({0: 1})", "self.world_size", "__import__('torch').cuda.device_count()", "list(range(8**99))"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "list({0: 1})",
+        "[i for i in range(8) if i % 2]",
+        "[i for i in [1] for j in [2]]",
+        "sum([[0]], [])",
+        "self.world_size",
+        "__import__('torch').cuda.device_count()",
+        "list(range(8**99))",
+    ],
+)
 def test_python_that_is_not_worked_out_is_no_fault(text: str) -> None:
     found = read_expression(text)
     assert found.ids is None and found.fault is not None and not found.fault.when

@@ -76,6 +76,13 @@ def test_a_program_that_is_not_known_is_taken_for_what_its_keys_say(read: Read) 
     assert reading.problem is not None and reading.problem.given().world_size("actor") == 16
 
 
+def test_a_server_that_takes_requests_is_no_trainer_of_verl(read: Read) -> None:
+    trained = "trainer.nnodes=1 trainer.n_gpus_per_node=8 actor_rollout_ref.actor.ppo_mini_batch_size=1 actor_rollout_ref.rollout.n=4"
+    reading = read(f"{trained} server.auto_merge_verl_default_config=true", program="")
+    assert any(each.why.startswith("`verl_tinker` is not known here") for each in reading.unchecked)
+    assert not reading.proves
+
+
 @pytest.mark.parametrize("how", [{"config_name": "my_trainer"}, {"program": "my.own.main"}])
 def test_what_an_unknown_configuration_does_not_write_is_not_known(read: Read, how: dict[str, str]) -> None:
     reading = read("trainer.nnodes=2", **how)
