@@ -6,12 +6,13 @@ Source: the Bash Reference Manual, 4 (Shell Builtin Commands).
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Sequence
 
 from .conditions import HOLDS, Truth, computed, tested
 from .flow import UNKNOWN, Flow
-from .launch import Started, nested_text
+from .launch import Started, is_shell, launch_of, nested_text
 from .pieces import Held, Place, Text, joined
 from .state import MAX_CALLS, TooMuch
 from .syntax import MAX_DEPTH, NAME, Script, Unreadable
@@ -263,6 +264,9 @@ class Follower(Flow):
             return self._leave(name, place)
         if name in _BUILTINS:
             return self._builtin(name, words[1:], place)
+        if self._is_called_again(node, words):
+            shown = self.script.shown(self.script.range(node))
+            raise TooMuch(f"`{shown}` begins the script itself again, without an end")
         if name in ("eval", "source", "."):
             return self._taken_in(name, words, place)
         if name in _CLOSERS:
@@ -284,6 +288,20 @@ class Follower(Flow):
         if name == "set" and "--" in plain:
             state.arguments, state.open_arguments = tuple(words[plain.index("--") + 1 :]), ""
         return Truth(name != "false")
+
+    def _is_called_again(self, node: Node, words: Sequence[Text]) -> bool:
+        """True if a command begins this script again before it starts a program, with nothing changed."""
+        own = words[0].plain in ("source", ".")
+        file = next((word for word in words[1:] if word.plain[:1] != "-"), Text())
+        file = file if own or is_shell(words[0]) else words[0]
+        path = os.path.join(self.state.folder or os.path.dirname(self.state.script), file.path)
+        if not file.path or os.path.normpath(path) != self.state.script or words[-1] is not file:
+            return False
+        changed = self.state.variables if own else self.state.exported
+        moved = not self.state.folder and any(each.words[0].plain in ("cd", "pushd") for each in self.started)
+        assigned = any(child.type == "variable_assignment" for child in node.children)
+        unsure = any(self.unsure) or any(self.depends)
+        return not (changed or moved or assigned or unsure or any(map(launch_of, self.started)))
 
     def _start(self, node: Node, words: list[Text], stdin: Text | None, end: int) -> Truth:
         """A program: noted, or followed if it is a shell whose text is known."""

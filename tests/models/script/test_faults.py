@@ -39,6 +39,16 @@ def test_a_script_that_demands_arguments_has_unknown_ones_until_they_are_shifted
     assert verdict(tmp_path, f'{demands}shift\n{RUN} "$@"') == "ok"
 
 
+@pytest.mark.parametrize("call", ['bash run.sh "$@"', "bash -x ./run.sh", "source run.sh", "$0", 'exec "$0"', '. "${BASH_SOURCE[0]}"'])
+def test_a_script_that_begins_itself_again_reaches_no_program(tmp_path: Path, call: str) -> None:
+    assert verdict(tmp_path, f"set -e\n{call}\n{RUN}") == "unusable"
+
+
+@pytest.mark.parametrize("call", ["IN=1 bash $0", "[ -z $IN ] && IN=1 bash $0", "cd $X; bash run.sh", "bash $0 inner", "bash other.sh"])
+def test_a_script_that_may_begin_itself_in_another_way_is_read_on(tmp_path: Path, call: str) -> None:
+    assert verdict(tmp_path, f"{call}\n{RUN}") == "ok"
+
+
 @pytest.mark.parametrize(
     ("before", "expected"),
     [
