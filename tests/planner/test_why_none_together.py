@@ -123,8 +123,8 @@ plan: {budget: {accelerators: 2}}
 def test_what_no_search_proves_is_not_called_minimal(text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches that find what there is, and prove little; the first one, by which the question is impossible, is another."""
 
-    def unsure(question: PlanningProblem, model: CostModel, limit: float, seed: int, any_will_do: bool = False) -> Searched:
-        return replace(search(question, model, limit, seed, any_will_do=any_will_do), bound=3, proved=False)
+    def unsure(question: PlanningProblem, model: CostModel, limit: float, any_will_do: bool = False) -> Searched:
+        return replace(search(question, model, limit, any_will_do=any_will_do), bound=3, proved=False)
 
     proved = reason(tmp_path, text)
     assert OPEN not in proved.notes
