@@ -52,6 +52,8 @@ ASKED = 0.00001
 """Deterministic seconds that each option of a component counts for in what is asked: as long as it takes to list them."""
 FIRST = 0.5
 """Of the time: so much is searched in any case, however long it took to list what is asked."""
+SMALL, MORE = 16, 8
+"""On clusters of so many accelerators there are so many times these rounds and these designs."""
 
 
 def nobody(plan: Plan, design: Design) -> Sequence[Finding]:
@@ -99,6 +101,8 @@ class Rounds:
         """The question without what is ruled out."""
         self.listing = 0.0
         """Deterministic seconds that it takes to list what is asked."""
+        self.is_small = self.number == 0 and self.problem.cluster.total() <= SMALL
+        """Are there more rounds, and more designs that are placed?"""
         self.ended = False
         """Was what a search had found until a Ctrl-C, or until the time was over, placed, or tried to be?"""
         self.search()
@@ -116,7 +120,9 @@ class Rounds:
             return False
         if self.ended or (self.session.cancelled and self.best is not None):
             return False
-        return self.number < ROUNDS and len(self.placed) < PLACED
+        # What nobody could place or weigh may be better than all that comes after it.
+        more = MORE if self.is_small and self.spent < self.limit and not self.unsure else 1
+        return self.number < ROUNDS * more and len(self.placed) < PLACED * more
 
     def place(self) -> None:
         """Places what was found, the best first; then searches for what is left, if there is time or nothing was placed.

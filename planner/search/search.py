@@ -6,7 +6,6 @@ with the least is divided until none is left below the best designs known.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import chain, islice
@@ -20,11 +19,12 @@ from ...solver.session import Session
 from ..costs.cost_model import CostModel
 from ..counting import OnCounting, silent
 from .branching import Branching
+from .busiest import Busiest
 from .choices import Choice, Choices
 from .found import ENDLESS, Found, Price, Progress, Searched
 from .relaxation import Relaxation
 from .sizing import Sizing
-from .structures import OUTSIDE, Arrangement, Structure, arrangements
+from .structures import OUTSIDE, Arrangement, arrangements
 
 __all__ = ["Found", "Price", "Searched", "search"]
 
@@ -86,6 +86,7 @@ class _Search:
         self.ways = Choices(question, model.divisor(question), progress.session)
         costly = sum(map(len, question.options.values())) >= COSTLY
         self.relaxation = Relaxation(question, model) if costly else None
+        self.busiest = Busiest(self.relaxation.question if self.relaxation is not None else question)
         self.candidates: list[Candidate] = []
         self.best: list[Found] = []
         self.unseen: Price | None = self._floor_of_all()
@@ -93,18 +94,27 @@ class _Search:
         self.least: Price = (0, 0)
         """The greatest lower bound of all designs so far."""
         self.numbers = count_from(0)
-        self.curves: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+        self.arrangements: list[tuple[Price, int, Arrangement]] = []
+        """A heap of those that are not cut into structures yet."""
+        self.uncut: Price | None = None
+        """Lower bound of the structures of arrangements that were cut in part; None: there are none."""
+        self.cutting: Price | None = None
+        """Lower bound of the arrangement whose structures are being listed."""
 
     # -- branch and bound
 
     def divide(self) -> None:
-        """Divide the structure with the least lower bound until the incumbent meets it or the limit is over."""
+        """Divide what has the least lower bound until the incumbent meets it or the limit is over: arrangements, then their structures."""
         self.progress.heed(None, self.bound)
-        self._list()
+        self._list_arrangements()
         waiting = [(one.floor, one.number, one) for one in self.candidates]
         heapify(waiting)
         hurried = 0
-        while waiting and not (self.any_will_do and self.best):
+        while (waiting or self.arrangements) and not (self.any_will_do and self.best):
+            if self.arrangements and (not waiting or self.arrangements[0][0] <= waiting[0][0]):
+                for one in self._cut(*heappop(self.arrangements)):
+                    heappush(waiting, (one.floor, one.number, one))
+                continue
             *_, one = heappop(waiting)
             if one.proved or not self._may_be_best(one):
                 one.proved = True
@@ -126,67 +136,53 @@ class _Search:
                     self.candidates, self.best = [*self.candidates, one], [one.found]
                     return
 
-    def _list(self) -> None:
-        """List arrangements within a share of the limit, and their structures, those with the least lower bound first."""
+    def _list_arrangements(self) -> None:
+        """Bound every arrangement, begun or whole, as long as a share of the limit lasts; the first that may have a design is searched at once."""
         progress, end, late = self.progress, LISTING * self.progress.limit, False
-        listed: list[tuple[Price, int, Arrangement]] = []
 
-        def is_in_time() -> bool:
+        def floor_of(sets: Sequence[Sequence[str]], inside: Sequence[int] | None) -> Price | None:
+            found = self.busiest.floor(sets, inside)
+            return found if found is None or self.model.full else max(least, (0, 0))
+
+        def can_be(sets: Sequence[Sequence[str]]) -> bool:
+            # A component that joins a set may leave others of it unstarted, so that the set needs less memory.
+            return not late if idles else can_lie(sets, None if nested else (OUTSIDE,) * len(sets))
+
+        def can_lie(sets: Sequence[Sequence[str]], inside: Sequence[int] | None) -> bool:
             nonlocal late
-            progress.heed(None, self.bound)
+            progress.heed(self.best[0].price if self.best else None, self.bound)
             progress.spent += BEGUN
-            late = late or (progress.spent > end and bool(listed))
-            return not late
+            late = late or (progress.spent > end and bool(self.candidates))
+            floor = None if late else floor_of(sets, inside)
+            return floor is not None and not self._is_cut_off(floor)
 
-        def may_be(sets: Sequence[Sequence[str]]) -> bool:
-            # A component that joins a set may leave others of it unstarted: the set needs less memory.
-            return is_in_time() and (bool(self.question.idle.beside) or self._floor(sets) is not None)
+        nested, idles, least = self.question.sharing.nested, bool(self.question.idle.beside), self.unseen or (0, 0)
+        for each in arrangements(self.question, self.model, can_be, can_lie):
+            progress.spent += STRUCTURE
+            floor = floor_of(each.sets, each.inside)
+            if floor is None or late:
+                continue
+            heappush(self.arrangements, (floor, next(self.numbers), each))
+            if not self.candidates or self.any_will_do:
+                for one in self._cut(*heappop(self.arrangements)):
+                    self._search(one, 0 if self.any_will_do or not self.best else ROOT)
+                    if self.any_will_do and self.best:
+                        return
+        self.unseen = least if late else None
 
-        for arrangement in arrangements(self.question, self.model, may_be, is_in_time):
-            if (floor := self._floor(arrangement.sets)) is not None:
-                listed.append((floor, next(self.numbers), arrangement))
-        for floor, _, arrangement in sorted(listed, key=lambda its: its[:2]):
-            if len(self.best) >= self.count and floor >= self.best[self.count - 1].price:
+    def _cut(self, floor: Price, number: int, arrangement: Arrangement) -> Iterator[Candidate]:
+        """The structures of an arrangement that may have a design."""
+        if self._is_cut_off(floor):
+            return
+        self.cutting = floor
+        for one in self._structures(arrangement):
+            one.floor = max(one.floor, floor)
+            self.candidates.append(one)
+            yield one
+            if self.progress.left <= 0:
+                self.uncut = min(floor, self.uncut or floor)
                 break
-            for one in self._structures(arrangement):
-                one.floor = floor
-                self.candidates.append(one)
-                self._search(one, ROOT if self.best and not self.any_will_do else 0)
-                if progress.left <= 0 or (self.any_will_do and self.best):
-                    return
-        self.unseen = self.unseen if late else None
-
-    def _floor(self, sets: Sequence[Sequence[str]]) -> Price | None:
-        """Lower bound of designs with these sets: the work of the busiest, where all share the accelerators; None without any."""
-        curves = [self._curve(tuple(its)) for its in sets]
-        if not all(curves):
-            return None
-        nested, by_time = self.question.sharing.nested, self.question.aim == SECONDS
-        most = min(self.question.accelerators, self.question.budget.accelerators or self.question.accelerators)
-        if not nested and sum(curve[0][0] for curve in curves) > most:
-            return None
-        if not (by_time and self.model.full):
-            return FREE
-        low = max(curve[-1][1] for curve in curves)
-        if nested:
-            return low, 0
-
-        def fits(time: int) -> bool:
-            return sum(next(count for count, load in curve if load <= time) for curve in curves) <= most
-
-        times = sorted({low, *(load for curve in curves for _, load in curve if load > low)})
-        return times[min(bisect_left(times, True, key=fits), len(times) - 1)], 0
-
-    def _curve(self, members: tuple[str, ...]) -> list[tuple[int, int]]:
-        """(accelerators, ns) of the work of components on the same accelerators, the slowest first; none without memory for it."""
-        if members not in self.curves:
-            ways = self.ways if self.relaxation is None else self.relaxation.ways
-            curve = self.curves[members] = list[tuple[int, int]]()
-            for choice in ways.of(Structure((members,), (OUTSIDE,), (0,) * len(self.question.tasks)), 0):
-                load = sum(choice.loads[:1]) * self.model.divisor(self.question)
-                if not curve or load < curve[-1][1]:
-                    curve.append((choice.accelerators, load))
-        return self.curves[members]
+        self.cutting = None
 
     def _structures(self, arrangement: Arrangement) -> Iterator[Candidate]:
         relaxation = self.relaxation if any(len(its) > 1 for its in arrangement.sets) else None
@@ -235,9 +231,14 @@ class _Search:
         bars = [price for price in (self._below(one), one.found.price if one.found else None) if price is not None]
         return not bars or one.floor < min(bars)
 
+    def _is_cut_off(self, floor: Price) -> bool:
+        """Is what costs no less than this not among the best?"""
+        return len(self.best) >= self.count and floor >= self.best[self.count - 1].price
+
     def _floors(self) -> list[Price]:
         """Lower bounds of all that is open."""
-        return [each.floor for each in self.candidates if not each.proved] + ([] if self.unseen is None else [self.unseen])
+        floors = [each.floor for each in self.candidates if not each.proved] + [each[0] for each in self.arrangements[:1]]
+        return floors + [each for each in (self.unseen, self.uncut, self.cutting) if each is not None]
 
     def bound(self) -> Price:
         """No design costs less."""

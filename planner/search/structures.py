@@ -19,6 +19,8 @@ Sets = tuple[tuple[str, ...], ...]
 CanBe = Callable[[Sequence[Sequence[str]]], bool]
 Inside = tuple[int, ...]
 """For each of the first sets, the set whose accelerators it uses some of; `OUTSIDE` if there is none."""
+CanLie = Callable[[Sequence[Sequence[str]], Inside], bool]
+"""Could sets lie so in anything that is asked for, the first of them as is said?"""
 
 
 @dataclass(frozen=True)
@@ -90,14 +92,14 @@ def structures(question: PlanningProblem, model: CostModel) -> Iterator[Structur
 
 
 def arrangements(
-    question: PlanningProblem, model: CostModel, can_be: CanBe | None = None, goes_on: Callable[[], bool] | None = None
+    question: PlanningProblem, model: CostModel, can_be: CanBe | None = None, can_lie: CanLie | None = None
 ) -> Iterator[Arrangement]:
     """Each arrangement once; components without accelerators are sets of their own, after all others.
 
     Parameters
     ----------
     can_be : could these be sets, whoever else joins them, of anything that is asked for? What could not be is left out.
-    goes_on : whether to list further nestings.
+    can_lie : could sets lie so inside one another?
     """
     bare = tuple((name,) for name in question.components if _is_bare(question, name))
     placed = [name for name in question.components if not _is_bare(question, name)]
@@ -106,7 +108,7 @@ def arrangements(
         return model.may_be(question, sets) and (can_be is None or can_be(sets))
 
     for sets in _partitions(question, placed, may_be):
-        for inside in nestings(question, sets, goes_on):
+        for inside in nestings(question, sets, can_lie):
             users = Structure(sets, inside, ()).users
             if question.ways and not any(_keeps(way, sets, users) for way in question.ways):
                 continue
@@ -150,10 +152,10 @@ def _keeps(way: Way, sets: Sets, users: Sets) -> bool:
     return together and not any({one, other} <= set(its) for its in users for one, other in way.apart)
 
 
-def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], goes_on: Callable[[], bool] | None = None) -> Iterator[Inside]:
+def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], can_lie: CanLie | None = None) -> Iterator[Inside]:
     """Every forest of sets inside sets; the one without any nesting first.
 
-    What no relation allows is left as soon as it is seen in the first few sets.
+    What no relation allows, or `can_lie` refuses, is left as soon as it is seen in the first few sets.
     """
     of = {name: number for number, its in enumerate(sets) for name in its}
     within = {(of[one], of[other]) for one, other in question.sharing.within if of[one] != of[other]}
@@ -171,7 +173,7 @@ def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], goes_on: 
         for other in (OUTSIDE, *range(count if question.sharing.nested else 0)):
             more = (*inside, other)
             may_be = other == OUTSIDE or (other != number and may[number][other] and _is_forest(more))
-            if may_be and _obeys(more, may, within) and (goes_on is None or goes_on()):
+            if may_be and _obeys(more, may, within) and (can_lie is None or can_lie(sets, more)):
                 yield from extend(more)
 
     return extend(())

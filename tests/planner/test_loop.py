@@ -101,8 +101,8 @@ def test_a_proof_rules_out_all_that_it_shows() -> None:
     design = min(priced(question, False), key=lambda each: each[0])[1]
     out = ruled_out(asked_for, question, design, solve)
     assert set(out.uses) == {"rollout"}
-    assert (out.uses["rollout"].amount, out.uses["rollout"].or_more) == (4, True)
-    assert all(bars(out, each) for _, each in priced(question, False))
+    assert (out.uses["rollout"].amount, out.uses["rollout"].or_more) == (8, True)
+    assert all(bars(out, each) for _, each in priced(question, False) if each.options["rollout"].amount == 8)
     assert plan(asked_for, CHAIN, solve).verdict == IMPOSSIBLE
 
 

@@ -15,6 +15,8 @@ from placewright.models.planning.measured import SECOND
 from placewright.models.planning.workload import After, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.planner.problem import asked
+from placewright.planner.search.crossing import LeastCrossing
+from placewright.planner.search.structures import OUTSIDE, Structure
 from placewright.planner.traffic import Traffic
 
 from ....solver.cases import cluster, problem
@@ -108,3 +110,18 @@ def laid(asked_for: Problem, design: Design) -> Iterator[Held]:
         }
         if all(count % design.options[name].group == 0 for name, its in held.items() for count in its):
             yield held
+
+
+def crossing_of(least: LeastCrossing, design: Design) -> int:
+    """Lower bound of the traffic of a design, ns."""
+    blocks = {name: frozenset(design.blocks_of(name)) for name in design.options}
+    sets: dict[object, list[str]] = {}
+    for name, its in blocks.items():
+        sets.setdefault(its or name, []).append(name)
+    uses = [blocks[members[0]] for members in sets.values()]
+    around = [[number for number, its in enumerate(uses) if mine and mine < its] for mine in uses]
+    inside = tuple(min(its, key=lambda number: len(uses[number]), default=OUTSIDE) for its in around)
+    structure = Structure(tuple(map(tuple, sets.values())), inside, design.segments)
+    options = [design.options[members[0]] for members in structure.sets]
+    alone = sum(least.alone(name, option) for name, option in design.options.items())
+    return alone + least.beyond(structure, [(option.kind, option.amount) for option in options])

@@ -41,8 +41,8 @@ def test_it_takes_time_once_for_the_same_sets() -> None:
     assert ways.counted >= 16 * 16
 
 
-def test_a_search_of_little_time_counts_it_for_few_structures() -> None:
+def test_a_search_of_little_time_proves_nothing() -> None:
     asked_for = question()
     found = search(asked_for, MODEL, limit=0.01)
     assert found.best is not None
-    assert found.structures[1] < found.structures[0] / 2
+    assert not found.proved

@@ -14,7 +14,7 @@ from placewright.planner.search import crossing as least
 from placewright.planner.search.crossing import LeastCrossing, Rooms, Side, between
 
 from ...tried import priced
-from .questions import drawn, least_placed
+from .questions import crossing_of, drawn, least_placed
 
 SEEDS, EACH = 60, 12
 
@@ -35,7 +35,7 @@ def compared() -> Iterator[tuple[int, int]]:
             for design in some(question, seed):
                 real = least_placed(asked_for, workload, design)
                 if real is not None:
-                    yield said.of(design), real
+                    yield crossing_of(said, design), real
 
 
 def test_no_placement_has_less_and_often_one_has_no_more() -> None:

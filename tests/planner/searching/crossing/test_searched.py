@@ -8,7 +8,6 @@ from random import Random
 import pytest
 from placewright.models.answer import Answer
 from placewright.models.link import Link
-from placewright.models.planning.design import Design
 from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, Budget, Workload
 from placewright.models.problem import Problem
@@ -19,31 +18,15 @@ from placewright.planner.plan import plan
 from placewright.planner.problem import asked
 from placewright.planner.search.crossing import LeastCrossing
 from placewright.planner.search.search import search
-from placewright.planner.search.structures import OUTSIDE, Structure
 from placewright.solver.searching.search import solve
 
 from ....solver.cases import cluster, problem
 from ...looped import planned, timed
 from ...tried import priced
-from .questions import drawn, least_placed
+from .questions import crossing_of, drawn, least_placed
 
 SEEDS = 40
 Price = tuple[int, int]
-
-
-def crossing_of(least: LeastCrossing, design: Design) -> int:
-    """Lower bound of the traffic of a design, ns."""
-    blocks = {name: frozenset(design.blocks_of(name)) for name in design.options}
-    sets: dict[object, list[str]] = {}
-    for name, its in blocks.items():
-        sets.setdefault(its or name, []).append(name)
-    uses = [blocks[members[0]] for members in sets.values()]
-    around = [[number for number, its in enumerate(uses) if mine and mine < its] for mine in uses]
-    inside = tuple(min(its, key=lambda number: len(uses[number]), default=OUTSIDE) for its in around)
-    structure = Structure(tuple(map(tuple, sets.values())), inside, design.segments)
-    options = [design.options[members[0]] for members in structure.sets]
-    alone = sum(least.alone(name, option) for name, option in design.options.items())
-    return alone + least.beyond(structure, [(option.kind, option.amount) for option in options])
 
 
 def varied(seed: int) -> tuple[PlanningProblem, list[Price]]:
