@@ -18,7 +18,7 @@ from .counting import demands_of
 from .generator import native_file
 from .given import changed, with_places
 
-FILES = examples(200)
+FILES = examples(300)
 KNOWN: dict[str, Callable[[dict[str, Any]], bool]] = {}
 """Sorts of files that the product is known to get wrong, each by a test of its data: they are passed over. To be empty."""
 REFUSALS = {
