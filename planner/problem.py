@@ -10,7 +10,7 @@ from ..models.component import COLOCATED, RANK_ALIGNED, SUBSET, ZERO_COPY, Compo
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import domain
 from ..models.parallel import Parallel
-from ..models.planning.limits import Barred, Crossed, Crossing, Flow, Use
+from ..models.planning.limits import Barred, Crossed, Crossing, Flow, Shared, Use
 from ..models.planning.option import NO_KIND, Kind, Option
 from ..models.planning.problem import Given, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
 from ..models.planning.way import Way
@@ -22,6 +22,9 @@ from .related import Pairs, Related, hold, related
 from .room import Room, areas, held_back, room
 from .scope import forbids_nesting, led_inside, left_out
 from .times import models_there, on_the_slowest
+
+MOST = 4
+"""Sorts that are told apart; of more, some count as if whoever may use one of them might use all."""
 
 
 def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), over_nodes: bool = False) -> PlanningProblem:
@@ -46,7 +49,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
     ways = {name: undominated(name, its, space, told, name in met, _bound(arranged, name)) for name, its in every.items()}
     return PlanningProblem(
         space.kinds, tasks, ways, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
-        MemoryTurns(resident, turns), _sharing(problem, workload, parts, said, nested, led), Given(held, sum(mask.bit_count() for mask in space.overlaid.values())),
+        MemoryTurns(resident, turns), _sharing(problem, workload, parts, said, nested, led), Given(held, shared(problem, parts, ways, space)),
         _scope(problem, workload, parts, ways, space.kinds), arranged, workload.aim, _left(workload.budget, held), areas(problem, parts, ways, space),
         barred, crossing(problem, workload, parts, said.apart, space),
     )  # fmt: skip
@@ -164,6 +167,31 @@ def strangers(problem: Problem, parts: Sequence[Component], options: Mapping[str
                 pairs = (one, other), (other, one)
                 found += (Barred(uses, inside) for inside in (frozenset(pairs), frozenset(pairs[:1]), frozenset(pairs[1:])))
     return tuple(found)
+
+
+def shared(problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: Room) -> tuple[Shared, ...]:
+    """Of what lies over the room (`Room.overlaid`): how many accelerators which of these components may use too."""
+    seats = [(rank, index) for rank, mask in room.overlaid.items() for index in range(mask.bit_length()) if mask >> index & 1]
+    kinds_of = {rank: frozenset(kind for kind, its in enumerate(room.nodes) if any(node.rank == rank for node in its)) for rank, _ in seats}
+    reached = {each.name: _reached(problem, each, options[each.name], room) for each in parts if hold(problem, each.name)} if seats else {}
+    found: dict[tuple[frozenset[int], frozenset[str]], int] = {}
+    for seat in seats:
+        key = kinds_of[seat[0]], frozenset(name for name, its in reached.items() if seat in its)
+        found[key] = found.get(key, 0) + 1
+    sorts = [Shared(count, kinds, users) for (kinds, users), count in found.items()]
+    while len(sorts) > MOST:
+        one, other = min(combinations(sorts, 2), key=lambda pair: pair[0].accelerators + pair[1].accelerators)
+        both = Shared(one.accelerators + other.accelerators, one.kinds | other.kinds, one.users | other.users)
+        sorts = [each for each in sorts if each not in (one, other)] + [both]
+    return tuple(sorts)
+
+
+def _reached(problem: Problem, component: Component, options: Sequence[Option], room: Room) -> frozenset[object]:
+    """The accelerators of the room that it may use or, where its ranks are given, that it has."""
+    if component.runs is not None:
+        return frozenset(problem.given().accelerators(component.name))
+    kinds = {option.kind for option in options if option.accelerators}
+    return frozenset(place for kind in kinds for place in room.places(problem, component, kind))
 
 
 def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: Room) -> Crossing | None:

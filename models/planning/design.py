@@ -42,8 +42,15 @@ class Design:
         return sum(block.accelerators for block in self.blocks)
 
     def used(self, question: PlanningProblem) -> int:
-        """Lower bound of the accelerators of these components, and of given ones that planned components may lie over."""
-        return max(self.accelerators, question.given.shared)
+        """How many these use, and components that let them use theirs, at least: as many of these as can be lie below planned ones.
+
+        By max-flow min-cut: whichever of what is shared is held by somebody in any case, all blocks come beside it that may not be there.
+        """
+        return max(
+            sum(each.accelerators for each in its)
+            + sum(block.accelerators for block in self.blocks if not any(each.lets(block.kind, block.components) for each in its))
+            for its in question.together_shared
+        )
 
     def held(self, question: PlanningProblem) -> int:
         """How many accelerators all components hold with it, those too that are not planned; at least that, where some of theirs are shared."""

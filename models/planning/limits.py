@@ -1,9 +1,9 @@
-"""Limits of designs: room in whole groups, traffic, what is barred."""
+"""Limits of designs: room in whole groups, shared accelerators, traffic, what is barred."""
 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Mapping
+from typing import Iterable, Mapping
 
 from ..parallel import Parallel
 from ..record import dataclass
@@ -49,6 +49,26 @@ class Barred:
     uses: Mapping[str, Use]
     inside: frozenset[tuple[str, str]] = frozenset()
     segments: tuple[int, ...] | None = field(default=None)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Accelerators that components hold by given ranks which are not planned, and let others use.
+
+    Attributes
+    ----------
+    accelerators : how many; they are in the kinds too.
+    kinds : the kinds that have them.
+    users : the planned components that may be on them.
+    """
+
+    accelerators: int
+    kinds: frozenset[int]
+    users: frozenset[str]
+
+    def lets(self, kind: int, components: Iterable[str]) -> bool:
+        """May accelerators of a kind that exactly these use be among them?"""
+        return kind in self.kinds and self.users.issuperset(components)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 from typing import Iterable, Iterator, Mapping
 
 from ..parallel import Parallel
 from ..record import dataclass
-from .limits import Area, Barred, Crossing, Use
+from .limits import Area, Barred, Crossing, Shared, Use
 from .option import Idle, Kind, Option
 from .way import Way
 from .workload import SECONDS, Budget
@@ -107,11 +107,11 @@ class Given:
     Attributes
     ----------
     held : accelerators of components whose ranks are given and that are not planned, and let nobody use theirs. They are in no kind, and `budget` is what they leave.
-    shared : accelerators of given ranks over which planned components may lie. They are in the kinds, and count in `budget` in any case.
+    shared : those of them that planned components may use too. They are in the kinds, and count in `budget` whether these are on them or not.
     """
 
     held: int = 0
-    shared: int = 0
+    shared: tuple[Shared, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,11 @@ class PlanningProblem:
         """The kind of accelerators of a model with so many MiB each: with exactly these, where there is one; None where no component may be on them."""
         its = [number for number, kind in enumerate(self.kinds) if kind.covers(model, memory)]
         return next((number for number in its if self.kinds[number].memory == memory), its[0] if its else None)
+
+    @cached_property
+    def together_shared(self) -> tuple[tuple[Shared, ...], ...]:
+        """Every choice of what is shared, the empty one first: where none of it is left to be used, all else that is used comes beside it."""
+        return tuple(its for count in range(len(self.given.shared) + 1) for its in combinations(self.given.shared, count))
 
     @cached_property
     def tasks_of(self) -> Mapping[str, tuple[int, ...]]:

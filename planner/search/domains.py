@@ -190,9 +190,10 @@ class Narrowing:
         return (time, used) if self.sizing.question.aim == SECONDS else (used, time)
 
     def _fewest(self, domains: Domains) -> int:
-        """Lower bound of the accelerators."""
-        used = sum(self.accelerators[number][domains.left[number][0]] for number in self.sizing.roots)
-        return max(used, self.sizing.question.given.shared)
+        """How many accelerators are used at least."""
+        least = [self.accelerators[number][its[0]] for number, its in enumerate(domains.left)]
+        some = [[self.choices[number][place] for place in its] for number, its in enumerate(domains.left)] if self.sizing.tallies else []
+        return self.sizing.fewest(least, some)
 
     def _narrow(self, domains: Domains, below: Price | None) -> bool:
         """Once through all maxima and all that is used."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import lcm
-from typing import Callable, Iterator, Sequence
+from typing import Callable, Iterator, Mapping, Sequence
 
 from ...models.planning.barring import meets
-from ...models.planning.limits import Area, Barred
+from ...models.planning.limits import Area, Barred, Shared
 from ...models.planning.option import Option
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.way import Multiple
@@ -29,6 +30,8 @@ def rows(question: PlanningProblem, structure: Structure) -> tuple[Row, ...]:
     """Every row of a structure. What fills the cluster is bounded from below, as a sum of what is less than nothing."""
     of = {name: number for number, its in enumerate(structure.sets) for name in its}
     found = [row for area in question.areas for row in _in_area(structure, area)]
+    most = question.budget.accelerators
+    found += [Row(each.sets, most - each.base, each.weigh) for each in tallies(question, structure)] if most is not None else []
     for one, other in sorted(question.sharing.not_fewer):
         found.append(Row(tuple(sorted({of[one], of[other]})), 0, _fewer(structure, one, other)))
     for names in question.sharing.filling:
@@ -183,3 +186,42 @@ def _barring(structure: Structure, of: dict[str, int], barred: Barred) -> Row | 
         return int(all(meets(barred.uses[name], option) for name, option in its if name in barred.uses))
 
     return Row(sets, len(sets) - 1, weigh)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """So many accelerators are used at least.
+
+    Attributes
+    ----------
+    base : those that given components hold.
+    counted : kind -> the sets of it that come beside these with all that lies inside them.
+    """
+
+    base: int
+    counted: Mapping[int, frozenset[int]]
+
+    @cached_property
+    def sets(self) -> tuple[int, ...]:
+        """The sets that count on accelerators of some kind."""
+        return tuple(sorted(frozenset[int]().union(*self.counted.values())))
+
+    def weigh(self, number: int, options: Sequence[Option]) -> int:
+        """The accelerators of a set that come beside the others, with these options of its components."""
+        return options[0].accelerators if number in self.counted.get(options[0].kind, ()) else 0
+
+
+def tallies(question: PlanningProblem, structure: Structure) -> tuple[Tally, ...]:
+    """Everything that is used at least; what is used is the largest of these, or all that the sets use."""
+    kinds = range(len(question.kinds))
+    return tuple(
+        Tally(sum(each.accelerators for each in its), {kind: _used_beside(structure, kind, its) for kind in kinds})
+        for its in question.together_shared
+        if its
+    )
+
+
+def _used_beside(structure: Structure, kind: int, its: Sequence[Shared]) -> frozenset[int]:
+    """The outermost sets that can have none of these accelerators on this kind: what lies inside them cannot either."""
+    beside = {number for number, users in enumerate(structure.users) if not any(each.lets(kind, users) for each in its)}
+    return frozenset(number for number in beside if structure.inside[number] == OUTSIDE or structure.inside[number] not in beside)

@@ -203,7 +203,7 @@ class _Search:
         """Lower bound of every design: some component has to do its work, on as few accelerators as it can."""
         options = [its for its in self.question.options.values() if its]
         used = max((min(option.accelerators for option in its) for its in options), default=0)
-        used = max(used, self.question.given.shared)
+        used = max(used, sum(each.accelerators for each in self.question.given.shared))
         if self.question.aim != SECONDS:
             return used, 0
         times = (min(option.nanoseconds[place] for option in its) for its in options for place in range(len(its[0].nanoseconds)))

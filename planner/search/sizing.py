@@ -15,7 +15,7 @@ from ...solver.session import Session
 from ..costs.cost_model import CostModel
 from .choices import Amount, Choice, Choices, parts_of, tasks_of
 from .crossing import LeastCrossing, exactly
-from .limits import Row, rows
+from .limits import Row, Tally, rows, tallies
 from .structures import OUTSIDE, Structure
 
 Load = tuple[int, int]
@@ -127,6 +127,11 @@ class Sizing:
         """What placing leaves of it, as sums over its sets."""
         return rows(self.question, self.structure)
 
+    @cached_property
+    def tallies(self) -> tuple[Tally, ...]:
+        """What is used at least where given components share their accelerators."""
+        return tallies(self.question, self.structure)
+
     def left_over(self, number: int) -> int:
         """How many accelerators of a set are at least in none of the sets inside it: all of them in one would make both the same set."""
         return 1 if len(self.inner[number]) == 1 else 0
@@ -139,8 +144,18 @@ class Sizing:
         return maxima + self.ways.beyond(self.structure, chosen)
 
     def accelerators(self, chosen: Sequence[Choice]) -> int:
-        """Lower bound of the accelerators of all components, given ones over which these may lie among them."""
-        return max(sum(chosen[number].accelerators for number in self.roots), self.question.given.shared)
+        """How many accelerators are used, at least where some of them are shared."""
+        used = sum(chosen[number].accelerators for number in self.roots)
+        return max([used, *(each.base + sum(each.weigh(number, chosen[number].options) for number in each.sets) for each in self.tallies)])
+
+    def fewest(self, least: Sequence[int], left: Sequence[Sequence[Choice]]) -> int:
+        """How many are used at least with any choices of these that are left; `least` of each set."""
+        used = sum(least[number] for number in self.roots)
+        beside = (
+            each.base + sum(min(each.weigh(number, choice.options) for choice in left[number]) for number in each.sets)
+            for each in self.tallies
+        )
+        return max([used, *beside])
 
     def price(self, chosen: Sequence[Choice]) -> tuple[int, int]:
         """What is as small as possible, and what comes second."""
