@@ -1,8 +1,8 @@
-"""How does the search do on problems that it was not made on? Six families, placewright beside four other ways, in one run.
+"""Search on problems that it was not tuned to: six families, placewright beside four other ways, in one run.
 
 A process of its own for each row, one after the other. Peers minimise the same tiers on plain rows of their own; that what they find can
 be put on accelerators is not checked. `tiers` are what the tiers of the objective cost, `bounds` what is proved of each. HiGHS is run
-where highspy is installed, in a Python of its own if PLACEWRIGHT_HIGHSPY names one that has both.
+where highspy is installed.
 """
 
 from __future__ import annotations
