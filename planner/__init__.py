@@ -5,9 +5,10 @@ Read the files in this order.
 1. `problem.py` turns a Problem into a Question: tasks in the order of the workflow, options of each component (`profile.py`: count,
    degrees, time by `times.py`, memory by `memory.py`), kinds of accelerators and their room (`room.py`), all within a scope (`scope.py`).
 2. `search/` finds the cheapest Design of a Question. A structure is a set partition (or a forest, where nesting is in scope) of the
-   components onto blocks of accelerators, with a cut of the iteration into segments. `search/search.py` takes arrangements (bounded by
-   `search/busiest.py`) and their structures best first, `search/branching.py` divides the counts of one (a multiple-choice knapsack over blocks with maxima), and
-   `search/domains.py` removes choices that cannot be in a cheaper design. No solver is needed for that.
+   components onto blocks of accelerators, with a cut of the iteration into segments. `search/search.py` takes arrangements
+   (bounded by `search/busiest.py`) and their structures best first, `search/branching.py` divides the counts of one (a
+   multiple-choice knapsack over blocks with maxima), and `search/domains.py` removes choices that cannot be in a cheaper
+   design. No solver is needed for that.
 3. `costs/` says how long an iteration of a Design takes: one file a cost model, by arithmetic and as sums of maxima for the search.
 4. `benders.py` places the Design by `solver/` or learns a no-good from the failure (`no_goods.py`): logic-based Benders decomposition
    (Hooker and Ottosson 2003), so that the proof covers counts and places.

@@ -97,8 +97,8 @@ def over_budget(takes: int, crossing: int, most: int) -> Finding:
 
 
 def around_nothing(one: str, other: str) -> Answer:
-    """The answer where given ranks overlap in part: such plans are out of scope."""
-    message = f"undecided: `{one}` and `{other}` hold some of the same accelerators by their ranks and others too: no plan around such ranks is searched"
+    """Answer where given ranks overlap in part: such plans are out of scope."""
+    message = f"undecided: the given ranks of `{one}` and `{other}` overlap in part, and no plan beside such ranks is searched"
     help_ = "give both the same ranks, or none in common, or leave those of one open"
     return Answer(UNDECIDED, findings=(error("PW602", one, message, help=help_),), how="given")
 

@@ -127,7 +127,7 @@ class Text:
 
     @property
     def whole_place(self) -> Place | None:
-        """Where it stands in the command; None without any piece."""
+        """Place in the command; None without any piece."""
         places = [piece.frames[0] for piece in self.pieces]
         return (places[0][0], max(end for _, end in places)) if places else None
 

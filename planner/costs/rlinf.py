@@ -34,7 +34,7 @@ class Rlinf(Stream):
 
 
 class RlinfEmbodied(Stream):
-    """What runs at the same time is counted for one environment, what runs alone for all of them.
+    """Cost model of embodied jobs: overlapping work counts for one environment, other work for all.
 
     RLinf divides the time of components that overlap by the number of environments (the question's batches) and hands on one
     batch, so that a simulator beside its policy looks that many times as fast. What trains last must use all accelerators of what has times.

@@ -45,7 +45,7 @@ class Busiest:
 
         `inside` : for the first sets, the set whose accelerators each uses some of; None where that is not known of any.
         """
-        known = [self._of(tuple(members)) for members in sets]
+        known = [self._set_of(tuple(members)) for members in sets]
         if not all(each.possible for each in known):
             return None
         if inside is None:
@@ -61,7 +61,7 @@ class Busiest:
             time = self._time(known, above, roots)
         return (time, used) if self._question.aim == SECONDS else (used, time)
 
-    def _of(self, members: tuple[str, ...]) -> _Set:
+    def _set_of(self, members: tuple[str, ...]) -> _Set:
         if members not in self._sets:
             self._sets[members] = _Set(self._ways, members, len(self._question.tasks))
         return self._sets[members]
@@ -75,7 +75,7 @@ class Busiest:
         return found
 
     def _fit(self, chain: Sequence[_Set]) -> bool:
-        """Is there a kind with memory for sets inside one another, each with as little as it ever needs?"""
+        """True if a kind has memory for sets inside one another, each with the least it ever needs."""
         kinds = set.intersection(*(set(each.needs) for each in chain))
         for kind in kinds:
             limit = self._question.kinds[kind].memory
@@ -102,7 +102,7 @@ class Busiest:
 
 
 class Curve:
-    """The least ns of a load of a set by its accelerators."""
+    """Least time of a load of a set, in ns, by its accelerators."""
 
     def __init__(self, choices: Sequence[tuple[int, int]]) -> None:
         """`choices` : (accelerators, ns), the fewest accelerators first."""

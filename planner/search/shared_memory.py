@@ -22,7 +22,7 @@ class _Chain(NamedTuple):
 
 
 class SharedMemory:
-    """What of one structure fits in memory together, where sets lie inside others."""
+    """Memory of one structure whose sets lie inside others."""
 
     def __init__(self, sizing: Sizing) -> None:
         self._sizing = sizing
@@ -30,7 +30,10 @@ class SharedMemory:
         self._kinds = [[choice.kind for choice in its] for its in sizing.choices]
 
     def narrow(self, left: list[list[int]]) -> bool:
-        """Leaves out of `left`, the places of the choices of each set, what no others leave memory for; whether anything is left."""
+        """Remove choices that the other sets leave no memory for; False if a set has none left.
+
+        `left` : for each set, the places of its choices.
+        """
         for chain in self._chains:
             its = {number: [place for place in left[number] if self._kinds[number][place] == chain.kind] for number in chain.sets}
             if not all(its.values()):
