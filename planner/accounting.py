@@ -7,6 +7,7 @@ from dataclasses import replace
 from ..models.account import KEEP, Account, Other
 from ..models.answer import Solve
 from ..models.placements.assignment import Assignment
+from ..models.planning.cost_models import CostModel, iteration, segment_times
 from ..models.planning.planned import Planned, Priced
 from ..models.planning.problem import PlanningProblem, Task
 from ..models.planning.workload import SECONDS
@@ -19,7 +20,6 @@ from .benders import as_listed
 from .bills import bills
 from .check import price
 from .costs import cost_model
-from .costs.cost_model import CostModel, iteration, segment_times
 from .dividing import evenly
 from .memory import without_estimates
 from .placing.laying import laid_out

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Mapping
 
 from ..models.account import Turn, Usage
+from ..models.planning.cost_models import CostModel, segment_times
 from ..models.planning.design import Design
 from ..models.planning.problem import PlanningProblem
-from .costs.cost_model import CostModel, segment_times
 
 
 def usages(question: PlanningProblem, model: CostModel, design: Design) -> tuple[Usage, ...]:

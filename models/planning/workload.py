@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 Each = TypeVar("Each", bound=Hashable)
 
 
-STAGES, STREAM, STEADY, RLINF, RLINF_EMBODIED = MODELS = ("stages", "stream", "steady", "rlinf", "rlinf-embodied")
-"""The cost models that a user may name (see planner/costs)."""
+STAGES, STREAM, STEADY = "stages", "stream", "steady"
+MODELS = (STAGES, STREAM, STEADY, "rlinf", "rlinf-embodied")
+"""Names of the cost models that a user may choose (see planner/costs.py)."""
 _FLOW = ("workflow", "batches")
-LOOKED_AT = {STREAM: _FLOW, STAGES: ("phases",), STEADY: (), RLINF: _FLOW, RLINF_EMBODIED: _FLOW}
+LOOKED_AT = {**dict.fromkeys(MODELS, _FLOW), STAGES: ("phases",), STEADY: ()}
 """Cost model -> what it looks at, of what is said of how an iteration goes on."""
 SECONDS, ACCELERATORS = AIMS = ("seconds", "accelerators")
 PHASES = ("generate", "infer", "train")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterable, Mapping, Sequence
 
+from ...models.planning.cost_models import CostModel
 from ...models.planning.option import Option
 from ...models.planning.problem import PlanningProblem
-from ..costs.cost_model import CostModel
 from .branching import Best
 from .choices import Choices
 from .domains import Narrowing

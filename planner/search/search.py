@@ -12,11 +12,11 @@ from itertools import chain, islice
 from itertools import count as count_from
 from typing import Iterator, Sequence
 
+from ...models.planning.cost_models import CostModel
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ...solver.sandbox.stopped import Stopped, interrupted
 from ...solver.session import Session
-from ..costs.cost_model import CostModel
 from ..counting import OnCounting, silent
 from .branching import Branching
 from .busiest import Busiest

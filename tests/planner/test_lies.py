@@ -6,12 +6,10 @@ from dataclasses import replace
 from typing import Any, Callable, Iterator
 
 import pytest
+from placewright.models.planning.cost_models import Maximum, Stages, Stream
 from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
-from placewright.planner.costs.cost_model import Maximum
-from placewright.planner.costs.stages import Stages
-from placewright.planner.costs.stream import Stream
 from placewright.planner.search import branching, choices, segmentations
 from placewright.planner.search import choices as joining
 from placewright.planner.search import search as searching

@@ -22,7 +22,7 @@ from ....hints.block import said_of_plan, timed_names
 from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
 from ....planning.measured import TABLE, Measured
-from ....planning.workload import RLINF_EMBODIED, STEADY, After, Timed, Workload
+from ....planning.workload import STEADY, After, Timed, Workload
 from ....text.tree import Value
 from ....times import as_it_runs
 from ..known import INFERENCE, KEY, PLANS
@@ -32,6 +32,8 @@ from .tables import BY_ENVIRONMENTS, Batch, Profile, Table, formula_of, generate
 BATCH = ("data.rollout_batch_size", "algorithm.group_size")
 """Without these nothing is known of the batch of a step."""
 Placed = Mapping[str, Component]
+EMBODIED_MODEL = "rlinf-embodied"
+"""Name of `RlinfEmbodied` in cost_models.py, which a file that is only read does not load."""
 
 
 def held_by(placed: Placed) -> Assignment:
@@ -247,7 +249,7 @@ def as_rlinf(settings: Settings, task: str, workload: Workload, components: Sequ
     if is_embodied:
         assumed = (*workload.assumed, *_counts_of_actor(components, timed_names(hints)))
         workload = _as_started(settings, replace(workload, assumed=assumed), said, names)
-    by_environment = workload.model == RLINF_EMBODIED
+    by_environment = workload.model == EMBODIED_MODEL
     if "workflow" not in said:
         edges = _embodied_order(names, by_environment) if is_embodied else _reasoning_order(names)
         workload = replace(workload, after=tuple(edges))
