@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .models.problem import Problem
     from .models.report import Report
     from .planner.answer import Solver
-    from .planner.counting import OnCounting
+    from .planner.search.found import OnCounting
     from .runtime.launch import Launch
     from .solver.alternatives import Alternatives
     from .solver.explaining.explanation import Explanation
@@ -123,7 +123,7 @@ def explain(file_or_code: Readable, cluster: Machines = None, dialect: str = "au
 
 def explanation(file: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> Explanation:
     """Explanation of a configuration: needs, sharing, derivations of its numbers. Options are those of `load`."""
-    from .planner.explain import explain as explained
+    from .planner.accounting import explain as explained
 
     def read(machines: Machines) -> Reading:
         return load(file, machines, dialect, **options)
@@ -239,8 +239,8 @@ def solver(
     if not 0 < limit < math.inf:
         raise ValueError(f"a limit is a finite number of seconds above 0, not {limit}")
     from .planner.answer import Solver
-    from .planner.counting import silent as uncounted
     from .planner.refusing import refusing
+    from .planner.search.found import silent as uncounted
     from .solver.searching.progress import silent
 
     session = session or Session(answers=sandbox)

@@ -16,8 +16,7 @@ from placewright.planner.search import search as searching
 from placewright.planner.search import structures as every
 from placewright.planner.search import structures as nestings
 from placewright.planner.search.branching import Branching
-from placewright.planner.search.domains import Narrowing
-from placewright.planner.search.shared_memory import SharedMemory
+from placewright.planner.search.domains import Narrowing, SharedMemory
 from placewright.planner.search.sizing import Sizing
 
 from .questions import question
