@@ -21,7 +21,7 @@ from .places import Added, Library, Part, SearchPath, part_of, searched
 from .settings import Refused, Settings, applied
 from .walk import Gap, Step, Walk
 
-_ADD = "Name the folder that holds it with `--config-root DIR`"
+_HELP = "Name the folder that holds it with `--config-root DIR`"
 
 
 def composed(
@@ -80,8 +80,8 @@ def composed(
     texts.pop(source.name, None)
     unchecked = [*unfound, *(walk.unchecked if walk else ())]
     if main is None:
-        unchecked = [replace(reason, decides=True, add=reason.add or _ADD) for reason in unchecked]
-        unchecked += [_not_chosen(setting) for setting in settings if setting not in (*value_settings, *appended)]
+        unchecked = [replace(reason, decides=True, add=reason.add or _HELP) for reason in unchecked]
+        unchecked += [_unchosen_group(setting) for setting in settings if setting not in (*value_settings, *appended)]
     document = Document(source, root, texts, walk is not None and walk.partial, tuple(findings), tuple(unchecked), environment)
     return replace(document, settings=settings)
 
@@ -119,7 +119,7 @@ def _is_choice(setting: Setting, settings: Sequence[Setting]) -> bool:
     return plain and any(candidate.key.startswith(inside) for candidate in settings)
 
 
-def _not_chosen(setting: Setting) -> Unchecked:
+def _unchosen_group(setting: Setting) -> Unchecked:
     """Return the note on a group whose options are in no available folder."""
     return Unchecked("PW013", setting.key, "it chooses among texts that are not here; `--config-root DIR` names their folder")
 

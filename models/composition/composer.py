@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..text.document import Setting
     from .settings import Settings
 
-_OF_HYDRA = ("defaults", "hydra")
+_HYDRA_KEYS = ("defaults", "hydra")
 _PACKAGE = "@package"
 
 
@@ -56,7 +56,7 @@ class Composer:
         Raises UnusableInput if the file is not one YAML map within the limits.
         """
         environment = Environment.of(self.allowed)
-        if not self.settings and _stands_alone(source):
+        if not self.settings and _is_self_contained(source):
             return Document(source, source.root, environment=environment, compose=self.compose)
         return replace(self.started(source, source, (), environment), compose=self.compose)
 
@@ -75,10 +75,10 @@ class Composer:
         return composed(source, main, given, self._settings, environment, self.roots, self.library, added)
 
 
-def _stands_alone(source: Source) -> bool:
+def _is_self_contained(source: Source) -> bool:
     """Return True if Hydra would change nothing in a file: no defaults, no package header.
 
     Raises UnusableInput if the file is not YAML.
     """
     root = source.value
-    return isinstance(root, MapNode) and all(root.get(key) is None for key in _OF_HYDRA) and _PACKAGE not in source.text
+    return isinstance(root, MapNode) and all(root.get(key) is None for key in _HYDRA_KEYS) and _PACKAGE not in source.text

@@ -111,7 +111,7 @@ class Choices:
         for action, choices in (("overridden", self.overrides), ("taken out", self.deletions)):
             for key, choice in choices.items():
                 if not choice.used:
-                    same_group = [made for made in self.made if made.split("@")[0] == key.split("@")[0]]
+                    same_group = [known_key for known_key in self.made if known_key.split("@")[0] == key.split("@")[0]]
                     close = same_group[0] if same_group else nearest(key, self.made)
                     message = f"there is no `{key}` in the list of defaults that could be {action}"
                     help_ = f"write `{close}`" if close else "only `group: option` entries can be; `group/option` cannot"

@@ -58,10 +58,10 @@ def embedded(value: Value, package: str, span: Span) -> Value:
 
 def doubted(root: MapNode) -> MapNode:
     """Return the map with all scalars and lists unknown: an unread part may replace them."""
-    return MapNode(tuple(Entry(entry.key, _doubted(entry.value)) for entry in root), root.span, root.flow)
+    return MapNode(tuple(Entry(entry.key, _unknown_copy(entry.value)) for entry in root), root.span, root.flow)
 
 
-def _doubted(value: Value) -> Value:
+def _unknown_copy(value: Value) -> Value:
     if isinstance(value, MapNode):
         return doubted(value)
     return Scalar(value.text if isinstance(value, Scalar) else "", UNRESOLVED, value.span)

@@ -27,7 +27,7 @@ _ENDINGS = (".yaml", ".yml")
 _UNREADABLE = re.compile(r"[\x00-\x1f]")
 _VARIABLE = re.compile(r"\$\{oc\.env:\s*([^,{}]+?)\s*\}")
 _FILE, _MODULE = "file://", "pkg://"
-_OF_FRAMEWORK = "pkg://verl."
+_FRAMEWORK_MODULE = "pkg://verl."
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def part_of(source: Source) -> Part:
     """
     from .defaults import package_header, read_entries
 
-    root = _blank(source) or source.value
+    root = _map_if_blank(source) or source.value
     findings: list[Finding] = []
     entries: list[Entry] = []
     if isinstance(root, MapNode):
@@ -64,7 +64,7 @@ def part_of(source: Source) -> Part:
     return Part(source, root, tuple(entries), tuple(findings), package_header(source.text))
 
 
-def _blank(source: Source) -> MapNode | None:
+def _map_if_blank(source: Source) -> MapNode | None:
     """Return an empty map if the text has only comments and blank lines."""
     if any((line := text.strip()) and not line.startswith("#") for text in source.lines):
         return None
@@ -166,7 +166,7 @@ class SearchPath:
             real = os.path.realpath(whole)
             if not _inside(real, self.roots):
                 if ".." in path.split("/") and folder is not self.folders[0] and os.path.realpath(folder.path) in self.roots:
-                    continue  # the user allows this folder; to Hydra it is no place that a path could lead out of
+                    continue  # a root of the user, which Hydra does not search
                 if ".." not in path.split("/"):
                     return Refused(f"`{path}` in `{folder.name}` is a link that leads out of it")
                 root = _common(folder.path, whole) if folder.name == folder.path else ""
@@ -230,7 +230,9 @@ class Added:
         base_folders = {Folder(root, root) for root in bases}
         candidates = [folder for folder in whole.folders if folder not in base_folders]
         missing = [
-            f"`{folder.name}` is not found" for folder in candidates if not os.path.isdir(folder.path) and _OF_FRAMEWORK not in folder.name
+            f"`{folder.name}` is not found"
+            for folder in candidates
+            if not os.path.isdir(folder.path) and _FRAMEWORK_MODULE not in folder.name
         ]
         reasons = [f"the command line adds configurations: {why}" for why in (*whole.unseen, *missing)]
         unchecked = [Unchecked("PW122", "", why, True, "Name the folder that holds it with `--config-root DIR`") for why in reasons]
@@ -254,7 +256,8 @@ def searched(value: Value | None, environment: Environment, findings: list[Findi
 
 
 def _folder(text: str, environment: Environment) -> Folder | str:
-    if text.startswith(_MODULE) and "${" not in text:  # a module: its folder below one that programs are started from
+    # a module stands for its folder, below a folder that programs are started from
+    if text.startswith(_MODULE) and "${" not in text:
         return Folder(text.removeprefix(_MODULE).replace(".", "/"), text)
     if "://" in text and not text.startswith(_FILE):
         return f"`{text[:80]}` is no folder"

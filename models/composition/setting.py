@@ -110,15 +110,15 @@ def _quoted(tokens: list[Token]) -> str:
     """Return help for an invalid letter: quote the value, or the item of the innermost open
     bracket.
     """
-    open_ = list[str]()
+    brackets = list[str]()
     for token in tokens:
         if token.kind in ("[", "{"):
-            open_.append(token.kind)
-        elif token.kind in ("]", "}") and open_:
-            open_.pop()
-    if not open_:
+            brackets.append(token.kind)
+        elif token.kind in ("]", "}") and brackets:
+            brackets.pop()
+    if not brackets:
         return "put the value in quotes, as in `key='a b'`"
-    if open_[-1] == "{":
+    if brackets[-1] == "{":
         return "put what stands in the map in quotes, as in `key={a: 'a b'}`"
     return "put what stands in the list in quotes, as in `key=['a b']`"
 
@@ -144,7 +144,7 @@ class Values:
             quoted = f'"{rest}"' if "'" in rest else f"'{rest}'"
             help_ = f"write `{self.text[:start]}{quoted}` for a text, or `[{rest}]` for a list"
             edit = Edit(self.span.part(start, len(self.text)), quoted) if '"' not in rest or "'" not in rest else None
-            if rest.replace(",", "").strip().isdecimal():  # no text is meant
+            if rest.replace(",", "").strip().isdecimal():  # numbers are no text
                 help_, edit = f"write one of the values, or `[{rest}]` for a list", None
             why = "it is a sweep, which Hydra refuses without `--multirun`, and runs as one job for each value with it"
             raise refused(self.text, why, self.tokens[self.position].span, help_, edit)

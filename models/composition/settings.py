@@ -135,7 +135,7 @@ def _set(value: Value | None, path: Path, change: _Change) -> MapNode | ListNode
         new_item = _set(old_item, path[1:], change) if len(path) > 1 else _put(old_item, change, path)
         items[int(name) : int(name) + 1] = [] if new_item is None else [new_item]
         return ListNode(tuple(items), value.span)
-    if not isinstance(value, MapNode):  # Hydra makes room for the key where something else stands
+    if not isinstance(value, MapNode):  # Hydra replaces another value by a map
         value = MapNode((), setting.key_span)
     old = value.entry(name)
     current = old.value if old else None

@@ -81,7 +81,7 @@ class Walk:
         """
         entry = node.entry
         if node.group == "hydra" or node.group.startswith("hydra/") or self.choices.deleted(node):
-            return []  # Hydra's own is no part of the configuration that a program is given
+            return []  # Hydra's own settings do not reach the program
         if problem := self.choices.known(node):
             self.findings.append(problem)
         if entry.option is None:

@@ -101,14 +101,14 @@ class Notes(Mending):
         Otherwise it is a warning, and the result lacks the key, as in the framework.
         """
         names = tuple(known)
-        open_ = [name for name in names if value.get(name) is None]
-        meant = []
+        unset_names = [name for name in names if value.get(name) is None]
+        entries = []
         for entry in value:
             if entry.key.text in names:
-                meant.append(entry)
+                entries.append(entry)
                 continue
             word, _, rest = entry.key.text.partition(" ") if self.is_bare(entry) else (entry.key.text, "", "")
-            close = nearest(word, open_)
+            close = nearest(word, unset_names)
             missed = (
                 ""
                 if refused
@@ -126,12 +126,12 @@ class Notes(Mending):
                 help, edit = f"write `{close}`", self.renamed(entry, close)
             wrong = refused or close in required
             if close:
-                open_.remove(close)
+                unset_names.remove(close)
             if close and wrong:
                 text = Scalar(rest, "tag:yaml.org,2002:str", entry.key.span, entry.key.span) if rest else entry.value
-                meant.append(Entry(replace(entry.key, text=close), text))
+                entries.append(Entry(replace(entry.key, text=close), text))
             self._add(Severity.ERROR if wrong else Severity.WARNING, "PW104", subject, message, entry.key.span, "not a key", help, edit)
-        return replace(value, entries=tuple(meant)) if len(meant) < len(value.entries) or meant != list(value) else value
+        return replace(value, entries=tuple(entries)) if len(entries) < len(value.entries) or entries != list(value) else value
 
     def is_bare(self, entry: Entry) -> bool:
         """Return True if an entry is a word in a flow map without a colon."""

@@ -38,11 +38,11 @@ def renamed(components: Sequence[Component], known: Mapping[str, str]) -> dict[s
     `known`, if several components have the role, or if the new name is taken.
     """
     roles = Counter(map(role_of, components))
-    own = {component.name: component.name for component in components}
+    old_names = {component.name: component.name for component in components}
     names = {c.name: known.get(role_of(c), c.name) if roles[role_of(c)] == 1 else c.name for c in components}
     while len(set(names.values())) < len(names):
         claims = Counter(names.values())
-        names = {name: new if claims[new] == 1 else own[name] for name, new in names.items()}
+        names = {name: new if claims[new] == 1 else old_names[name] for name, new in names.items()}
     return names
 
 
@@ -71,8 +71,8 @@ def related_to_data(problem: Problem, component: Component, names: Mapping[str, 
         relations = [relation for relation in problem.related(kind) if relation.components[0] == component.name]
         named = dict.fromkeys((names[relation.components[1]], relation.level) for relation in relations)
         if named:
-            far = kind in BETWEEN_DOMAINS
-            data[key] = _alone([{"component": name, "level": level} if far and level != RACK else name for name, level in named])
+            has_level = kind in BETWEEN_DOMAINS
+            data[key] = _alone([{"component": name, "level": level} if has_level and level != RACK else name for name, level in named])
     return data
 
 
@@ -145,7 +145,7 @@ def shape(problem: Problem, component: Component, names: dict[str, str], losses:
         data["cpus"] = component.cpus
     if problem.kind(component) != NODE:
         degrees = _degrees(problem.job.choices.get(component.name, (component.parallel,)), component, losses)
-        # else a rule of the framework of the component makes it so
+        # without these, contiguity is a rule of the framework, not a demand
         demanded = component.runs is None or "contiguous" in component.spans or component.stride > 1
         written = {
             "parallel": degrees, "memory": memory_text(component.memory), "accelerator": component.accelerator_model,

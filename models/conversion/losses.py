@@ -131,8 +131,8 @@ def _moved(before: Sequence[Run], after: Sequence[Run]) -> str:
     old_seats, new_seats = (
         [(rank, [(seat, kind) for seat, kind, _ in places]) for rank, places in seats(runs)] for runs in (before, after)
     )
-    for (rank, old), (_, new) in zip(old_seats, new_seats):
-        if old != new:
+    for (rank, kept_seats), (_, moved_seats) in zip(old_seats, new_seats):
+        if kept_seats != moved_seats:
             return f"has process {rank} elsewhere"
     return f"has {with_noun(len(new_seats), 'process')}, not {len(old_seats)}" if len(old_seats) != len(new_seats) else ""
 

@@ -116,14 +116,14 @@ def _setting(text: str) -> object:
 
 def _group_to_data(cluster: Cluster, group: NodeGroup) -> dict[str, object]:
     data: dict[str, object] = {"label": group.label, "node_ranks": ranks_to_data(group.node_ranks)}
-    if group.kind != _kind_by_itself(cluster, group):
+    if group.kind != _default_kind(cluster, group):
         data["kind"] = group.kind
     if group.env_configs:
         data["env_configs"] = [_software_to_data(config) for config in group.env_configs]
     return data
 
 
-def _kind_by_itself(cluster: Cluster, group: NodeGroup) -> str:
+def _default_kind(cluster: Cluster, group: NodeGroup) -> str:
     """Return the kind of resource that a group without `kind` has, as in cluster_file."""
     types = {device.type for alike, _ in cluster.alike_among(group.node_ranks) for device in alike.node.hardware}
     default = cluster.default_kind(group.node_ranks)

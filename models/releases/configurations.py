@@ -66,9 +66,9 @@ class Configurations:
             return self._root(name, release, chosen or {})
         implied = self._implied(base, chosen) if chosen else set()
         lacking = {group for group, option in choices.items() if option is REMOVED}
-        made = {**{group: option for group, option in choices.items() if group not in implied}, **(chosen or {})}
-        made = {group: option for group, option in made.items() if group not in lacking}
-        composed = self.compose(base, release, made) or Composed({}, {})
+        options = {**{group: option for group, option in choices.items() if group not in implied}, **(chosen or {})}
+        options = {group: option for group, option in options.items() if group not in lacking}
+        composed = self.compose(base, release, options) or Composed({}, {})
         composed.made = {group: option for group, option in composed.made.items() if group not in lacking}
         change(composed.keys, self.releases.chosen(entry["keys"], release))
         return composed
@@ -185,19 +185,19 @@ class Configurations:
         """Compose a configuration without base."""
         entry, releases = self.index[name], self.releases
         composed = Composed(releases.chosen(self._file(name)["keys"], release), releases.chosen(entry.get("choices", {}), release))
-        wanted = {group: option for group, option in chosen.items() if composed.made.get(group, option) != option}
-        if not wanted:
+        overrides = {group: option for group, option in chosen.items() if composed.made.get(group, option) != option}
+        if not overrides:
             return composed
         options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options")
         implied: dict[str, str | None] = {}
-        for group, option in wanted.items():
+        for group, option in overrides.items():
             facts = options.get(f"{group}={option}")
             if facts is None or not releases.has(facts["releases"], release):
                 composed.open.add(package_of(group))
             else:
                 implied.update(releases.chosen(facts.get("choices", {}), release))
         steps = {group: option for group, option in implied.items() if group not in chosen}
-        for group, option in {**steps, **wanted}.items():
+        for group, option in {**steps, **overrides}.items():
             facts = options.get(f"{group}={option}")
             if facts is not None and option is not None and composed.made.get(group) != option:
                 change(composed.keys, releases.chosen(facts["keys"], release))

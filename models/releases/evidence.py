@@ -34,34 +34,34 @@ def beside(table: ReleaseTable, file: str, roots: Sequence[str] = ()) -> Choice 
     """
     folder = os.path.dirname(os.path.abspath(file)) if os.path.isfile(file) else ""
     for place in [*([folder] if folder else []), *(os.path.abspath(root) for root in roots)]:
-        for above in _above(place, MAX_ABOVE):
-            release = _of_checkout(table, above)
+        for above in _with_parents(place, MAX_ABOVE):
+            release = _from_checkout(table, above)
             if release is not None:
                 return stated(table, release, f"checkout {os.path.basename(above)}")
-    for above in _above(folder, NEAR) if folder else ():
-        choice = _of_needs(table, above)
+    for above in _with_parents(folder, NEAR) if folder else ():
+        choice = _from_requirements(table, above)
         if choice is not None:
             return choice
     return None
 
 
-def _above(folder: str, most: int) -> Iterator[str]:
+def _with_parents(folder: str, most: int) -> Iterator[str]:
     """Yield a folder and up to `most` parents."""
     for _ in range(most + 1):
         yield folder
-        folder, before = os.path.dirname(folder), folder
-        if folder == before:
+        folder, child = os.path.dirname(folder), folder
+        if folder == child:
             return
 
 
-def _of_checkout(table: ReleaseTable, folder: str) -> Release | None:
+def _from_checkout(table: ReleaseTable, folder: str) -> Release | None:
     """Return the newest release that a checkout's version and files agree with.
 
     Version strings alone are ambiguous.
     """
     if not table.checkout or not os.path.isfile(os.path.join(folder, table.checkout)):
         return None
-    left = (1 << len(table.releases)) - 1
+    candidates = (1 << len(table.releases)) - 1
     version = text_at(folder, table.version).strip() if table.version else ""
     if table.version and not version:
         return None
@@ -69,15 +69,15 @@ def _of_checkout(table: ReleaseTable, folder: str) -> Release | None:
         same = [release for release in table if version in (release.version, release.name, *release.aliases)]
         nearest_release = of_version(table, version)
         same = same or ([nearest_release] if nearest_release else [])
-        left = sum(1 << release.index for release in same) or left
+        candidates = sum(1 << release.index for release in same) or candidates
     for path, ranges in table.marks.items():
         has = mask_of(table, ranges)
-        narrowed = left & (has if os.path.exists(os.path.join(folder, path)) else ~has)
-        left = narrowed or left
-    return table.releases[left.bit_length() - 1]
+        narrowed = candidates & (has if os.path.exists(os.path.join(folder, path)) else ~has)
+        candidates = narrowed or candidates
+    return table.releases[candidates.bit_length() - 1]
 
 
-def _of_needs(table: ReleaseTable, folder: str) -> Choice | None:
+def _from_requirements(table: ReleaseTable, folder: str) -> Choice | None:
     """Return the release that a folder's requirements name; None for an unknown commit."""
     text = text_at(folder, table.required) if table.required else ""
     values = dict(reversed(_LINE.findall(text)))
@@ -123,22 +123,23 @@ def by_masks(table: ReleaseTable, known: Mapping[str, int]) -> Choice:
     """
     all_releases = (1 << len(table.releases)) - 1
     excluding = {name: mask for name, mask in known.items() if mask & all_releases != all_releases and mask & all_releases}
-    left = reduce(lambda remaining, mask: remaining & mask, excluding.values(), all_releases)
-    if left == all_releases:
+    candidates = reduce(lambda remaining, mask: remaining & mask, excluding.values(), all_releases)
+    if candidates == all_releases:
         return newest(table)
-    if left:
-        possible = tuple(release for release in table if left >> release.index & 1)
-        return Choice(table, possible[-1], _newest_that_has(table, possible[-1], excluding), possible)
+    if candidates:
+        possible = tuple(release for release in table if candidates >> release.index & 1)
+        return Choice(table, possible[-1], _newest_reason(table, possible[-1], excluding), possible)
     lacking = [sum(not mask >> release.index & 1 for mask in excluding.values()) for release in table]
     possible = tuple(release for release in table if lacking[release.index] == min(lacking))
     return Choice(table, possible[-1], f"no release has all keys; it lacks {min(lacking)}", possible)
 
 
-def _newest_that_has(table: ReleaseTable, release: Release, excluding: Mapping[str, int]) -> str:
+def _newest_reason(table: ReleaseTable, release: Release, excluding: Mapping[str, int]) -> str:
     """Explain why no newer release was chosen."""
     if release.index == table.newest.index:
         return "newest, assumed"
-    name = max(excluding, key=lambda key: not excluding[key] >> (release.index + 1))  # the first that no newer one has
+    # the first key that no newer release has
+    name = max(excluding, key=lambda key: not excluding[key] >> (release.index + 1))
     return f"newest that has `{name}`"
 
 

@@ -184,8 +184,8 @@ class Arguments:
             return
         span = Mapped(refused[0], len(refused[0].plain), self.lines, self.source.text).span(0, len(refused[0].plain))
         message = f"`{program}` takes {' and '.join(f'`{option}`' for option in options)} alone, so it refuses "
-        meant = "--" + refused[0].plain.partition("=")[0][2:].replace("-", "_")
-        help_ = f"write `{meant}`" if meant in options else "write it into the configuration itself"
+        close = "--" + refused[0].plain.partition("=")[0][2:].replace("-", "_")
+        help_ = f"write `{close}`" if close in options else "write it into the configuration itself"
         if certain:
             message += f"this argument and {len(refused) - 1} more" if len(refused) > 1 else "this argument"
             note = "argparse ends the program with exit status 2"
@@ -297,8 +297,8 @@ class Mapped:
         span = None if finding.span is None else self._moved(finding.span)
         edit = finding.edit
         if edit is None:
-            wanted = self._shell and "in quotes" in finding.help
-            return replace(finding, span=span, help=_QUOTES if wanted else finding.help)
+            needs_quotes = self._shell and "in quotes" in finding.help
+            return replace(finding, span=span, help=_QUOTES if needs_quotes else finding.help)
         moved = Edit(self._moved(edit.span), edit.text)
         if self.origin(edit.span.start, edit.span.end) is not None:
             help_ = f"write `{quoted(moved.text)}` where the value comes from"

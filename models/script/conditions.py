@@ -109,9 +109,9 @@ class _Condition:
         return truth
 
     def _takes(self, *signs: str) -> bool:
-        taken = self.position < len(self.words) and self.words[self.position].plain in signs
-        self.position += taken
-        return taken
+        is_next = self.position < len(self.words) and self.words[self.position].plain in signs
+        self.position += is_next
+        return is_next
 
     def _single(self) -> Truth:
         """Evaluate the next words up to a joining operator."""
@@ -144,20 +144,20 @@ class _Condition:
     def _compared(self, left: Word | Text, sign: str, right: Word | Text) -> Truth:
         """Evaluate a comparison of two words. Raises NotComputed."""
         first, second = self._text(left), self._text(right)
-        taken = depends(first, second)
+        assumed = depends(first, second)
         if not first.known or not second.known:
-            return Truth(None, first.why_unknown or second.why_unknown, taken)
+            return Truth(None, first.why_unknown or second.why_unknown, assumed)
         if sign in _NUMBERS:
             numbers = [self.expander.calculate(text, text.place(0, 1)) for text in (first, second)]
             return _known(_NUMBERS[sign](*numbers), first, second)
         if sign not in ("=", "==", "!="):
-            return Truth(None, f"`{sign}` is not followed", taken)
+            return Truth(None, f"`{sign}` is not followed", assumed)
         same = first.plain == second.plain
         if isinstance(right, Word):
             same = self.expander.pattern(right.parts).matches(first.plain)
         if self.expander.state.doubting:
             return _known(same == (sign != "!="), first, second)
-        return Truth(same == (sign != "!="), depends=taken)
+        return Truth(same == (sign != "!="), depends=assumed)
 
 
 def _known(value: bool, *texts: Text) -> Truth:

@@ -41,7 +41,7 @@ _ACCELERATORS = re.compile(r"\s*[\w.-]+(?:\s*:\s*(\d{1,4}))?\s*")
 _SLURM = re.compile(r"^#SBATCH[ \t]+(?:--gpus-per-node|--gres)[= \t]+(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})\b", re.MULTILINE)
 _KEPT = re.compile(r"^[^#\n]*?(--entrypoint-num-gpus[= \t]+(?!0\b)[^\s\\]+)", re.MULTILINE)
 _UNREACHED = "what the script does after this is not known; bash carries out what stands before it"
-_LOST = "bash takes them for a command of its own, which it does not find once the program has ended"
+_LOST_NOTE = "bash takes them for a command of its own, which it does not find once the program has ended"
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def _document(script: Followed, start: _Start, composer: Composer, number: int, 
     document = composer.started(script.source, main, words.settings, words.environment, entry.added)
     mapped = Mapped(launch.program, len(launch.program.plain), script.lines, script.source.text)
     command = script.lines.span(launch.started.place)
-    lost, (machine, why) = _lost_after(launch, script), machine_of(launch, script.started, script.lines)
+    lost, (machine, why) = _lost_arguments(launch, script), machine_of(launch, script.started, script.lines)
     failed = any(finding.severity is Severity.ERROR for finding in words.findings)
     program = Program(
         name=entry.name,
@@ -243,8 +243,8 @@ def _options(words: Sequence[Text], arguments: Arguments) -> tuple[tuple[str, st
         word = rest.pop(0)
         name, equals, _ = word.plain.partition("=")
         if name.startswith("-"):
-            apart = not equals and rest and not rest[0].plain.startswith("-")
-            options.append((name, shown(rest.pop(0) if apart else word.cut(len(name) + 1))))
+            is_separate = not equals and rest and not rest[0].plain.startswith("-")
+            options.append((name, shown(rest.pop(0) if is_separate else word.cut(len(name) + 1))))
     options += [(f"--{name}", shown(value)) for name, value in arguments.options.items()]
     return tuple(options)
 
@@ -252,7 +252,7 @@ def _options(words: Sequence[Text], arguments: Arguments) -> tuple[tuple[str, st
 # -- arguments that never reach the program, because the command ended before them
 
 
-def _lost_after(launch: Launch, script: Followed) -> tuple[Finding, ...]:
+def _lost_arguments(launch: Launch, script: Followed) -> tuple[Finding, ...]:
     """Warn if the next command consists of settings, which were meant for this command."""
     end, text, lines = launch.started.place[1], script.source.text, script.lines
     following = next((command for command in script.started if command.place[0] >= end), None)
@@ -278,7 +278,7 @@ def _lost_after(launch: Launch, script: Followed) -> tuple[Finding, ...]:
         why, label = f"line {lines.number(end - 1)} does not end with a backslash", "no backslash follows"
         help_ = "end the line with a backslash"
     message, span = f"{lost} `{launch.program.plain}`: {why}", lines.span(place)
-    return (warning("PW125", "", message, span, label=label, help=help_, edit=edit, notes=(_LOST,)),)
+    return (warning("PW125", "", message, span, label=label, help=help_, edit=edit, notes=(_LOST_NOTE,)),)
 
 
 # -- settings without a script: of a command line, of a file, or listed by Hydra

@@ -25,7 +25,7 @@ MAX_REFERENCES = 16
 MAX_WORDS = 4_096
 MAX_WORK = 2_000_000
 _NUMBERS = re.compile(r"\{(0|[1-9][0-9]{0,8})\.\.(0|[1-9][0-9]{0,8})\}", re.ASCII)
-_SEVERAL = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _EXTENDED = re.compile(r"[?*+@!]\(")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)", re.ASCII)
 _STRETCH = re.compile(r"[ \t\n]+|[^ \t\n]+")
@@ -35,7 +35,7 @@ class Fields:
     """Fields of one word, split at blanks (3.5.7, Word Splitting)."""
 
     def __init__(self) -> None:
-        self._done, self._pieces, self._begun = list[Text](), list[Piece](), False
+        self._finished, self._pieces, self._begun = list[Text](), list[Piece](), False
 
     def add(self, text: Text, vanishing: bool = False) -> None:
         """Add unsplit text; an empty `vanishing` text makes no field alone."""
@@ -58,13 +58,13 @@ class Fields:
     def next(self) -> None:
         """End the current field, if any."""
         if self._begun:
-            self._done.append(Text(tuple(self._pieces)))
+            self._finished.append(Text(tuple(self._pieces)))
             self._pieces, self._begun = [], False
 
     def all(self) -> list[Text]:
         """Return all fields."""
         self.next()
-        return self._done
+        return self._finished
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Expander:
             plain = "".join(map(_unquoted, word.parts))
             if match := _NUMBERS.fullmatch(plain):
                 return [Text((Piece(str(number), (place,)),)) for number in _counted(match)]
-            if _SEVERAL.search(plain):
+            if _BRACES.search(plain):
                 raise NotComputed("braces that make several words are not followed")
         except NotComputed as problem:
             return [Text.unknown(self.script.shown(word.place), place, str(problem))]
@@ -124,7 +124,7 @@ class Expander:
         """Add the parts of a word; `split`: unquoted literals are split too."""
         for part in parts:
             try:
-                texts, splits = self._elements_or_text(part, split)
+                texts, splits = self._texts_of_part(part, split)
             except NotComputed as problem:
                 texts, splits = [self._unknown(part, str(problem))], False
             for position, text in enumerate(texts):
@@ -132,7 +132,7 @@ class Expander:
                     fields.next()
                 fields.split(text) if splits else fields.add(text)
 
-    def _elements_or_text(self, part: Part, split: bool) -> tuple[list[Text], bool]:
+    def _texts_of_part(self, part: Part, split: bool) -> tuple[list[Text], bool]:
         """Return the texts of a part, and whether to split them at blanks. Raises NotComputed."""
         place, splits = self.place(part.place), not part.quoted
         if isinstance(part, Literal):
@@ -145,12 +145,12 @@ class Expander:
                 return [joined(texts, self._between, place)], False
             return texts, splits
         if splits and isinstance(part, Parameter) and part.takes_default:
-            value, taken = self._chosen(part)
-            if not taken:
+            value, use_default = self._chosen(part)
+            if not use_default:
                 return [value], True
             inner = Fields()
             self._into(inner, part.arguments[0], split=True)
-            names = self._taken_as_unset(part)
+            names = self._assumed_unset(part)
             return [text.used_at(place).assuming(names, place) for text in inner.all()], False
         return [self._text(part)], splits
 
@@ -205,7 +205,7 @@ class Expander:
             elif name in ("realpath", "readlink") and words:
                 return None, self.state.absolute(words[0].path.rstrip("/"))
             elif name in ("dirname", "basename") and words:
-                return _path_of(name, words, place)
+                return _split_path(name, words, place)
             else:
                 break
         return None, ""
@@ -261,15 +261,15 @@ class Expander:
         if part.is_list:
             return joined(self._elements(part), self._between if "*" in (part.name, part.index) else " ", place)
         if part.takes_default:
-            chosen, taken = self._chosen(part)
-            if not taken:
+            chosen, use_default = self._chosen(part)
+            if not use_default:
                 return chosen
             text = self.one(part.arguments[0]).used_at(place)
-            return text.assuming(self._taken_as_unset(part), place)
+            return text.assuming(self._assumed_unset(part), place)
         value, names = self._value(part)
         if value is None:
             return Text((Piece("", (place,), unset=names),))
-        return self._operated(value, part) if part.operator else value
+        return self._apply_operator(value, part) if part.operator else value
 
     def _value(self, part: Parameter) -> tuple[Text | None, frozenset[str]]:
         """Return the value of a parameter; None and the name if it is not set."""
@@ -305,12 +305,12 @@ class Expander:
             self.state.assign(part.name, text)
         return Text(), True
 
-    def _taken_as_unset(self, part: Parameter) -> frozenset[str]:
+    def _assumed_unset(self, part: Parameter) -> frozenset[str]:
         """Return the variables assumed unset when a default is used."""
         value, names = self._value(part)
         return names if value is None else value.unset | value.assumed
 
-    def _operated(self, value: Text, part: Parameter) -> Text:
+    def _apply_operator(self, value: Text, part: Parameter) -> Text:
         """Apply the operator of a parameter to a value. Raises NotComputed."""
         sign, arguments, place = part.operator, part.arguments, self.place(part.place)
         if not value.known:
@@ -374,7 +374,7 @@ def _commands(node: Node) -> list[Node] | None:
     return [command for group in inner for command in group or ()] if all(inner) else None
 
 
-def _path_of(name: str, words: Sequence[Text], place: Place) -> tuple[Text | None, str]:
+def _split_path(name: str, words: Sequence[Text], place: Place) -> tuple[Text | None, str]:
     """Return the result of `dirname` or `basename`; the path alone if the text is unknown."""
     text = words[0]
     known = text.known and not text.unset and not text.secret

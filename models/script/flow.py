@@ -193,16 +193,16 @@ class Flow(ABC):
 
     def _loop(self, node: Node) -> Truth:
         """Interpret a loop turn by turn if its turns are known, else once."""
-        before, outer = dict(self.state.variables), self.broken
+        old, outer = dict(self.state.variables), self.broken
         self.broken = False
         self._for(node) if node.type == "for_statement" else self._while(node)
         broken, self.broken = self.broken, outer
         if not broken:
             return HOLDS
-        now, why = self.state.variables, "it depends on how often a loop was gone through"
-        for name in before.keys() | now.keys():
-            if before.get(name) != now.get(name):
-                now[name] = merged(before.get(name), now.get(name), name, self._place(node), why)
+        new, why = self.state.variables, "it depends on how often a loop was gone through"
+        for name in old.keys() | new.keys():
+            if old.get(name) != new.get(name):
+                new[name] = merged(old.get(name), new.get(name), name, self._place(node), why)
         return UNKNOWN
 
     def _for(self, node: Node) -> None:
@@ -228,7 +228,7 @@ class Flow(ABC):
                 break
 
     def _while(self, node: Node) -> None:
-        sums = self._three_sums(node) if node.type == "c_style_for_statement" else []
+        sums = self._loop_sums(node) if node.type == "c_style_for_statement" else []
         body, place = _body(node), self._place(node)
         try:
             if sums:
@@ -253,7 +253,7 @@ class Flow(ABC):
             return self._once(body, place, why)
         return self._once(body, place, f"it depends on a loop of more than {MAX_TURNS} turns")
 
-    def _three_sums(self, node: Node) -> list[Place]:
+    def _loop_sums(self, node: Node) -> list[Place]:
         """Return the places of the three sums of `for ((a; b; c))`."""
         signs = ("((", ";", "))")
         places = [self.script.range(child) for child in node.children if child.type in signs]

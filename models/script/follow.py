@@ -24,12 +24,12 @@ VISIBLE = (
     "CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
 )  # fmt: skip
 """Variables that name the accelerators visible to a program."""
-_LEAVING = ("exit", "return", "break", "continue")
+_EXITS = ("exit", "return", "break", "continue")
 _CLOSERS = ("then", "elif", "else", "fi", "do", "done", "esac", "}", ")", "))", "]]", "]")
 _SEPARATORS = (";", "&", ";;", "\n", "&&", "||", "|", "|&")
-_READING = ("read", "mapfile", "readarray", "printf", "getopts", "let")
-_BUILTINS = (*_READING, "shift", "set", ":", "true", "false")
-_SURE = (
+_ASSIGNING = ("read", "mapfile", "readarray", "printf", "getopts", "let")
+_BUILTINS = (*_ASSIGNING, "shift", "set", ":", "true", "false")
+_SUCCEEDING = (
     "echo", "cd", "pushd", "popd", "mkdir", "sleep", "wait", "trap", "umask", "ulimit", "alias", "shopt",
     "hash", "cat", "date", "pwd", "touch", "env", "printenv", "unalias", "jobs", "kill",
 )  # fmt: skip
@@ -269,7 +269,7 @@ class Follower(Flow):
         if name in ("[", "test"):
             shown = self.script.shown(self.script.range(node))
             return tested(words[1 : -1 if name == "[" else None], shown, expander)
-        if name in _LEAVING:
+        if name in _EXITS:
             return self._leave(name, place)
         if name in _BUILTINS:
             return self._builtin(name, words[1:], place)
@@ -285,7 +285,7 @@ class Follower(Flow):
     def _builtin(self, name: str, words: Sequence[Text], place: Place) -> Truth:
         """Apply a builtin to the state; return how it ends."""
         state, first = self.state, words[0].plain if words and words[0].known else "1"
-        if name in _READING and (name != "printf" or any(word.plain == "-v" for word in words)):
+        if name in _ASSIGNING and (name != "printf" or any(word.plain == "-v" for word in words)):
             matches = [NAME.match(word.plain) for word in words if word.known]
             names = {match[0] for match in matches if match}
             state.unsure(names, place, f"`{name}` sets it when the script runs")
@@ -342,7 +342,7 @@ class Follower(Flow):
         )
         if replaces:
             self.state.ended = "exit"
-        return HOLDS if name in _SURE else unknown
+        return HOLDS if name in _SUCCEEDING else unknown
 
     def _visible(self, node: Node) -> tuple[str, Text] | None:
         """Return the variable with the visible accelerators of a program, and its text.
@@ -394,14 +394,14 @@ class Follower(Flow):
         """Call a function of the script."""
         self._enter()
         state, script = self.state, self.script
-        arguments, open_, outer = state.arguments, state.open_arguments, state.outer
+        arguments, open_arguments, outer = state.arguments, state.open_arguments, state.outer
         state.arguments, state.open_arguments, state.outer = tuple(words[1:]), "", {}
         self.script = function[0]
         truth = self.statement(function[1])
         self.script, state = script, self.state
         state.calls -= 1
         state.leave()
-        state.arguments, state.open_arguments, state.outer = arguments, open_, outer
+        state.arguments, state.open_arguments, state.outer = arguments, open_arguments, outer
         state.ended = "" if state.ended == "return" else state.ended
         return truth
 
@@ -410,12 +410,12 @@ class Follower(Flow):
 
         An exit due to unset inputs is skipped: users will provide these inputs.
         """
-        taken = frozenset[str]().union(*self.depends)
-        if name != "exit" or not taken or any(self.unsure):
+        assumed = frozenset[str]().union(*self.depends)
+        if name != "exit" or not assumed or any(self.unsure):
             self.state.ended = name
             return HOLDS
         self.went_past = True
-        for variable in sorted(taken):
+        for variable in sorted(assumed):
             if variable.startswith("$"):
                 why = "the script ends early without its arguments, so it will be given some"
                 self.state.open_arguments = why

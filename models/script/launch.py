@@ -224,7 +224,7 @@ def machine_of(launch: Launch, commands: Sequence[Started], lines: Lines) -> tup
     heads = [command for command in before if any(word.plain == "--head" for word in command.words)]
     start, cpus, why, variable = (heads or before or [launch.started])[-1], None, "", ""
     accelerators = _option(start, "--num-gpus") if before else None
-    seen = _visible_in(start) if before or launch.launcher.partition(" ")[0] not in _ELSEWHERE else None
+    seen = _visible_variable(start) if before or launch.launcher.partition(" ")[0] not in _ELSEWHERE else None
     if before:
         cpus = _option(start, "--num-cpus")
         fewest = min((pair[0] for command in before if (pair := _option(command, "--num-gpus")) and pair[0] is not None), default=0)
@@ -255,15 +255,15 @@ _Number = tuple["int | None", "Place | None"]
 def _option(started: Started, name: str) -> _Number | None:
     """Return the number of an option (None if unknown) and its place; None if absent."""
     for word, following in zip(started.words, [*started.words[1:], Text()]):
-        apart = word.plain == name
-        if apart or word.plain.startswith(f"{name}="):
-            value = following if apart else word.cut(len(name) + 1)
+        split = word.plain == name
+        if split or word.plain.startswith(f"{name}="):
+            value = following if split else word.cut(len(name) + 1)
             known = value.known and not value.unset and not value.secret and value.plain.isdecimal()
-            return (int(value.plain[:9]) if known else None), (value if apart else word).whole_place
+            return (int(value.plain[:9]) if known else None), (value if split else word).whole_place
     return None
 
 
-def _visible_in(started: Started) -> tuple[str, Text] | None:
+def _visible_variable(started: Started) -> tuple[str, Text] | None:
     """Return the variable with the visible accelerators of a command, and its text."""
     seen = started.visible
     for word in started.words:

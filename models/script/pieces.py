@@ -200,15 +200,15 @@ def merged(first: Held | None, second: Held | None, name: str, place: Place, why
         left, right, common = first or [], second or [], 0
         while common < min(len(left), len(right)) and alike(left[common], right[common]):
             common += 1
-        return [*left[:common], *(_perhaps(text, place, why) for text in (*left[common:], *right[common:]))]
+        return [*left[:common], *(_possible_element(text, place, why) for text in (*left[common:], *right[common:]))]
     if isinstance(first, Text) and isinstance(second, Text):
-        length = _words_in_common(first.plain, second.plain)
+        length = _common_words_length(first.plain, second.plain)
         if length and alike(first.cut(0, length), second.cut(0, length)):
             return joined([first.cut(0, length), Text.unknown(f"${name}", place, why)], place=place)
     return Text.unknown(f"${name}", place, why)
 
 
-def _perhaps(text: Text, place: Place, why: str) -> Text:
+def _possible_element(text: Text, place: Place, why: str) -> Text:
     """Return a possible element of an array: the key of a setting, and an unknown value."""
     key, equals, _ = text.plain.partition("=")
     if not equals or text.cut(0, len(key)).why_unknown or " " in key:
@@ -218,7 +218,7 @@ def _perhaps(text: Text, place: Place, why: str) -> Text:
     return Text((*head, *(replace(piece, unknown=why, perhaps=True) for piece in rest)))
 
 
-def _words_in_common(first: str, second: str) -> int:
+def _common_words_length(first: str, second: str) -> int:
     """Return the length of the common beginning of two texts in whole words, or 0."""
     length, limit = 0, min(len(first), len(second))
     while length < limit and first[length] == second[length]:

@@ -14,14 +14,14 @@ YAML = (".yaml", ".yml", ".json")
 DOTTED_SETTING = re.compile(r"(?<![\w.])[+~]{0,2}[A-Za-z_]\w*(?:[./@][\w-]+)+=", re.ASCII)
 """Setting of a nested key, which only programs with Hydra take."""
 _SHELL = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
-_STARTS = re.compile(
+_COMMAND = re.compile(
     r"^[ \t]*(?:[A-Za-z_]\w*=\S*[ \t]+)*(?:\S*/)?(?:python[0-9.]*|torchrun|srun|ray[ \t]+job|nohup|exec)[ \t]",
     re.MULTILINE,
 )
 _SETTING = re.compile(r"[+~]{0,2}[A-Za-z_$][A-Za-z0-9_.$@/-]*=|~[A-Za-z_$][A-Za-z0-9_.$@/-]*\Z", re.ASCII)
 
 
-_BEGINS = re.compile(r"\b(?:python[0-9.]*|torchrun|accelerate|ray|uv)\s")
+_PROGRAM_START = re.compile(r"\b(?:python[0-9.]*|torchrun|accelerate|ray|uv)\s")
 _TASK_KEYS = {
     "name", "workdir", "setup", "run", "resources", "num_nodes", "envs", "file_mounts", "service", "secrets", "config",
     "experimental", "inputs", "outputs", "volumes", "event_callback", "pool", "job",
@@ -32,7 +32,7 @@ def is_script(source: Source) -> bool:
     """Return True if a file is a shell script: by name, first line, or started program."""
     if source.name.endswith(ENDINGS) or _SHELL.match(source.text):
         return True
-    if source.name.endswith(YAML) or "=" not in source.text or not _STARTS.search(source.text):
+    if source.name.endswith(YAML) or "=" not in source.text or not _COMMAND.search(source.text):
         return False
     return not isinstance(_value(source), MapNode)
 
@@ -52,14 +52,14 @@ def is_settings(source: Source) -> bool:
 
 def is_task(source: Source) -> bool:
     """Return True if a YAML file is a task whose `run:` block starts a program."""
-    if "run:" not in source.text or not _BEGINS.search(source.text):
+    if "run:" not in source.text or not _PROGRAM_START.search(source.text):
         return False
     root = _value(source)
     if not isinstance(root, MapNode) or any(entry.key.text not in _TASK_KEYS for entry in root):
         return False
     run = find(root, "run")
     text = run.value if isinstance(run, Scalar) else None
-    return isinstance(text, str) and _BEGINS.search(text) is not None
+    return isinstance(text, str) and _PROGRAM_START.search(text) is not None
 
 
 def listed(source: Source) -> tuple[Scalar, ...] | None:

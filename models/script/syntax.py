@@ -189,7 +189,7 @@ class Script:
                 continue
             start = position
             while position < end and self.text[position] not in " \t\n":
-                position = self._past(position, 0)
+                position = self._unit_end(position, 0)
             position = min(position, end)
             yield self.word(start, position)
 
@@ -221,17 +221,17 @@ class Script:
                 if after != "\n":
                     yield Literal("\\" * slash + after, (first, position), True, exact=slash)
             elif letter == "'" and not quoted:
-                position = self._past(first, 0)
+                position = self._unit_end(first, 0)
                 yield Literal(text[first + 1 : position - 1], (first + 1, position - 1), True)
             elif letter == '"' and (inside or not quoted):
-                position = self._past(first, 0)
+                position = self._unit_end(first, 0)
                 place = (first + 1, position - 1)
                 yield from self.parts(*place, True) or [Literal("", place, True)]
             elif letter == "$":
                 part, position = self._dollar(position, end, quoted)
                 yield part
             elif letter == "`" or (letter in "<>" and not quoted and after == "("):
-                position = self.close(first + 1, "`") + 1 if letter == "`" else self._past(first + 1, 0)
+                position = self.close(first + 1, "`") + 1 if letter == "`" else self._unit_end(first + 1, 0)
                 kind, width = ("command", 1) if letter == "`" else ("process", 2)
                 yield Inner(kind, (first + width, position - 1), (first, position), quoted)
             elif letter == "~" and first == start and not quoted and after in ("", "/"):
@@ -245,13 +245,13 @@ class Script:
         """Return the part at a dollar, and its end."""
         text, after = self.text, self.text[start + 1 : start + 2]
         if after == "(" or after == "{" or (after == "'" and not quoted):
-            close = self._past(start, 0, quoted)
+            close = self._unit_end(start, 0, quoted)
             if after == "{":
                 return self._braced((start, close), quoted), close
             if after == "'":
                 return Parameter("", (start, close), quoted, bad=True), close
             sum_ = text.startswith("((", start + 1) and text.startswith("))", close - 2)
-            if sum_ and self._past(start + 2, 0) == close - 1:
+            if sum_ and self._unit_end(start + 2, 0) == close - 1:
                 return Inner("sum", (start + 3, close - 2), (start, close), quoted), close
             return Inner("command", (start + 2, close - 1), (start, close), quoted), close
         if after == "[":
@@ -290,7 +290,7 @@ class Script:
         while position < end:
             if self.text[position] == letter:
                 return [position]
-            position = self._past(position, 0)
+            position = self._unit_end(position, 0)
         return []
 
     # -- closing signs
@@ -307,11 +307,11 @@ class Script:
         while position < len(self.text):
             if self.text[position] == closer:
                 return position
-            position = self._past(position, depth, quoted, closer)
+            position = self._unit_end(position, depth, quoted, closer)
         opened = self.text[start - 1 : start] if closer in "\"'`" else self.text[max(0, start - 2) : start]
         raise Unreadable(f"what is opened by `{opened.strip()}` is not closed", start - 1)
 
-    def _past(self, position: int, depth: int, quoted: bool = False, closer: str = "") -> int:
+    def _unit_end(self, position: int, depth: int, quoted: bool = False, closer: str = "") -> int:
         """Return the end of the unit at a position: a letter, a quoted text or an expansion."""
         text, letter = self.text, self.text[position]
         if match := _INERT.match(text, position):

@@ -79,7 +79,7 @@ def point(source: Source, position: int) -> Span:
 
 def without_entry(text: str, mapping: MapNode, entry: Entry) -> Edit | None:
     """Build the edit that deletes an entry of a map; None for the only entry."""
-    if not _in_one_place(mapping):
+    if not _is_in_place(mapping):
         return None
     spans = [_whole(child) for child in mapping]
     return _without(text, spans, spans.index(_whole(entry)), mapping.flow)
@@ -96,7 +96,7 @@ def without_item(text: str, sequence: ListNode, item: Value) -> Edit | None:
 
 def with_entry(text: str, mapping: MapNode, key: str, value: str) -> Edit | None:
     """Build the edit that appends `key: value` to a map; None for an empty map."""
-    if not mapping.entries or not _of_one_text(mapping):
+    if not mapping.entries or not _is_in_single_text(mapping):
         return None
     first, last = mapping.entries[0].key.span, mapping.entries[-1].value.span
     if mapping.flow:
@@ -111,7 +111,7 @@ def as_list(text: str, mapping: MapNode, each: bool) -> Edit | None:
 
     The list has the map as its only item, or with `each` one item for every entry.
     """
-    if not mapping.entries or not _of_one_text(mapping):
+    if not mapping.entries or not _is_in_single_text(mapping):
         return None
     span, entries = mapping.span, [_whole(entry) for entry in mapping]
     if mapping.flow:
@@ -137,7 +137,7 @@ def split_item(text: str, sequence: ListNode, mapping: MapNode) -> Edit | None:
     None for an unusual layout.
     """
     entries = [_whole(entry) for entry in mapping]
-    if not entries or not _of_one_text(mapping):
+    if not entries or not _is_in_single_text(mapping):
         return None
     if is_flow(text, sequence):
         return Edit(mapping.span, ", ".join(f"{{{text[entry.start : entry.end]}}}" for entry in entries)) if mapping.flow else None
@@ -157,14 +157,14 @@ def is_flow(text: str, sequence: ListNode) -> bool:
     return text[sequence.span.start : sequence.span.start + 1] == "["
 
 
-def _of_one_text(mapping: MapNode) -> bool:
+def _is_in_single_text(mapping: MapNode) -> bool:
     return (
-        _in_one_place(mapping)
+        _is_in_place(mapping)
         and len({span.file for entry in mapping for span in (entry.key.span, entry.value.span)} | {mapping.span.file}) == 1
     )
 
 
-def _in_one_place(mapping: MapNode) -> bool:
+def _is_in_place(mapping: MapNode) -> bool:
     """Return True if no entry of the map comes from an alias or a merge."""
     return not mapping.merged and all(entry.key.span.via is None for entry in mapping)
 

@@ -96,7 +96,7 @@ class Kind(Generic[T]):
 
 
 class Key:
-    """Key of a form; `written` is the name in files, which may be no Python name."""
+    """Key of a form; `written` is the name in files if not a Python name."""
 
     __slots__ = ("default", "description", "kind", "title", "written")
 
@@ -323,7 +323,7 @@ def _is_explained(form: type[Form], missing: Fault, faults: Sequence[Fault], roo
     beside = [fault.place[-1] for fault in faults if fault.kind == UNKNOWN_KEY and [*fault.place[:-1]] == around]
     place = _written(root, missing.place)
     known = known_keys(form, place)
-    like_none = bool(beside) and _none_known(root, place, known) and not any(nearest(str(name), known) for name in beside)
+    like_none = bool(beside) and _lacks_known_keys(root, place, known) and not any(nearest(str(name), known) for name in beside)
     return like_none or any(nearest(str(name), [str(key)]) for name in beside)
 
 
@@ -337,13 +337,13 @@ def _finding(form: type[Form], value: Value, fault: Fault, subject: str, where: 
         message = f"`{path}` is no key of {where}"
         return error(code or "PW104", subject, message, _key(value, place), label="not known", help=advice, edit=edit)
     if fault.kind == MISSING:
-        return error(code or "PW101", subject, f"`{path}` of {where} is missing", _deepest(value, place), help=f"add `{path}:`")
+        return error(code or "PW101", subject, f"`{path}` of {where} is missing", _nearest_span(value, place), help=f"add `{path}:`")
     reason = fault.message
     message = f"`{path}` of {where}: {reason[:1].lower()}{reason[1:]}" if path else f"{where}: {reason[:1].lower()}{reason[1:]}"
     if fault.kind == UNKNOWN_WORD and (close := nearest(str(fault.value), fault.words)):
-        span = _deepest(value, place)
+        span = _nearest_span(value, place)
         return error(code or "PW105", subject, message, span, label="not known", help=f"write `{close}`", edit=Edit(span, close))
-    span = _key(value, place) if fault.of_key else _deepest(value, place)
+    span = _key(value, place) if fault.of_key else _nearest_span(value, place)
     return error(code or "PW105", subject, message, span, help=takes)
 
 
@@ -361,7 +361,7 @@ def _instead(form: type[Form], value: Value, place: Sequence[int | str]) -> tupl
         return f"write `{inside}: {{{key}: ...}}`", None
     if close := nearest(key, known):
         return f"write `{close}`", Edit(_key(value, place), close)
-    if len(place) > 1 and _none_known(value, place, known):
+    if len(place) > 1 and _lacks_known_keys(value, place, known):
         return described(form, place[:-1]), None
     return _among(key, known), None
 
@@ -385,7 +385,7 @@ def _written(root: Value, place: Sequence[int | str]) -> tuple[int | str, ...]:
     return tuple(parts)
 
 
-def _none_known(root: Value, place: Sequence[int | str], known: Collection[str]) -> bool:
+def _lacks_known_keys(root: Value, place: Sequence[int | str], known: Collection[str]) -> bool:
     """Return True if the map around the last key of a place lacks known keys."""
     holder = find(root, ".".join(map(str, place[:-1])))
     return isinstance(holder, MapNode) and not any(entry.key.text in known for entry in holder)
@@ -396,7 +396,7 @@ def _alone(root: Value, place: Sequence[int | str]) -> bool:
     return len(place) > 1 and isinstance(place[-1], int) and isinstance(find(root, ".".join(map(str, place[:-1]))), Scalar)
 
 
-def _deepest(root: Value, place: Sequence[int | str]) -> Span:
+def _nearest_span(root: Value, place: Sequence[int | str]) -> Span:
     """Return the span of the value at a place, or of the nearest written parent."""
     value = root
     for position in range(1, len(place) + 1):
@@ -411,4 +411,4 @@ def _key(root: Value, place: Sequence[int | str]) -> Span:
     """Return the span of the key at the end of a place."""
     holder = find(root, ".".join(map(str, place[:-1])))
     entry = holder.entry(str(place[-1])) if isinstance(holder, MapNode) else None
-    return entry.key.span if entry else _deepest(root, place)
+    return entry.key.span if entry else _nearest_span(root, place)

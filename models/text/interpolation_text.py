@@ -105,19 +105,19 @@ def _arguments(text: str) -> list[str]:
     return [*arguments, text.strip()] if arguments or text.strip() else []
 
 
-def _find_outside(text: str, wanted: str) -> int:
-    """Return the first offset of `wanted` outside of braces and quotes, or -1."""
-    depth, quote, begun = 0, "", False
+def _find_outside(text: str, sign: str) -> int:
+    """Return the first offset of `sign` outside of braces and quotes, or -1."""
+    depth, quote, has_text = 0, "", False
     for position, letter in enumerate(text):
         if quote:
             quote = "" if letter == quote else quote
-        elif letter in "'\"" and not begun:
+        elif letter in "'\"" and not has_text:
             quote = letter
         elif letter in "{[(":
             depth += 1
         elif letter in "}])":
             depth -= 1
-        elif letter == wanted and not depth:
+        elif letter == sign and not depth:
             return position
-        begun = begun or not letter.isspace()
+        has_text = has_text or not letter.isspace()
     return -1

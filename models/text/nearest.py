@@ -79,28 +79,28 @@ def _words(first: list[str], second: list[str], limit: int) -> int:
     """Compute the distance word by word."""
     if abs(len(first) - len(second)) * WORD > limit:
         return limit + 1
-    previous = [WORD * place for place in range(len(second) + 1)]
+    above = [WORD * place for place in range(len(second) + 1)]
     for row, word in enumerate(first, 1):
-        now = [WORD * row]
+        costs = [WORD * row]
         for column, target in enumerate(second, 1):
             same = 0 if word == target else _letters(word, target, limit)
-            now.append(min(previous[column] + WORD, now[-1] + WORD, previous[column - 1] + same))
-        previous = now
-    return previous[-1]
+            costs.append(min(above[column] + WORD, costs[-1] + WORD, above[column - 1] + same))
+        above = costs
+    return above[-1]
 
 
 def _letters(first: str, second: str, limit: int) -> int:
     """Compute the distance letter by letter (optimal string alignment)."""
     older: list[int] = []
-    last = list(range(len(second) + 1))
+    above = list(range(len(second) + 1))
     for row, letter in enumerate(first, 1):
-        now = [row]
+        costs = [row]
         for column, target in enumerate(second, 1):
-            best = min(last[column] + 1, now[-1] + 1, last[column - 1] + (letter != target))
+            best = min(above[column] + 1, costs[-1] + 1, above[column - 1] + (letter != target))
             if older and column > 1 and letter == second[column - 2] and first[row - 2] == target:
                 best = min(best, older[column - 2] + 1)
-            now.append(best)
-        if min(now) > limit:
+            costs.append(best)
+        if min(costs) > limit:
             return limit + 1
-        older, last = last, now
-    return last[-1]
+        older, above = above, costs
+    return above[-1]

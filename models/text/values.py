@@ -102,11 +102,11 @@ def _disjoint(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...
     """Return ranges in ascending order; ranges with a common count are refused."""
     faults: list[Fault] = []
     for place, (low, high) in enumerate(ranges):
-        if met := next((earlier for earlier in ranges[:place] if low <= earlier[1] and earlier[0] <= high), None):
+        if overlap := next((earlier for earlier in ranges[:place] if low <= earlier[1] and earlier[0] <= high), None):
             message = (
-                f"`{write_range(met)}` stands twice"
-                if met == (low, high)
-                else f"`{write_range((low, high))}` and `{write_range(met)}` overlap"
+                f"`{write_range(overlap)}` stands twice"
+                if overlap == (low, high)
+                else f"`{write_range((low, high))}` and `{write_range(overlap)}` overlap"
             )
             faults.append(Fault(message, inside=(place,), takes="each count once"))
     if faults:
