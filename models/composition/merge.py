@@ -25,7 +25,7 @@ class Unmergeable(Exception):
 def merged(below: MapNode, above: MapNode, follow: Follow, path: Path = ()) -> MapNode:
     """Merge `above` onto `below`; keys of `below` come first.
 
-    A replaced entry takes the key, and so the span, of `above`. Raises Unmergeable.
+    The result and its replaced entries have the places of `above`. Raises Unmergeable.
     """
     entries = {entry.key.text: entry for entry in below}
     for entry in above:

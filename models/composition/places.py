@@ -117,7 +117,7 @@ class Refused:
     Attributes
     ----------
     why : reason, for messages.
-    root : folder to allow for this text; "" if it must not be shown.
+    root : folder to allow for this text; "" if no folder can be named.
     """
 
     why: str

@@ -107,8 +107,9 @@ def tokens_of(text: str, position: int, span: Span) -> list[Token]:
 
 
 def _quoted(tokens: list[Token]) -> str:
-    """Return help for an invalid letter: quote the value, or the item of the innermost open
-    bracket.
+    """Return help for an invalid letter, after the given tokens.
+
+    The help is to quote the value, or the content of the innermost open list or map.
     """
     brackets = list[str]()
     for token in tokens:

@@ -54,7 +54,7 @@ class Choice:
 
 
 def stated(table: ReleaseTable, release: Release, reason: str = "stated") -> Choice:
-    """Build the choice of a release that the user or a file beside names."""
+    """Build the choice of a release named by the user or by a file beside."""
     return Choice(table, release, reason, (release,))
 
 

@@ -3,7 +3,7 @@
 All data is in one folder. ``configurations.json`` lists the configurations by name. A configuration
 that changes another (its ``base``) stands there whole; for the others, ``NAME.json`` has the keys
 and ``NAME.options.json`` the changes by other options. Every line is a key with its runs, see
-`release`.
+`release.py`.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def read_script(source: Source, environment: Mapping[str, str] | None = None, do
     """Interpret a script with some variables of the environment; nothing is executed.
 
     If `doubting`, conditions on further variables of the environment are unknown; if `sourced`, so
-    are variables that only a file out of scope may set.
+    are variables that only an uninterpreted file may set.
 
     As bash does, statements are carried out one by one: everything before an unreadable place was
     reached.

@@ -214,10 +214,10 @@ def nested_text(words: Sequence[Text], stdin: Text | None, files: Mapping[str, T
 
 
 def machine_of(launch: Launch, commands: Sequence[Started], lines: Lines) -> tuple[Machine | None, str]:
-    """Return the resources of this node for Ray at a program's start, and an unknown.
+    """Return Ray's resources on this node at a program's start, with a reason if unknown.
 
     They come from an earlier `ray start`, else from the visible accelerators; None if the script
-    has neither. The second value says what is unknown.
+    has neither. The reason is "" if nothing is unknown.
     """
     earlier = [command for command in commands if command.place[0] < launch.started.place[0]]
     before = [command for command in earlier if not command.condition and _is_ray_start(command)]

@@ -58,7 +58,7 @@ class State:
     folder : folder that the script went to; "" if unknown.
     elsewhere : why variables that the script does not set may be set; "" if they may not.
     doubting : True if a condition on an unset variable is unknown.
-    sourced : True if a file out of scope may set variables.
+    sourced : True if an uninterpreted file may set variables.
     files : texts that the script itself writes into files, by file name.
     ended : ``exit``, ``return``, ``break`` or ``continue`` if the next statement is not reached;
         else "".
