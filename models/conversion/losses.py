@@ -88,7 +88,10 @@ def _of(before: Problem, component: Component, after: Problem, target: Component
     if component.backend and target.backend and component.backend != target.backend:
         yield Difference(name, f"is trained by {target.backend}, not {component.backend}", False)
     on_nodes = before.kind(component) == NODE
-    for field in ("phases",) if on_nodes else ("memory", "phases", "accelerator_model"):
+    fields = ["phases"] if on_nodes else ["phases", "memory"]
+    if not on_nodes and (component.runs is not None or target.runs is not None):  # else `_hints` compares it
+        fields.append("accelerator_model")
+    for field in fields:
         if getattr(component, field) != getattr(target, field):
             yield Difference(name, f"has another {field.replace('_', ' ').removesuffix('s')}", False)
     if not on_nodes and _choices(before, component) != _choices(after, target):

@@ -26,6 +26,10 @@ def plain_or_quoted(text: str) -> str:
         value = read_yaml("", text)
         if isinstance(value, Scalar) and value.text == text and str(value.value) == text and not value.is_null:
             return text
+    return _quoted(text)
+
+
+def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -34,7 +38,7 @@ def in_flow_map(text: str) -> str:
 
     Text with a comma or a colon is quoted, as these would end it.
     """
-    return f'"{text}"' if "," in text or ":" in text else plain_or_quoted(text)
+    return _quoted(text) if "," in text or ":" in text else plain_or_quoted(text)
 
 
 def indent_of(span: Span) -> str:
