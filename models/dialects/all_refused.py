@@ -27,11 +27,14 @@ Beyond it, only the planner reports refusals.
 
 
 def all_refused(job: Job, job_with: JobWith) -> tuple[Finding, ...]:
-    """Return an error if the framework refuses every joint choice of degrees."""
+    """Return an error if the framework refuses every joint choice of degrees.
+
+    The first accepted choice ends the reading; more than `MOST_TRIED` choices are not read.
+    """
     if prod(map(len, job.choices.values())) > MOST_TRIED:
         return ()
-    every = (dict(zip(job.choices, chosen)) for chosen in product(*job.choices.values()))
-    return none_left(job, ((degrees, job_with(degrees)) for degrees in every if degrees))
+    joint_choices = (dict(zip(job.choices, chosen)) for chosen in product(*job.choices.values()))
+    return none_left(job, ((degrees, job_with(degrees)) for degrees in joint_choices if degrees))
 
 
 def none_left(job: Job, tried: Iterable[tuple[Chosen, Union[Job, str]]]) -> tuple[Finding, ...]:

@@ -305,7 +305,7 @@ def multiples_near(value: int, step: int) -> list[int]:
 
 
 def near(value: int, values: Iterable[int]) -> list[int]:
-    """Return the next lower and the next higher of some values."""
+    """Return the values next below and next above a number."""
     ordered = sorted(values)
     return [*[candidate for candidate in ordered if candidate < value][-1:], *[candidate for candidate in ordered if candidate > value][:1]]
 

@@ -60,35 +60,37 @@ def following(job: Job, leaders: Sequence[str], job_with: JobWith) -> tuple[Job,
 
     Refused choices are dropped; if all are refused, the job is unchanged and an error is returned.
     """
-    alone = {name: {parallel: job_with({name: parallel}) for parallel in job.choices[name]} for name in leaders}
+    outcomes = {name: {parallel: job_with({name: parallel}) for parallel in job.choices[name]} for name in leaders}
     tied, leading = dict[str, str](), list[str]()
-    for leader, choices in alone.items():
+    for leader, choices in outcomes.items():
         followers = [name for outcome in choices.values() if isinstance(outcome, Job) for name in _followers(job, outcome)]
         leading += [leader] if followers or leader in job.planning.tied.values() else []
-        tied = {**dict.fromkeys(followers, leader), **tied}  # a component may follow several leaders: all joint choices are read
-    refused = any(isinstance(outcome, str) for choices in alone.values() for outcome in choices.values())
+        # A component may follow several leaders: all joint choices are read.
+        tied = {**dict.fromkeys(followers, leader), **tied}
+    refused = any(isinstance(outcome, str) for choices in outcomes.values() for outcome in choices.values())
     if refused and prod(map(len, job.choices.values())) <= MOST_READ:
-        leading = list(job.choices)  # a choice refused alone may be accepted with another choice elsewhere
+        # A choice refused alone may be accepted with another choice elsewhere.
+        leading = list(job.choices)
     followed, tried = list[Followed](), list[tuple[Chosen, Union[Job, str]]]()
     offered = _choices_to_read(job, leading)
     for chosen in product(*offered.values()) if leading and (tied or refused) else ():
         degrees = dict(zip(leading, chosen))
-        outcome = job_with(degrees) if len(leading) > 1 else alone[leading[0]][chosen[0]]
+        outcome = job_with(degrees) if len(leading) > 1 else outcomes[leading[0]][chosen[0]]
         tried.append((degrees, outcome))
         if isinstance(outcome, Job):
             followed.append(
                 Followed(degrees, _changes(job, outcome), outcome.planning.ways, outcome.planning.accepted or job.planning.accepted)
             )
-    left = prod(len(job.choices[name]) for name in offered) - prod(map(len, offered.values()))
+    unread = prod(len(job.choices[name]) for name in offered) - prod(map(len, offered.values()))
     if followed:
         return replace(
             job,
             planning=replace(
-                job.planning, tied={**job.planning.tied, **tied}, followed=tuple(followed), not_read=left, workload=_told(job, offered)
+                job.planning, tied={**job.planning.tied, **tied}, followed=tuple(followed), not_read=unread, workload=_told(job, offered)
             ),
         ), ()
-    if tried and left:  # the unread choices are unknown: refused or not, and with what consequences
-        return replace(job, planning=replace(job.planning, not_read=left, workload=_told(job, offered))), ()
+    if tried and unread:  # the unread choices are unknown: refused or not, and with what consequences
+        return replace(job, planning=replace(job.planning, not_read=unread, workload=_told(job, offered))), ()
     return job, none_left(job, tried)
 
 
@@ -98,23 +100,23 @@ def _choices_to_read(job: Job, names: Sequence[str]) -> dict[str, Sequence[Paral
     Choices with the longest times are dropped first, from the longest list. The degrees of the file
     itself stay.
     """
-    own = {component.name: component for component in job.components}
+    by_name = {component.name: component for component in job.components}
     choices = {name: list(job.choices[name]) for name in names}
     while prod(map(len, choices.values())) > MOST_READ:
         name = max(choices, key=lambda component: len(choices[component]))
-        current, timed = own[name].parallel, own[name].timed
-        left = [parallel for parallel in choices[name] if parallel != current]
-        choices[name].remove(max(left, key=lambda parallel: shortest(timed, parallel) if timed else 0))
+        current, timed = by_name[name].parallel, by_name[name].timed
+        alternatives = [parallel for parallel in choices[name] if parallel != current]
+        choices[name].remove(max(alternatives, key=lambda parallel: shortest(timed, parallel) if timed else 0))
     return {name: tuple(parallels) for name, parallels in choices.items()}
 
 
 def _told(job: Job, offered: Mapping[str, Sequence[Parallel]]) -> Workload | None:
     """Return the workload, with a note on choices that were not read."""
-    every, read = prod(len(job.choices[name]) for name in offered), prod(map(len, offered.values()))
-    if job.planning.workload is None or read == every:
+    total, read = prod(len(job.choices[name]) for name in offered), prod(map(len, offered.values()))
+    if job.planning.workload is None or read == total:
         return job.planning.workload
     summary = "; ".join(f"`{name}` {_some(parallels)}" for name, parallels in offered.items() if len(parallels) < len(job.choices[name]))
-    note = f"degrees: {read} of {every:,} choices of all components together are planned, of the shortest times: {summary}"
+    note = f"degrees: {read} of {total:,} choices of all components together are planned, of the shortest times: {summary}"
     return replace(job.planning.workload, assumed=(*job.planning.workload.assumed, note))
 
 
@@ -154,9 +156,13 @@ def _in_ways(ways: Sequence[Way], name: str) -> list[tuple[Shape | None, int]]:
 
 
 def _changes(job: Job, changed_job: Job) -> dict[str, Changed]:
-    now = {component.name: component for component in changed_job.components}
-    every = ((component.name, _of_one(component, now[component.name])) for component in job.components if component.name in now)
-    return {name: changed for name, changed in every if changed.named}
+    new_components = {component.name: component for component in changed_job.components}
+    changes = (
+        (component.name, _of_one(component, new_components[component.name]))
+        for component in job.components
+        if component.name in new_components
+    )
+    return {name: changed for name, changed in changes if changed.named}
 
 
 def _of_one(before: Component, after: Component) -> Changed:

@@ -49,10 +49,13 @@ def load(
 
     Parameters
     ----------
-    machines : the cluster, or accelerators per declared node (see models/machines/shorthand.py), or None.
-    dialect : ``native``, ``rlinf``, ``roll``, ``verl``, or ``auto`` to recognise it. Raises ValueError for any other.
+    machines : the cluster, or accelerators per declared node (see models/machines/shorthand.py), or
+        None.
+    dialect : ``native``, ``rlinf``, ``roll``, ``verl``, or ``auto`` to recognise it. Raises
+        ValueError for any other.
     level : ``training``, or ``placement``, which leaves out the batch arithmetic.
-    composer : folders for the `defaults` of the file, and command-line overrides; default: the file's own folder.
+    composer : folders for the `defaults` of the file, and command-line overrides; default: the
+        file's own folder.
     """
     readings = load_all(path, machines, dialect, level, composer)
     return _rereadable(_first(readings), AsRead(str(path), machines, dialect, level, composer))

@@ -93,8 +93,8 @@ def found_release(file: Path, document: Document, roots: Sequence[str], shown: C
     keys = (shown or partial(_shown, file))(document)
     if local is None:
         return keys
-    left = tuple(release for release in local.possible if release in keys.possible) or local.possible
-    return Choice(table, left[-1], local.reason, left)
+    possible = tuple(release for release in local.possible if release in keys.possible) or local.possible
+    return Choice(table, possible[-1], local.reason, possible)
 
 
 def _shown(file: Path, document: Document) -> Choice:

@@ -32,9 +32,11 @@ class Reader(ABC):
     Attributes
     ----------
     NAME, FRAMEWORK : name of the dialect, and of the framework in messages.
-    ENVIRONMENT : environment variables that interpolations may read: the size of the job, nothing secret.
+    ENVIRONMENT : environment variables that interpolations may read: the size of the job, nothing
+        secret.
     UNREAD : keys below which no variable is read, because their content is shown.
-    document, machines, is_training : the document, the machines, and whether batch arithmetic is judged.
+    document, machines, is_training : the document, the machines, and whether batch arithmetic is
+        judged.
     notes, settings, derivations : findings, values by dotted path, and origins of derived numbers.
     """
 

@@ -78,8 +78,8 @@ class FlexiblePlacementStrategy(PlacementStrategy):
             if not ids:
                 yield error("PW119", _NAME, f"`{name}` is empty: the process holds nothing", help="list its ids")
             if len(set(ids)) != len(ids):
-                twice = next(rank for rank in ids if ids.count(rank) > 1)
-                yield error("PW108", _NAME, f"`{name}` names {twice} more than once", help="name each id once", witnesses=(twice,))
+                duplicate = next(rank for rank in ids if ids.count(rank) > 1)
+                yield error("PW108", _NAME, f"`{name}` names {duplicate} more than once", help="name each id once", witnesses=(duplicate,))
 
     def runs(self, cluster: Cluster) -> Sequence[Run]:
         """Return runs for as long as the ranks follow a pattern.

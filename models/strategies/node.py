@@ -78,14 +78,14 @@ class NodePlacementStrategy(PlacementStrategy):
             ]
         )
         runs: list[Run] = []
-        for position, same in groupby(sorted(self.node_ranks)):
+        for position, group in groupby(sorted(self.node_ranks)):
             node, label = nodes[position]
             first = runs[-1].ranks.stop if runs else 0
             if runs and runs[-1].node > node:
                 message = f"process {first} is on node {node}, but the process before it is on node {runs[-1].node}"
                 help_ = "name the node groups in the order of their nodes"
                 raise UnusableInput([error("PW210", _NAME, message, help=help_, witnesses=(first,))])
-            runs.append(Run(range(first, first + len(list(same))), node, NODE, 0, 0, 1, 0, label))
+            runs.append(Run(range(first, first + len(list(group))), node, NODE, 0, 0, 1, 0, label))
         return tuple(runs)
 
 

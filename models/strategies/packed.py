@@ -142,8 +142,8 @@ class PackedPlacementStrategy(PlacementStrategy):
             rank += count // per_process * stretch.nodes
         return Runs(repeats)
 
-    def _crosses(self, rank: int, node: int, left: int) -> UnusableInput:
+    def _crosses(self, rank: int, node: int, free: int) -> UnusableInput:
         block = self.num_accelerators_per_process * self.stride
-        message = f"process {rank} would lie on several nodes: its block needs {block} accelerators, node {node} has {left} left"
+        message = f"process {rank} would lie on several nodes: its block needs {block} accelerators, node {node} has {free} left"
         help_ = f"start where a node starts, or use blocks that divide what a node has (now {block})"
-        return UnusableInput([error("PW203", _NAME, message, help=help_, witnesses=(rank,), amount=block - left)])
+        return UnusableInput([error("PW203", _NAME, message, help=help_, witnesses=(rank,), amount=block - free)])

@@ -61,10 +61,12 @@ class PlacementStrategy(ABC):
 
         Parameters
         ----------
-        cluster : a Cluster, a shorthand such as ``2x8xH100``, or the number of accelerators per node; a number or ``x8`` is
-            extended to as many nodes as the ranks need.
-        isolate_accelerator : True if a process sees only its own accelerators; default: the strategy's own value.
-        num_gpus_per_node, num_nodes_in_cluster, isolate_gpu : arguments of RLinf's first generation, instead of a cluster.
+        cluster : a Cluster, a shorthand such as ``2x8xH100``, or the number of accelerators per
+            node; a number or ``x8`` is extended to as many nodes as the ranks need.
+        isolate_accelerator : True if a process sees only its own accelerators; default: the
+            strategy's own value.
+        num_gpus_per_node, num_nodes_in_cluster, isolate_gpu : arguments of RLinf's first
+            generation, instead of a cluster.
 
         Raises UnusableInput (PW119) for arguments that cannot be used, and for the reasons of
         `runs`.

@@ -59,8 +59,8 @@ def _fault(component: Component, kind: str, processes: int, occupied: tuple[int,
     return None
 
 
-def _other(component: Component, key: str, asked: Counts, noun: str, placed: int) -> Finding:
-    wanted = nearest(asked, placed)
-    message = f"{component.name} asks for {write_counts(asked)} {plural(noun, asked[-1][1])}, {placed} {are(placed)} placed"
+def _other(component: Component, key: str, requested: Counts, noun: str, placed: int) -> Finding:
+    wanted = nearest(requested, placed)
+    message = f"{component.name} asks for {write_counts(requested)} {plural(noun, requested[-1][1])}, {placed} {are(placed)} placed"
     advice = f"place {wanted}, or ask for {placed}"
     return error(CODE, component.name, message, component.spans[key], help=advice, witnesses=(placed,), amount=abs(wanted - placed))

@@ -59,7 +59,7 @@ def _entries(component: Component, written: ListNode, cluster: Cluster, faults: 
         data = {entry.key.text: entry.value for entry in item} if isinstance(item, MapNode) else {}
         label = _text(data["node_group"]) if "node_group" in data else component.node_groups[0]
         if label not in component.node_groups:
-            exist = ", ".join(f"`{label_}`" for label_ in component.node_groups)
+            exist = ", ".join(f"`{group}`" for group in component.node_groups)
             faults.append(
                 ListFault(
                     "PW107",

@@ -35,7 +35,8 @@ def placed(
     spans = {**component.spans, "placement": written.span}
     if placement.faults or placement.processes > MAX_PROCESSES:
         better = _better(written.text, cluster, labels)
-        quoted = source.text[written.span.start : written.span.start + 1] in ("'", '"')  # quotes allow a flow map around the text
+        # Quotes allow a flow map around the text.
+        quoted = source.text[written.span.start : written.span.start + 1] in ("'", '"')
         edit = None
         if better is not None and written.origin is None:
             edit = Edit(written.span, in_flow_map(better) if quoted else plain_or_quoted(better))

@@ -101,35 +101,33 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
 
 def _cluster(written: Value | None, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:
     """Return the cluster of the caller, else of the file; None and findings if unusable."""
-    file_cluster = None
+    cluster = None
     if written is not None:
         try:
-            file_cluster = _written(written)
+            cluster = _written(written)
         except UnusableInput as problem:
             findings += problem.findings
     if isinstance(machines, AsDeclared):
-        if file_cluster is None:
+        if cluster is None:
             message = "the file declares no nodes that accelerators could be counted on"
             findings.append(error("PW101", "", message, source.whole(), help="name the whole cluster: `--cluster 2x8xH100`"))
             return None
-        return file_cluster
+        return cluster
     if machines is None:
         if written is None:
             message = "nobody says what the cluster is"
             findings.append(error("PW101", "", message, source.whole(), help="add `cluster: 2x8xH100`, or name it with `--cluster`"))
-        return file_cluster
-    if file_cluster is None:
+        return cluster
+    if cluster is None:
         return machines
-    if [len(node.accelerators) for node in file_cluster.nodes] != [
-        len(node.accelerators) for node in machines.nodes
-    ] and written is not None:
-        message = f"the file describes {_size(file_cluster)}; `--cluster` with {_size(machines)} is used instead"
+    if [len(node.accelerators) for node in cluster.nodes] != [len(node.accelerators) for node in machines.nodes] and written is not None:
+        message = f"the file describes {_size(cluster)}; `--cluster` with {_size(machines)} is used instead"
         findings.append(warning("PW114", "", message, written.span, label="not used", help="make the two agree"))
-    if any(rank >= len(machines.nodes) for group in file_cluster.declared for rank in group.node_ranks):
+    if any(rank >= len(machines.nodes) for group in cluster.declared for rank in group.node_ranks):
         message = f"node groups of the file name nodes beyond the {len(machines.nodes)} of `--cluster`"
         findings.append(error("PW114", "", message, written.span if written else None, help="name a cluster with all these nodes"))
         return None
-    return replace(machines, declared=machines.declared or file_cluster.declared)
+    return replace(machines, declared=machines.declared or cluster.declared)
 
 
 def _size(cluster: Cluster) -> str:

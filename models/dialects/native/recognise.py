@@ -19,10 +19,11 @@ _OTHERS = ("apiVersion", "asyncapi", "openapi", "swagger")
 
 
 def signs(root: MapNode) -> Signs:
-    """Return `components` as evidence: sure with a cluster or native keys, else weak.
+    """Return `components` as evidence for a native file.
 
-    No evidence in a file of another format or, without a cluster and native keys, with foreign
-    top-level keys. Roles as component names and misspelt native keys count as sure.
+    Sure with a `cluster`, native or misspelt native keys, roles as names, or components without
+    keys; else weak. Empty for other file formats and, without `cluster` and native keys, for files
+    with foreign top-level keys.
     """
     components = root.get("components")
     if components is None or any(root.get(key) is not None for key in _OTHERS):

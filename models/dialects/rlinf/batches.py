@@ -43,7 +43,8 @@ def phases(work: Work) -> Phases | None:
     if only is None or (interval is None and not only):
         return None
     evaluates = only or (interval is not None and interval.value > 0)
-    trains = not only or work.until("0.2")  # validate_embodied_cfg of 0.1 checks it even without training
+    # validate_embodied_cfg of 0.1 checks this flag even without training.
+    trains = not only or work.until("0.2")
     return Phases(work.mode.task == "embodied" and trains, evaluates)
 
 
@@ -51,7 +52,9 @@ def facts_of(work: Work) -> JobFacts:
     """Return the facts of a job for checks."""
     phases_of_job = phases(work) if work.mode.task in TASKS else None
     names = (
-        [name for name, is_there in (("train", phases_of_job.train), ("eval", phases_of_job.evaluate)) if is_there] if phases_of_job else []
+        [name for name, is_active in (("train", phases_of_job.train), ("eval", phases_of_job.evaluate)) if is_active]
+        if phases_of_job
+        else []
     )
     return JobFacts(work, names)
 
@@ -67,16 +70,16 @@ def environments(work: Work) -> None:
     if decoupled and work.component("rollout"):
         work.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, "RLinf's decoupled mode"))
     _check_gathering(work)
-    for phase, is_there in (("train", phases_of_job.train), ("eval", phases_of_job.evaluate)):
-        groups = work.settings.whole(f"env.{phase}.group_size", SHARES, 1) if is_there else None
+    for phase, is_active in (("train", phases_of_job.train), ("eval", phases_of_job.evaluate)):
+        groups = work.settings.whole(f"env.{phase}.group_size", SHARES, 1) if is_active else None
         fits = (work.processes("env") or 1) * stages.value * (groups.value if groups else 1)
         fits = lcm(fits, (work.processes("rollout") or 1) * stages.value)
-        total = work.settings.whole(f"env.{phase}.total_num_envs", SHARES, fits=fits) if is_there else None
+        total = work.settings.whole(f"env.{phase}.total_num_envs", SHARES, fits=fits) if is_active else None
         if total and groups:
             _deal_out(work, phase, total, stages, groups, bool(decoupled))
         if total and phase == "train" and not work.until("0.3"):
-            used, alone = (work.settings.flag(f"reward.{key}", SETTING) for key in ("use_reward_model", "standalone_realworld"))
-            if used and alone is False:
+            has_model, standalone = (work.settings.flag(f"reward.{key}", SETTING) for key in ("use_reward_model", "standalone_realworld"))
+            if has_model and standalone is False:
                 work.share("reward", total, 1, "", WHAT, "RLinf notices it when the reward workers have started")
 
 
@@ -103,9 +106,9 @@ def _deal_out(work: Work, phase: str, total: Amount, stages: Amount, groups: Amo
         formula = f"{with_noun(total.value, 'environment')} // {with_noun(processes, 'process')} // {with_noun(stages.value, 'stage')}"
         work.derive("env", f"environments per stage to {phase}", total.value // processes // stages.value, formula, total, stages)
     pipelined = phase == "train" and not work.until("0.3") and work.settings.flag("runner.use_training_pipeline", SHARES)
-    named = " x ".join(amount.name for amount in (stages, groups) if amount.value > 1)
+    multiple_name = " x ".join(amount.name for amount in (stages, groups) if amount.value > 1)
     reason, proved = _verdict(work, total.value, stages.value, groups.value, bool(pipelined))
-    work.share("env", total, stages.value * groups.value, named, WHAT, reason, proved)
+    work.share("env", total, stages.value * groups.value, multiple_name, WHAT, reason, proved)
     if pipelined:
         work.share("actor", total, 1, "", WHAT, "RLinf notices it when the env processes are constructed (`runner.use_training_pipeline`)")
     rollout = work.component("rollout")
@@ -122,7 +125,7 @@ def _deal_out(work: Work, phase: str, total: Amount, stages: Amount, groups: Amo
 
 
 def _verdict(work: Work, total: int, stages: int, groups: int, pipelined: bool) -> tuple[str, bool]:
-    """Return (time of RLinf's notice, True if failure is proved) for environments that do not divide.
+    """Return when RLinf notices an uneven division of environments, and if failure is proved.
 
     RLinf's own check of the stages, ``total % processes % stages``, is never false after the
     preceding check. Left-over environments are not built; the first rollout then asks for the
@@ -216,10 +219,11 @@ def _replicate(work: Work, name: str, parallel: Parallel | None, prompts: Amount
     processes, component, samples = work.processes(name), work.component(name), prompts.value * group.value
     if component is None or parallel is None:
         return
-    is_planned = component.timed is not None and component.timed.samples == samples  # divided for any chosen degrees
+    # Divided for any chosen degrees.
+    is_planned = component.timed is not None and component.timed.samples == samples
     if component.runs is None and not is_planned:  # divided among the final number of replicas
-        what = "samples times tp x pp x cp" if parallel.replica > 1 else "samples"
-        work.share(name, Amount(samples * parallel.replica, f"{prompts.name} x {group.name}", prompts.scalar), 1, "", what, "")
+        noun = "samples times tp x pp x cp" if parallel.replica > 1 else "samples"
+        work.share(name, Amount(samples * parallel.replica, f"{prompts.name} x {group.name}", prompts.scalar), 1, "", noun, "")
     replicas = processes // parallel.replica if processes and processes % parallel.replica == 0 else 1
     if samples % replicas:
         product = f"{with_noun(samples, 'sample')} ({prompts.name} x {group.name}) {do(samples)}"
@@ -259,7 +263,8 @@ def _check_updates(work: Work, batch: Amount) -> None:
         processes = [work.processes(name) or 0 for name in ("env", "rollout", "actor")]
         stages = settings.whole("rollout.pipeline_stage_num", DEMANDS)
         is_even = stages and all(processes) and total.value % lcm(*(count * stages.value for count in processes)) == 0
-        is_missed = work.until("0.3") and epochs.scalar is None  # 0.1 and 0.2 stop earlier, because the key is missing
+        # 0.1 and 0.2 stop earlier, because the key is missing.
+        is_missed = work.until("0.3") and epochs.scalar is None
         is_proved = is_even and batch.value % processes[2] == 0 and not is_missed
         micro = settings.whole("actor.micro_batch_size", DEMANDS)
         sizes = [size for size in divisors(samples) if size % ((micro.value if micro else 1) * (processes[2] or 1)) == 0]

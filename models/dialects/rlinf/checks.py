@@ -111,11 +111,11 @@ def _held(facts: Facts) -> Number | None:
 
 def _server(facts: Facts) -> Number | None:
     """Return the accelerators per server of an evaluation, out of those of rollout."""
-    own = facts.settings.whole("rollout.sglang.server.num_gpus", DEGREE, 0, least=0)
-    if own is None:
+    per_server = facts.settings.whole("rollout.sglang.server.num_gpus", DEGREE, 0, least=0)
+    if per_server is None:
         return None
-    if own.value:
-        return Number(own.value, f"the {own.value} of a server", own)
+    if per_server.value:
+        return Number(per_server.value, f"the {per_server.value} of a server", per_server)
     tp, pp = (facts.number(f"rollout.sglang.{key}", DEGREE) for key in ("tensor_parallel_size", "pipeline_parallel_size"))
     return Number(tp.value * pp.value, f"the {tp.value * pp.value} of a server", tp.amount) if tp and pp else None
 

@@ -132,17 +132,17 @@ def _names(notes: Notes, owner: MapNode, entry: Entry, seen: set[str]) -> dict[s
     """Return the components of a key such as `actor,rollout`, with their spans."""
     text, names = notes.text(entry.key, entry.key.text), dict[str, Span]()
     pieces = text.text.split(",")
-    left = ",".join(name for name in dict.fromkeys(piece.strip() for piece in pieces) if name and name not in seen)
-    only = text.replaced(left, owner.flow) if left else notes.removed(owner, entry)
-    if left and owner.entry(left) is not None:
+    remaining = ",".join(name for name in dict.fromkeys(piece.strip() for piece in pieces) if name and name not in seen)
+    only = text.replaced(remaining, owner.flow) if remaining else notes.removed(owner, entry)
+    if remaining and owner.entry(remaining) is not None:
         only = None
     position = 0
     for piece in pieces:
         name, start = piece.strip(), position + len(piece) - len(piece.lstrip())
-        span, help = text.part(start, start + len(name)), f"write `{left}`" if left and only else "remove one of the two"
+        span, help = text.part(start, start + len(name)), f"write `{remaining}`" if remaining and only else "remove one of the two"
         if not name:
             message = f"a name in `{entry.key.text}` is empty; RLinf makes a component of it"
-            notes.warn("PW112", entry.key.text, message, span, "no name", f"write `{left}`" if left else "write a name", only)
+            notes.warn("PW112", entry.key.text, message, span, "no name", f"write `{remaining}`" if remaining else "write a name", only)
         elif name in seen:
             notes.error("PW106", name, f"`{name}` is placed twice", span, "again here", help, only)
         else:
@@ -210,9 +210,11 @@ def accelerators_per_node(ones: Cluster, nodes: Figure, components: tuple[Compon
 
     Parameters
     ----------
-    ones : the nodes with one accelerator each, so that the numbering of groups counts the nodes with accelerators.
+    ones : the nodes with one accelerator each, so that the numbering of groups counts the nodes
+        with accelerators.
     nodes : number of nodes that the file declares.
-    asked : component -> accelerators of its groups that its ranks span, if the ranks could not be resolved.
+    asked : component -> accelerators of its groups that its ranks span, if the ranks could not be
+        resolved.
     """
     most: tuple[int, str, Figure] | None = None
     for component in components:

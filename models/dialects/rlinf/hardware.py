@@ -32,11 +32,11 @@ class HardwareType:
     ----------
     fields : keys of a configuration besides the required `node_rank`.
     addresses : fields that must be IP addresses.
-    strict, known : allowed values of a field: RLinf refuses another value of `strict` when it reads the file, of `known` at the
-        earliest on the node.
+    strict, known : allowed values of a field: RLinf refuses another value of `strict` when it reads
+        the file, of `known` at the earliest on the node.
     controllers : fields that name a node.
-    counted_by : fields with environment variables on the node: RLinf makes a configuration per value of them if the file
-        configures none for the node (auto_config.py, RobotAutoConfig).
+    counted_by : fields with environment variables on the node: RLinf makes a configuration per
+        value of them if the file configures none for the node (auto_config.py, RobotAutoConfig).
     """
 
     fields: tuple[str, ...]
@@ -223,7 +223,8 @@ def _is_address(value: Value) -> bool:
     number = value.value if isinstance(value, Scalar) else None
     text = value.text if isinstance(value, Scalar) else kind_of(value)
     try:
-        ip_address(number if isinstance(number, int) else text)  # Python accepts a whole number as an address, and so does RLinf
+        # Python accepts a whole number as an address, and so does RLinf.
+        ip_address(number if isinstance(number, int) else text)
     except ValueError:
         return False
     return True

@@ -180,7 +180,7 @@ def since(kind: str, name: str) -> str:
 def names(kind: str, choice: Choice | None = None) -> tuple[str, ...]:
     """Return the names of a kind in a release (default: all), oldest first."""
     known = sorted(_known()[kind].items(), key=lambda item: item[1][0].since)
-    return tuple(name for name, runs in known if choice is None or any(choice.has(range_) for range_ in runs))
+    return tuple(name for name, runs in known if choice is None or any(choice.has(run) for run in runs))
 
 
 def shown_release(document: Document) -> Choice:
@@ -193,7 +193,7 @@ def _evidence(root: MapNode) -> Iterator[tuple[str, tuple[Range, ...]]]:
     """Yield names in a file as evidence, with the releases that know them."""
     keys = _known()["key"]
     for path in _paths(root, ""):
-        if "." in path and path in keys:  # a section without a key may be the user's own
+        if "." in path and path in keys:  # a top-level name may be the user's own
             yield path, keys[path]
     for path, kind in _WORDS.items():
         word = find(root, path)

@@ -80,7 +80,7 @@ def _declared(machines: AsDeclared, count: int, groups: list[DeclaredGroup]) -> 
     bare = without(special, merge([ranks for group in groups if not group.hardware for ranks in group.ranks.ranges]))
     nodes: list[Alike] = []
     for ranks, has in sorted(
-        [*((ranks_, ()) for ranks_ in bare), *((ranks_, devices) for ranks_ in without((range(count),), bare))],
+        [*((interval, ()) for interval in bare), *((interval, devices) for interval in without((range(count),), bare))],
         key=lambda pair: pair[0].start,
     ):
         nodes.append(numbered_nodes(Node(ranks.start, "", has), len(ranks)))
@@ -164,9 +164,9 @@ def ranked_nodes(nodes: Sequence[LiveNode], num_nodes: int, has_groups: bool) ->
     if faults:
         return RankedNodes(None, tuple(faults))
     order = _by_vendor_and_address(nodes) if unset else sorted(range(len(nodes)), key=lambda position: ranks[position])
-    left = [nodes[position].address for position in order[num_nodes:]]
-    message = f"{joined}: {', '.join(left[:8])} {are(len(left))} not used"
-    notes = [warning(CODE, "cluster", message, help=f"set `num_nodes: {len(nodes)}`")] if left else []
+    unused = [nodes[position].address for position in order[num_nodes:]]
+    message = f"{joined}: {', '.join(unused[:8])} {are(len(unused))} not used"
+    notes = [warning(CODE, "cluster", message, help=f"set `num_nodes: {len(nodes)}`")] if unused else []
     return RankedNodes(tuple(order[:num_nodes]), tuple(notes))
 
 
@@ -212,9 +212,11 @@ def _contradictions(nodes: Sequence[LiveNode], ranks: list[int], num_nodes: int)
     missing = sorted(set(range(len(used))) - set(used))
     if not missing:
         return []
-    twice = [rank for rank, times in Counter(used).items() if times > 1]
-    counts = ((twice, "given twice"), (missing, "missing"))
-    why = " and ".join(f"{', '.join(map(str, some[:8]))} {are(len(some))} {fault}" for some, fault in counts if some)
+    duplicates = [rank for rank, times in Counter(used).items() if times > 1]
+    counts = ((duplicates, "given twice"), (missing, "missing"))
+    why = " and ".join(
+        f"{', '.join(map(str, fault_ranks[:8]))} {are(len(fault_ranks))} {fault}" for fault_ranks, fault in counts if fault_ranks
+    )
     message = f"the ranks of the {with_noun(len(used), 'node')} must be 0-{len(used) - 1}, but {why}"
     return [error(CODE, "cluster", message, help=f"give every node a `{VARIABLE}` of its own")]
 

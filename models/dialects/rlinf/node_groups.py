@@ -40,7 +40,7 @@ def read_node_ranks(
         notes.wrong_type(subject, "node_ranks", value, "a rank expression such as `0-3`", "write `0-3` or `0,2`")
         return None
     parsed = [_expression(notes, item, subject, size, whole, True) for item in items if isinstance(item, Scalar)]
-    ranges = merge([range_ for ranks in parsed if ranks is not None for range_ in ranks.ranges])
+    ranges = merge([interval for ranks in parsed if ranks is not None for interval in ranks.ranges])
     text = write_ranks(ranges)
     message = f"`node_ranks` of `{subject}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
     edit = Edit(value.span, in_flow_map(text) if in_flow else plain_or_quoted(text)) if text else None
@@ -179,16 +179,16 @@ def _nodes_once(part: Structure, value: ListNode, items: list[_Item]) -> list[Ra
     """Return the nodes per item without those of earlier items; RLinf refuses duplicates."""
     claims, unique_nodes = Claims(), []
     for item in items:
-        twice = tuple(stretch for range_ in item.ranks.ranges for stretch in claims.claim(range_))
-        left = without(item.ranks.ranges, twice)
-        unique_nodes.append(Ranks(left))
+        duplicates = tuple(stretch for interval in item.ranks.ranges for stretch in claims.claim(interval))
+        unclaimed = without(item.ranks.ranges, duplicates)
+        unique_nodes.append(Ranks(unclaimed))
         entry = item.mapping.entry("node_ranks")
-        if not twice or entry is None:
+        if not duplicates or entry is None:
             continue
         help, edit = "remove this item", part.without(value, item.mapping)
-        if left:
-            help, edit = f"write `{write_ranks(left)}`", _instead(part.notes, item.mapping, entry.value, write_ranks(left))
-        message = f"node {twice[0].start} is in two items of `env_configs` of group `{part.subject}`"
+        if unclaimed:
+            help, edit = f"write `{write_ranks(unclaimed)}`", _instead(part.notes, item.mapping, entry.value, write_ranks(unclaimed))
+        message = f"node {duplicates[0].start} is in two items of `env_configs` of group `{part.subject}`"
         part.error(message, entry.value, "again here", help, edit)
     return unique_nodes
 
@@ -224,7 +224,7 @@ MAX_MEMBERS = 1 << 18
 
 @dataclass
 class DeclaredGroups:
-    """Readable groups of a file, and labels of others.
+    """Readable groups of a file, and labels of unreadable groups.
 
     `broken` are labels with a noted error, `empty` those without nodes; `nameless`: a group without
     a label exists.
@@ -277,8 +277,8 @@ def _read_group(notes: Notes, value: Value, size: int | None, result: DeclaredGr
     subject = label or "node_groups"
     written = item.get("node_ranks")
     if written is None:
-        meant = _nodes_of_hardware(item, size)
-        help, added = f"add `node_ranks: {meant}`", (item, "node_ranks", plain_or_quoted(meant))
+        default_ranks = _nodes_of_hardware(item, size)
+        help, added = f"add `node_ranks: {default_ranks}`", (item, "node_ranks", plain_or_quoted(default_ranks))
         notes.missing(subject, "node_ranks", item.span, help, shared=False, added=added)
     ranks = read_node_ranks(notes, written, subject, size, in_flow=item.flow) if written is not None else None
     if label is None:
@@ -289,7 +289,8 @@ def _read_group(notes: Notes, value: Value, size: int | None, result: DeclaredGr
         result.empty.add(subject)
         edit = notes.instead(written, "all") if written.span.length else None
         notes.warn("PW112", subject, f"group `{subject}` has no nodes; RLinf drops it silently", written, "no nodes", "write `all`", edit)
-    members = Ranks((range(size or 0),)) if ranks is None else ranks  # the rest of the group is checked as if on all nodes
+    # The rest of the group is checked as if on all nodes.
+    members = Ranks((range(size or 0),)) if ranks is None else ranks
     declared = _declared(notes, item, subject, members if size is not None else Ranks(()), size)
     if _is_said(item.get("hardware")) and (declared.hardware is None or not declared.hardware.complete):
         result.broken.add(subject)

@@ -213,10 +213,10 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
 
 def check_text(context: Context, written: Written) -> None:
     """Note the faults of a placement, for unknown groups."""
-    alone = replace(context, cluster=None)
+    without_cluster = replace(context, cluster=None)
     context.notes.unsure("PW102", written.name, "its node group is not known", True, "Declare its node group")
     numbered = numbered_by(None, written.labels.names)
-    _report(alone, written, read_placement(written.text.text, numbered).faults, numbered, _fix(alone, written, True))
+    _report(without_cluster, written, read_placement(written.text.text, numbered).faults, numbered, _fix(without_cluster, written, True))
 
 
 def _fix(context: Context, written: Written, broken: bool) -> Fix | None:

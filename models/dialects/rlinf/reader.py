@@ -118,17 +118,17 @@ class Reader(Skeleton):
         if section is None:
             return None
         placed = component_placement(self.notes, section, self._value(section, "component_placement"), self.hinted is not None)
-        placed_components = self._placed(section, placed)
-        if placed_components is None:
+        layout = self._placed(section, placed)
+        if layout is None:
             return None
         mode = read_mode(
-            self.notes, self.settings, placed_components.cluster, names_in(placed), (placed or section).span, placed_components.said, placed_components.planned.names,
+            self.notes, self.settings, layout.cluster, names_in(placed), (placed or section).span, layout.said, layout.planned.names,
             self.is_profiled,
         )  # fmt: skip
-        work = self._work(mode, bool(placed_components.planned.own))
+        work = self._work(mode, bool(layout.planned.own))
         if mode.task:
             check_keys(self.notes, self.settings, root)
-        return Problem(placed_components.cluster, self._job(mode, work, placed_components))
+        return Problem(layout.cluster, self._job(mode, work, layout))
 
     def _value(self, section: MapNode, key: str) -> Value | None:
         value = section.get(key)
@@ -141,17 +141,17 @@ class Reader(Skeleton):
         groups = read_node_groups(notes, self._value(section, "node_groups"), count)
         read_profiling(notes, self._value(section, "profiling"))
         block, measured = measured_on_of(notes, self.document.root, self.hints())
-        num_nodes_place = num_nodes or section
+        anchor = num_nodes or section
         fits = partial(_fits, notes, groups, placed) if block is None else None
-        cluster = None if count is None else machines_of(notes, count, num_nodes_place, groups.groups, self.machines, fits)
+        cluster = None if count is None else machines_of(notes, count, anchor, groups.groups, self.machines, fits)
         per_node = self.machines.count if isinstance(self.machines, AsDeclared) and not groups.groups else 0
         context = Context(notes, cluster, groups, per_node, lacks_nodes=isinstance(self.machines, Cluster))
         components = read_components(context, placed) if placed is not None else ()
         if cluster is None or count is None:
             return None
         if context.asked:
-            ones = machines_of(Notes(self.document, self.FRAMEWORK), count, num_nodes_place, groups.groups, AsDeclared(1))
-            least = accelerators_per_node(ones, Figure("cluster.num_nodes", count, num_nodes_place.span), components, context.asked)
+            ones = machines_of(Notes(self.document, self.FRAMEWORK), count, anchor, groups.groups, AsDeclared(1))
+            least = accelerators_per_node(ones, Figure("cluster.num_nodes", count, anchor.span), components, context.asked)
             self.derivations += [least] if least else []
         planned = Opened(components)
         if self.is_anew and cluster.counted:
@@ -193,33 +193,34 @@ class Reader(Skeleton):
             batches(work)
         elif is_planned:
             quiet = Notes(self.document, self.FRAMEWORK)  # plans must divide batches at any level
-            further = Work(quiet, Settings(quiet, self.interpolator), mode)
-            batches(further)
-            work.shares += further.shares
+            batch_work = Work(quiet, Settings(quiet, self.interpolator), mode)
+            batches(batch_work)
+            work.shares += batch_work.shares
         self.derivations += work.derivations
         return work
 
-    def _job(self, mode: Mode, work: Work, placed_components: _Placed) -> Job:
-        merged, own = placed_components.said, placed_components.planned.own
-        written = self.is_profiled and not self.is_anew  # explicit ranks have the degrees of the file, with which RLinf starts them
+    def _job(self, mode: Mode, work: Work, layout: _Placed) -> Job:
+        merged, baseline = layout.said, layout.planned.own
+        # Explicit ranks have the degrees of the file, with which RLinf starts them.
+        written = self.is_profiled and not self.is_anew
         has_own = {
             component.name for component in mode.components if written and (component.runs is not None or "placement" in component.spans)
         }
         open_ = {name: degrees for name, degrees in merged.choices.items() if name not in mode.shaped | has_own}
         notices = {**CAPABILITIES.notices, **AT_PLACEMENT} if mode.packs else CAPABILITIES.notices
-        return Job(mode.components, (*mode.relations, *work.relations), replace(CAPABILITIES, packs=mode.packs, notices=notices), open_, tuple(work.shares), models=work.models, links=merged.links, preference=merged.preference, planning=PlanningSpec(workload=self._workload(mode.task, placed_components), ways=mode.ways if own else (), own=own, shapes=mode.shapes if own else {}))  # fmt: skip
+        return Job(mode.components, (*mode.relations, *work.relations), replace(CAPABILITIES, packs=mode.packs, notices=notices), open_, tuple(work.shares), models=work.models, links=merged.links, preference=merged.preference, planning=PlanningSpec(workload=self._workload(mode.task, layout), ways=mode.ways if baseline else (), own=baseline, shapes=mode.shapes if baseline else {}))  # fmt: skip
 
-    def _workload(self, task: str, placed_components: _Placed) -> Workload | None:
+    def _workload(self, task: str, layout: _Placed) -> Workload | None:
         """Return the workload for choosing counts; None without times."""
-        merged = placed_components.said
-        if not placed_components.planned.own:
+        merged = layout.said
+        if not layout.planned.own:
             return merged.workload
         from ...hints.plan import read_plan
         from .planning.times import as_rlinf
 
         workload = merged.workload or read_plan(None, merged.components, [])
         return workload and as_rlinf(
-            self.settings, task, workload, [component for component in merged.components if component.timed], placed_components.block
+            self.settings, task, workload, [component for component in merged.components if component.timed], layout.block
         )
 
 

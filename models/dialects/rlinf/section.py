@@ -301,11 +301,11 @@ def _check_nsight(part: Structure, section: MapNode) -> None:
     options, flags = section.get("options"), section.get("flags")
     if not isinstance(options, MapNode):
         return
-    for first, second in _EXCLUSIVE:
-        entry = options.entry(second)
-        if options.entry(first) and entry:
-            message, edit = f"nsight's options `{first}` and `{second}` exclude each other", part.notes.removed(options, entry)
-            part.error(message, entry.key.span, f"with `{first}`", "remove one of the two", edit)
+    for preferred, excluded in _EXCLUSIVE:
+        entry = options.entry(excluded)
+        if options.entry(preferred) and entry:
+            message, edit = f"nsight's options `{preferred}` and `{excluded}` exclude each other", part.notes.removed(options, entry)
+            part.error(message, entry.key.span, f"with `{preferred}`", "remove one of the two", edit)
     for item in flags.items if isinstance(flags, ListNode) else (flags,) if isinstance(flags, Scalar) else ():
         if isinstance(item, Scalar) and options.entry(item.text) and flags is not None:
             message, edit = f"`{item.text}` is both a flag and an option of nsight", part.without(flags, item)

@@ -107,7 +107,8 @@ def inferring(work: Work) -> Iterator[tuple[str, Degrees]]:
         component = work.component(name)
         if component and work.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
             degrees = inferred(work.settings, role)
-            if degrees.parallel == component.parallel:  # else the component has no shape, or is not started
+            # Otherwise the component has no shape, or is not started.
+            if degrees.parallel == component.parallel:
                 yield name, degrees
 
 
@@ -147,17 +148,15 @@ def _engines(work: Work) -> None:
     rollout, processes = work.component("rollout"), work.processes("rollout")
     if rollout is None or not processes:
         return
-    degrees_of_engine, per_process = generating(work.settings), rollout.per_process
-    if not degrees_of_engine.tp or not degrees_of_engine.pp or per_process < degrees_of_engine.tp.value:
+    all_degrees, per_process = generating(work.settings), rollout.per_process
+    if not all_degrees.tp or not all_degrees.pp or per_process < all_degrees.tp.value:
         why = f"depends on degrees that are not known, or do not fit: see {DEGREE}"
         work.derivations.append(Derivation("rollout", WORLD_SIZE, NOT_KNOWN, why))
         return
-    if per_process not in (degrees_of_engine.tp.value, degrees_of_engine.tp.value * degrees_of_engine.pp.value):
+    if per_process not in (all_degrees.tp.value, all_degrees.tp.value * all_degrees.pp.value):
         return
-    engine = f"tp {degrees_of_engine.tp.value}" + (
-        f" x pp {degrees_of_engine.pp.value}" if per_process > degrees_of_engine.tp.value else ""
-    )
-    degrees = (degrees_of_engine.tp, degrees_of_engine.pp) if per_process > degrees_of_engine.tp.value else (degrees_of_engine.tp,)
+    engine = f"tp {all_degrees.tp.value}" + (f" x pp {all_degrees.pp.value}" if per_process > all_degrees.tp.value else "")
+    degrees = (all_degrees.tp, all_degrees.pp) if per_process > all_degrees.tp.value else (all_degrees.tp,)
     formula, span = f"{with_noun(processes * per_process, 'accelerator')} // {per_process} a process ({engine})", rollout.span("placement")
     placed = [Figure("placement", work.notes.document.excerpt(span), span)] if span else []
     work.derivations.append(Derivation("rollout", WORLD_SIZE, processes, formula, (*placed, *map(figure_of, degrees))))
@@ -248,13 +247,15 @@ def _trained_run(work: Work, name: str) -> Estimate:
     if own("training_backend") == MEGATRON:
         offload = all(own(f"offload_{part}", False) is True for part in ("weight", "grad", "optimizer"))
         sharding = DISTRIBUTED if own("optim.use_distributed_optimizer", False) is True else MEGATRON_SHARDING
-        again = {"full": FULL, "selective": SELECTIVE}.get(str(own("model.recompute_granularity")), NONE)
-        return Estimate(sharding=sharding, recompute=again, sequence=_sequence(work), micro_batch=sequences, offload=offload)
+        recompute = {"full": FULL, "selective": SELECTIVE}.get(str(own("model.recompute_granularity")), NONE)
+        return Estimate(sharding=sharding, recompute=recompute, sequence=_sequence(work), micro_batch=sequences, offload=offload)
     rank = whole_number(plainly(work.settings, f"{name}.model.lora_rank")) if own("model.is_lora", False) is True else 0
     sharding = _SHARDINGS.get(str(own("fsdp_config.sharding_strategy", "full_shard")), FSDP)
-    again = NONE if own("fsdp_config.gradient_checkpointing", False) is False else FULL
+    recompute = NONE if own("fsdp_config.gradient_checkpointing", False) is False else FULL
     offload = own("enable_offload", False) is True
-    return Estimate(lora_rank=rank, sharding=sharding, recompute=again, sequence=_sequence(work), micro_batch=sequences, offload=offload)
+    return Estimate(
+        lora_rank=rank, sharding=sharding, recompute=recompute, sequence=_sequence(work), micro_batch=sequences, offload=offload
+    )
 
 
 def _sequence(work: Work) -> int:

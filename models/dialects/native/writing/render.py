@@ -29,10 +29,12 @@ def render(problem: Problem) -> Rendering:
     names = {component.name: component.name for component in problem.components}
     shared = colocations(problem) if problem.job.capabilities.shares_accelerators else ()
     allowed = [*(["overlap"] if shared is None else []), *crossing(problem)]
-    own = tuple(relation for relation in problem.job.relations if relation.kind in KEYS and not relation.reason)
-    problem_to_write = replace(problem, job=replace(problem.job, relations=(*own, *(shared or ()))))
+    key_relations = tuple(relation for relation in problem.job.relations if relation.kind in KEYS and not relation.reason)
+    problem_to_write = replace(problem, job=replace(problem.job, relations=(*key_relations, *(shared or ()))))
     components = {component.name: _component(problem_to_write, component, names, losses) for component in problem.components}
-    relations = [relation_to_data(relation, names) for relation in problem.job.relations if relation not in own or relation.reason]
+    relations = [
+        relation_to_data(relation, names) for relation in problem.job.relations if relation not in key_relations or relation.reason
+    ]
     work = [_work(share) for share in problem.shares]
     data: Data = {"cluster": cluster_to_data(problem.cluster)}
     sections = {"allow": allowed, "components": components, "relations": relations, **between_to_data(problem, names), "work": work}

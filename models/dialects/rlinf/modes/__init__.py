@@ -114,7 +114,8 @@ def _actor(parts: Parts, degrees: Degrees) -> None:
     if component:  # tp of an fsdp actor divides nothing
         parts.components["actor"] = replace(component, parallel=UNDIVIDED)
     pack(parts, "actor", Shape(), degrees.parallel if backend == MEGATRON else None)
-    if component and component.timed and parts.is_open("actor"):  # a plan keeps the stated tp, which may be a choice
+    # A plan keeps the stated tp, which may be a choice.
+    if component and component.timed and parts.is_open("actor"):
         chosen = degrees.parallel if "actor" in parts.choices else None
         parts.components["actor"] = replace(parts.components["actor"], parallel=chosen or component.parallel)
     if backend == MEGATRON:
@@ -176,7 +177,8 @@ def _inference(parts: Parts, current_arrangement: Arrangement) -> None:
         pack(parts, name, Shape(), inferred(parts.settings, role).parallel if divided else None)
         if divided:
             _count_samples(parts, name)
-        if not (name in idle and parts.has(role)):  # the trained component does the work in that arrangement, on its own accelerators
+        # The trained component does the work in that arrangement, on its own accelerators.
+        if not (name in idle and parts.has(role)):
             at_least(parts, name, tp)
 
 
@@ -280,7 +282,8 @@ def _hybrid(parts: Parts) -> None:
     """Apply the embodied mode: components stay as written."""
     undivide(parts, "actor")
     is_faulty = any(finding.severity is Severity.ERROR for finding in parts.notes.findings)
-    if not parts.notes.partial and (parts.written or not is_faulty):  # else the file may place more components than were read
+    # Otherwise the file may place more components than were read.
+    if not parts.notes.partial and (parts.written or not is_faulty):
         need_programs(parts)
 
 

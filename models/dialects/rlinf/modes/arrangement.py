@@ -60,7 +60,8 @@ def arrangement(parts: Parts, actor: Degrees, rollout: Degrees) -> Arrangement:
         overlap = any(mask & rollout_masks.get(key, 0) for key, mask in actor_masks.items())
         return Arrangement.NONE if overlap else Arrangement.DISAGGREGATED
     if parts.plans_both:
-        return Arrangement.DISAGGREGATED  # for each component alone; their joint arrangement is a planning choice
+        # For each component alone; their joint arrangement is a planning choice.
+        return Arrangement.DISAGGREGATED
     if not (actor_masks or parts.is_open("actor")) or not (rollout_masks or parts.is_open("rollout")):
         return Arrangement.NONE
     return _arrangement_by_hints(parts, actor, rollout)
@@ -154,8 +155,8 @@ def relate(parts: Parts, found: Arrangement) -> None:
 
 def inference_needed(parts: Parts, auto: bool = False) -> str:
     """Return why a missing inference component is needed, as a sentence end; else ""."""
-    again, fixed = parts.flag(AGAIN), parts.flag(FIXED)
-    if again is None or fixed is None or parts.settings.at(AGAIN) is None:
+    recomputes, corrects = parts.flag(AGAIN), parts.flag(FIXED)
+    if recomputes is None or corrects is None or parts.settings.at(AGAIN) is None:
         return ""
     if parts.first_of(*INFERRING) or parts.notes.partial or not parts.has("actor") or not parts.has("rollout"):
         return ""
@@ -164,7 +165,7 @@ def inference_needed(parts: Parts, auto: bool = False) -> str:
         return ""  # the fsdp actor of 0.1 has no such feature
     if not auto and is_fsdp:
         return "an fsdp actor that is apart from rollout needs it"
-    return f"`{AGAIN}` needs it where actor and rollout are apart" if again or fixed else ""
+    return f"`{AGAIN}` needs it where actor and rollout are apart" if recomputes or corrects else ""
 
 
 def unset_of_inference(parts: Parts) -> list[str]:
@@ -223,8 +224,8 @@ def check_inference(parts: Parts, found: Arrangement) -> None:
             parts.error(SETTING, "rollout", message, "give them different ranks", "the same as `actor`")
     if found not in APART:
         return
-    again, fixed = parts.flag(AGAIN), parts.flag(FIXED)
-    is_off = again is False and fixed is False and parts.settings.at(AGAIN) is not None
+    recomputes, corrects = parts.flag(AGAIN), parts.flag(FIXED)
+    is_off = recomputes is False and corrects is False and parts.settings.at(AGAIN) is not None
     if inference and is_off and found is Arrangement.DISAGGREGATED:
         message = f"`{inference}` is placed, but `{AGAIN}` is false, which turns it off"
         parts.error(SETTING, inference, message, f"drop `{inference}`, or set `{AGAIN}: true`", "turned off")

@@ -117,13 +117,13 @@ def fits_in(parts: Parts, name: str, tp: Amount | None, count: int, actor: Amoun
 
 def fits_whole(parts: Parts, name: str, count: int, shape: Shape, tp: Amount | None = None) -> bool:
     """Return True if the accelerators are a multiple of the shape's block."""
-    left = count % shape.block
-    if left:
+    rest = count % shape.block
+    if rest:
         packed = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
-        message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {packed}: {left} would be left"
+        message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {packed}: {rest} would be left"
         message += f" ({tp.said})" if tp and tp.scalar else ""
         parts.error(DEGREE, name, message, f"give it {_near(count, shape.block)} accelerators", f"no multiple of {shape.block}")
-    return not left
+    return not rest
 
 
 def at_least(parts: Parts, name: str, tp: Amount | None) -> None:
@@ -131,7 +131,7 @@ def at_least(parts: Parts, name: str, tp: Amount | None) -> None:
     component = parts.components.get(name)
     if tp is None or component is None or not parts.is_open(name):
         return
-    least = min((parallel_.tp for parallel_ in parts.choices.get(name, ())), default=tp.value)
+    least = min((choice.tp for choice in parts.choices.get(name, ())), default=tp.value)
     if component.least < least <= component.most:
         parts.components[name] = component.between(least, component.most)
     elif least > component.most and 1 not in parts.steps_of(name):
@@ -177,7 +177,8 @@ def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None
         parts.warn(IGNORED, name, message, f"write `{extent}`, if that is meant", f"becomes {extent}")
     if not extent.solid and not fills:
         fixes = _without_holes(parts, component, extent)
-        parts.components[name] = replace(component, contiguous=True, fixes=fixes)  # PW205 reports the holes
+        # PW205 reports the holes.
+        parts.components[name] = replace(component, contiguous=True, fixes=fixes)
     elif shape is None:
         parts.components[name] = replace(component, contiguous=not fills)
     else:
@@ -190,10 +191,10 @@ def _packed(parts: Parts, component: Component, extent: Extent, shape: Shape, pa
     """Replace the runs of a component by packed ones; the written processes are dropped."""
     name, amount = component.name, extent.size
     runs = packed_runs(parts, component, extent, shape)
-    was = Assignment({name: component.runs or ()}).world_size(name)
+    written_count = Assignment({name: component.runs or ()}).world_size(name)
     count = amount // shape.per_process
-    if count != was != extent.count:
-        message = f"the process ranks of `{name}` say {with_noun(was, 'process')}; {parts.reason} drops them and starts {count}"
+    if count != written_count != extent.count:
+        message = f"the process ranks of `{name}` say {with_noun(written_count, 'process')}; {parts.reason} drops them and starts {count}"
         parts.warn(IGNORED, name, message, f"write `{extent}` alone", with_noun(count, "process"))
     parts.components[name] = replace(
         component, least=amount, most=amount, per_process=shape.per_process, parallel=parallel or component.parallel,
@@ -252,19 +253,16 @@ def _contradicts(parts: Parts, component: Component, key: str, field: str, hint:
 
 
 def _in_processes(parts: Parts, component: Component, per_process: int) -> Component:
-    """Return the component with an amount in accelerators, where hints count processes.
-
-    `each`: accelerators per process.
-    """
-    spans, was = component.spans, component.per_process
-    if "processes" not in spans or was == per_process:
+    """Return the component with an amount in accelerators, where hints count processes."""
+    spans, old_size = component.spans, component.per_process
+    if "processes" not in spans or old_size == per_process:
         return component
     if "accelerators" in spans:
-        _contradicts(parts, component, "processes", "processes", f"of {was} accelerators each", f"{per_process} each")
+        _contradicts(parts, component, "processes", "processes", f"of {old_size} accelerators each", f"{per_process} each")
         return component
-    most = component.most if component.most >= UNBOUNDED else component.most // was * per_process
-    counts = times(tuple((low // was, high // was) for low, high in component.counts), per_process)
-    return replace(component, least=component.least // was * per_process, most=most, counts=counts)
+    most = component.most if component.most >= UNBOUNDED else component.most // old_size * per_process
+    counts = times(tuple((low // old_size, high // old_size) for low, high in component.counts), per_process)
+    return replace(component, least=component.least // old_size * per_process, most=most, counts=counts)
 
 
 def check_degrees(parts: Parts, component: Component, possible: Sequence[Parallel]) -> None:
@@ -274,7 +272,7 @@ def check_degrees(parts: Parts, component: Component, possible: Sequence[Paralle
     """
     choices = parts.offered.get(component.name) or (component.parallel,)
     is_planned = component.timed is not None and len(choices) > 1
-    if "parallel" not in component.spans or not possible or is_planned or any(degrees_ in choices for degrees_ in possible):
+    if "parallel" not in component.spans or not possible or is_planned or any(candidate in choices for candidate in possible):
         return
     hint, made = (" or ".join(map(str, dict.fromkeys(degrees))) for degrees in (choices, possible))
     _contradicts(parts, component, "parallel", "parallel", hint, made)

@@ -183,10 +183,10 @@ def shapes_of_choices(parts: Parts) -> dict[str, dict[Parallel, Shape]]:
     return shapes
 
 
-def _choices(parts: Parts, name: str, own: Degrees) -> list[tuple[Parallel | None, Parallel]]:
+def _choices(parts: Parts, name: str, file_degrees: Degrees) -> list[tuple[Parallel | None, Parallel]]:
     """Return (choice, degrees) of a component; without open degrees its own, with choice None."""
     choices = parts.choices.get(name, ())
-    return [(choice, choice) for choice in choices] or ([(None, own.parallel)] if own.parallel else [])
+    return [(choice, choice) for choice in choices] or ([(None, file_degrees.parallel)] if file_degrees.parallel else [])
 
 
 def _paired(parts: Parts, actor: Degrees, rollout: Degrees, together: bool) -> tuple[Paired, ...]:
@@ -217,7 +217,8 @@ def _inference_pairs(parts: Parts) -> tuple[Paired, ...]:
     pairs = []
     for name, role in megatron_inference(parts):
         worker_tp, inference_tp, choices = trained(parts.settings, role).tp, inferred(parts.settings, role).tp, parts.choices.get(role, ())
-        if choices and worker_tp and inference_tp and worker_tp.value != inference_tp.value:  # equal degrees may depend on each other
+        # Equal degrees may depend on each other.
+        if choices and worker_tp and inference_tp and worker_tp.value != inference_tp.value:
             pairs.append(
                 Paired(role, name, {(choice, None): Shape(parallel=choice) for choice in choices if choice.tp % inference_tp.value == 0})
             )

@@ -30,7 +30,8 @@ class Opened:
 
     Attributes
     ----------
-    components : all of the file; planned ones without ranks and with times, and `inference` if it is a component.
+    components : all of the file; planned ones without ranks and with times, and `inference` if it
+        is a component.
     own : ranks in the file of the planned components.
     relations : colocations of followers with their leaders.
     """
@@ -54,18 +55,18 @@ def measured_on_of(notes: Notes, root: MapNode, block: Value | None) -> tuple[Va
     The block is None if nothing else is in it. A value that is no count, or without a cost in the
     file, is an error.
     """
-    saying = [entry for entry in _hints(block) if isinstance(entry.value, MapNode) and entry.value.get(MEASURED_ON) is not None]
-    if not isinstance(block, MapNode) or not saying:
+    measured_entries = [entry for entry in _hints(block) if isinstance(entry.value, MapNode) and entry.value.get(MEASURED_ON) is not None]
+    if not isinstance(block, MapNode) or not measured_entries:
         return block, {}
     from ....text.form import fill
     from .form import MeasuredOnForm
 
-    costs, counts, left = root.get(KEY), dict[str, int](), list[Entry]()
-    for component_entry in saying:
+    costs, counts, kept_entries = root.get(KEY), dict[str, int](), list[Entry]()
+    for component_entry in measured_entries:
         name, hints = component_entry.key.text, component_entry.value
         own_entries = [entry for entry in hints if entry.key.text == MEASURED_ON] if isinstance(hints, MapNode) else []
         remaining = [entry for entry in hints if entry not in own_entries] if isinstance(hints, MapNode) else []
-        left += [replace(component_entry, value=MapNode(tuple(remaining), hints.span))] if remaining else []
+        kept_entries += [replace(component_entry, value=MapNode(tuple(remaining), hints.span))] if remaining else []
         try:
             count = fill(MeasuredOnForm, MapNode(tuple(own_entries), hints.span), name, f"the hints of `{name}`").measured_on
         except UnusableInput as problem:
@@ -76,10 +77,10 @@ def measured_on_of(notes: Notes, root: MapNode, block: Value | None) -> tuple[Va
         else:
             message = f"`{MEASURED_ON}` of `{name}` is about a cost of it in RLinf's `{KEY}`, and this file has none"
             notes.error("PW121", name, message, own_entries[0].value.span, "of what?", "write `seconds` by count, such as `{8: 120}`")
-    entry_by_name, inner = {entry.key.text: entry for entry in left}, block.get("components")
+    entry_by_name, inner = {entry.key.text: entry for entry in kept_entries}, block.get("components")
     changed = tuple(entry_by_name.get(entry.key.text, entry) for entry in _hints(block))
     whole = tuple(replace(entry, value=MapNode(changed, inner.span)) if inner and entry.value is inner else entry for entry in block)
-    return without(replace(block, entries=whole), [entry for entry in saying if entry.key.text not in entry_by_name]), counts
+    return without(replace(block, entries=whole), [entry for entry in measured_entries if entry.key.text not in entry_by_name]), counts
 
 
 def _hints(block: Value | None) -> Sequence[Entry]:
@@ -110,8 +111,8 @@ def of_what_runs(
 
     masks_by_name = {component.name: masks(component) for component in components}
     shares = masks_by_name.get("actor") and masks_by_name.get("actor") == masks_by_name.get("rollout")
-    left = _without(block, idle if shares else unstarted(settings, known, timed_names(block)))
-    return _judged_plan(left, components, notes.findings)
+    started_block = _without(block, idle if shares else unstarted(settings, known, timed_names(block)))
+    return _judged_plan(started_block, components, notes.findings)
 
 
 def with_phases_of_idle(
@@ -151,9 +152,11 @@ def _judged_plan(block: Value | None, components: Sequence[Component], findings:
     from ....hints.plan import read_plan
     from ....hints.times import stages_of
 
-    some = Timed((Measured(1, 1, next(iter(stages_of(plan)), "")),))
+    placeholder = Timed((Measured(1, 1, next(iter(stages_of(plan)), "")),))
     known = {"inference": Component("inference"), **{component.name: component for component in components}}
-    read_plan(plan, [replace(component, timed=component.timed or some) for component in known.values()], findings, "placewright.plan")
+    read_plan(
+        plan, [replace(component, timed=component.timed or placeholder) for component in known.values()], findings, "placewright.plan"
+    )
     remaining = tuple(entry for entry in block if entry.key.text != "plan")
     return MapNode(remaining, block.span, block.flow) if remaining else None
 

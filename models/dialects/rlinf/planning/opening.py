@@ -95,7 +95,8 @@ def opened(
         _open(planned[component.name], times.get(component.name)) if component.name in planned else component for component in components
     ]
     for name in _inference(notes, settings, placed, times, hints) if task != "embodied" else []:
-        role = INFERENCE[name]  # RLinf does not start inference where actor and rollout share accelerators
+        # RLinf does not start inference where actor and rollout share accelerators.
+        role = INFERENCE[name]
         own[name] = own[role]
         span = profile.span(name)
         opened_components.append(_open(replace(placed[role], name=name, spans={"name": span} if span else {}), times.get(name)))
@@ -143,11 +144,11 @@ def _tell_measured_on(notes: Notes, cluster: Cluster, placed: Placed, profile: P
 def _inference(notes: Notes, settings: Settings, placed: Placed, times: Mapping[str, Timed], hints: Value | None) -> list[str]:
     """Return inference components without a placement: with times, or hinted and started."""
     unplaced, hinted = [name for name in times if name not in placed], timed_names(hints)
-    nowhere = unstarted(settings, {*placed, *unplaced}, hinted)
+    unstarted_names = unstarted(settings, {*placed, *unplaced}, hinted)
     for name in sorted(hinted.intersection(INFERENCE).difference(placed, unplaced)):
         if is_besides(settings, name, placed, unplaced):
             unplaced.append(name)
-        elif name in nowhere:
+        elif name in unstarted_names:
             span = find(hints, f"components.{name}.seconds") if hints is not None else None
             why = (
                 "there is no critic whose values it computes" if name == CRITICS_INFERENCE else "`algorithm.recompute_logprobs` is not true"
@@ -286,7 +287,8 @@ def anew(read: Read, document: Document, written: Problem | None) -> Reading:
     )
     refused: tuple[Finding, ...] = ()
     if job.choices and not (refused := choices_refused(read, document)):
-        roles = {role for name, role in INFERENCE.items() if name in job.planning.own}  # roles whose degrees determine those of inference
+        # Roles whose degrees determine those of inference.
+        roles = {role for name, role in INFERENCE.items() if name in job.planning.own}
         leaders = [name for name in job.choices if name in roles or interpolates(document.root)]
         job, refused = following(job, leaders, lambda degrees: _job_with(read, document, degrees))
     findings = (*reading.findings, *(refused if not reading.failed else ()))

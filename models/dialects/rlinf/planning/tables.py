@@ -133,8 +133,8 @@ def _fitted(pairs: tuple[tuple[int, Fraction], ...]) -> Fitted | None:
 def _explained(xs: Sequence[int], ys: Sequence[float], curve: Curve) -> float:
     mean = math.fsum(ys) / len(ys)
     whole = math.fsum((y - mean) ** 2 for y in ys)
-    left = math.fsum((y - curve(x)) ** 2 for x, y in zip(xs, ys))
-    return 1 - left / whole if whole else 1.0
+    residual = math.fsum((y - curve(x)) ** 2 for x, y in zip(xs, ys))
+    return 1 - residual / whole if whole else 1.0
 
 
 def _scaled(xs: Sequence[int], ys: Sequence[float], shape: Callable[[float, float], float], reach: float) -> Curve:
@@ -246,9 +246,9 @@ def trained_table(nanoseconds: int, measured: int, replica: int, total: int, bat
 def generated_table(nanoseconds: int, measured: int, engine: int, running: int, batch: Batch) -> Table:
     """Return the table of rollout in engines of `engine` accelerators.
 
-    An engine runs at most `running` requests. As fast as measured while the engines can run all
-    samples at once, where nine tenths of 128 requests or more count as full; else the time grows as
-    the accelerators become fewer.
+    An engine runs at most `running` requests; from 128 on, nine tenths count as its capacity.
+    Rollout is as fast as measured while the engines can run all samples at once; else the time
+    grows as the accelerators become fewer.
     """
     capacity = -(-running * 9 // 10) if running >= 128 else running
     table = {}

@@ -76,8 +76,8 @@ def reasoning(
             table = partial(trained_table, cost, measured, total=total, batch=batch, formula=formula)
         # On the actor's accelerators, engines have tp alone, and inference has the degrees of the
         # trained role.
-        both = generated_otherwise(degrees) if name == "rollout" else inferred_otherwise(settings, role) if role else None
-        candidates = dict.fromkeys([*(both or ()), *((own_degrees, *choices[name]) if name in choices else ())])
+        both_degrees = generated_otherwise(degrees) if name == "rollout" else inferred_otherwise(settings, role) if role else None
+        candidates = dict.fromkeys([*(both_degrees or ()), *((own_degrees, *choices[name]) if name in choices else ())])
         rows = (
             [row for parallel in candidates for row in _measured(table(parallel.replica), parallel)]
             if candidates
@@ -258,8 +258,8 @@ def _as_started(settings: Settings, workload: Workload, stated_keys: Collection[
         adjusted = replace(workload, assumed=(*workload.assumed, how))
     stages = settings.whole(STAGES, PLANS, 1) if adjusted.model == STEADY and {"env", "rollout"} <= set(names) else None
     if stages is not None and stages.value == 1:
-        apart = f"env and rollout: counted as if neither waited for the other, as each does where they are apart (`{STAGES}: 1`)"
-        adjusted = replace(adjusted, assumed=(*adjusted.assumed, apart))
+        note = f"env and rollout: counted as if neither waited for the other, as each does where they are apart (`{STAGES}: 1`)"
+        adjusted = replace(adjusted, assumed=(*adjusted.assumed, note))
     return adjusted
 
 
