@@ -83,8 +83,9 @@ def found_release(file: Path, document: Document, roots: Sequence[str], shown: C
     """Return the release beside a document, installed, or implied by its keys; else the newest.
 
     `file` is the data file of the releases. `shown` returns the choice that the keys leave; by
-    default ``evidence.json`` beside `file` decides: ``{"cluster.num_nodes": [["0.2", ""]],
-    "**.strategy_name=deepspeed_train": [["", "0.3.0"]]}``, where ``**.`` stands for any section.
+    default ``evidence.json`` beside `file` decides, where ``**.`` stands for any section:
+
+    ``{"cluster.num_nodes": [["0.2", ""]], "**.strategy_name=deepspeed_train": [["", "0.3.0"]]}``
     """
     table = read_releases(file)
     local = beside(table, document.source.name, roots) or installed(table)

@@ -192,7 +192,7 @@ class Reader(Skeleton):
         if self.is_training:
             batches(work)
         elif is_planned:
-            quiet = Notes(self.document, self.FRAMEWORK)  # plans must divide batches at any level
+            quiet = Notes(self.document, self.FRAMEWORK)  # a plan must also hold at `training`
             batch_work = Work(quiet, Settings(quiet, self.interpolator), mode)
             batches(batch_work)
             work.shares += batch_work.shares

@@ -220,7 +220,10 @@ _BY_KEY = {key: name for name, key in BY_ENVIRONMENTS.items()}
 
 
 def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, placed: Collection[str], task: str) -> Value | None:
-    """Return the hints without misspelt components; note these and unknown profile keys."""
+    """Return the hints without misspelt components; note these and unknown profile keys.
+
+    Profile keys are those of `profile_data`.
+    """
     _no_map(notes, profile, KEY)
     known = [*(f"{name}{COST}" for name in dict.fromkeys((*placed, *INFERENCE))), *_BY_KEY]
     for entry in profile if isinstance(profile, MapNode) else ():
