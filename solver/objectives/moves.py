@@ -268,7 +268,9 @@ def kept_in(variables: Variables, pool: Pool, cell: Cell, holdings: Holdings) ->
     totals: dict[Bundle, list[Amount]] = {bundle: [] for bundle in counted if bundle in holdings}
     together = []
     for node in cell.nodes:
-        pieces_here = {bundle: by_node[node.rank] for bundle, by_node in holdings.items() if node.rank in by_node and bundle in parts}
+        pieces_here = {
+            bundle: node_pieces[node.rank] for bundle, node_pieces in holdings.items() if node.rank in node_pieces and bundle in parts
+        }
         if len(cell.nodes) > 1 and not pieces_here and not alone:
             together.append(node.rank)
             continue
@@ -294,7 +296,7 @@ def kept_in(variables: Variables, pool: Pool, cell: Cell, holdings: Holdings) ->
 
 
 def _are_all(variables: Variables, cell: Cell, parts: dict[Bundle, list[Amount]], room: dict[int, int]) -> None:
-    """Require the cell's units to be those on these nodes, plus some elsewhere.
+    """Require the cell's units to be those on its listed nodes plus a rest elsewhere.
 
     `room`: free resources of the nodes that keep nothing.
     """
@@ -380,7 +382,7 @@ def overlap(pieces: list[Piece]) -> bool:
 
 
 class Moves:
-    """Groups moved although a place was left for them.
+    """Avoidable moves of groups from their previous accelerators.
 
     A group counts if it could have stayed on its accelerators and did not. Groups that must end
     because fewer are asked for do not count. A group is a single piece (see `Pieces`); components

@@ -115,7 +115,7 @@ class Collectives(BytesAcross):
     def bundles(self, problem: Problem, layout: Layout) -> list[tuple[Bundle, int]]:
         """Return (bundle, traffic of all members together)."""
         traffic_of: dict[Bundle, int] = {}
-        for component in (each for each in self._busy(problem) if problem.kind(each) != NODE):
+        for component in (component for component in self._busy(problem) if problem.kind(component) != NODE):
             bundle = layout.bundle_of[component.name]
             traffic_of[bundle] = traffic_of.get(bundle, 0) + component.traffic
         return list(traffic_of.items())
