@@ -79,8 +79,8 @@ def wholes(problem: Problem, members: Iterable[Component]) -> tuple[tuple[str, i
     Only levels with a larger divisor than the unit.
     """
     members, least = tuple(members), unit(problem, members)
-    found = [(level, lcm(*(whole_in(problem, component, level) for component in members))) for level in LEVELS]
-    return tuple((level, lcm(size, least)) for level, size in found if least % size)
+    sizes = [(level, lcm(*(whole_in(problem, component, level) for component in members))) for level in LEVELS]
+    return tuple((level, lcm(size, least)) for level, size in sizes if least % size)
 
 
 @dataclass(frozen=True, eq=False)

@@ -377,7 +377,7 @@ def rooms(pools: Sequence[Pool], node: int) -> Iterator[SharedRoom]:
 
 
 def held_on(pools: Sequence[Pool], node: int, wanted: Mapping[Bundle, int], ranges: Mapping[Bundle, int]) -> dict[Bundle, int] | None:
-    """Return the mask of every bundle of shared pools on a node; None without a fit.
+    """Return the masks of shared pools' bundles on a node; None without a fit.
 
     `wanted`: resources of the counted bundles there. `ranges`: masks of the others.
     """

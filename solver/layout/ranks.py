@@ -49,12 +49,12 @@ def in_rank_order(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> li
     return _by_domain(layout, bundle, held)
 
 
-def _by_domain(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Seat]:
+def _by_domain(layout: Layout, bundle: Bundle, masks: Mapping[int, int]) -> list[Seat]:
     neighbours = layout.neighbours
-    levels = [level for level in LEVELS if all(neighbours.nests(level, kept) for kept, _ in bundle.wholes)]
-    nodes = sorted(held, key=lambda node: (*(neighbours.of(level, node) for level in levels), node))
+    levels = [level for level in LEVELS if all(neighbours.nests(level, whole_level) for whole_level, _ in bundle.wholes)]
+    nodes = sorted(masks, key=lambda node: (*(neighbours.of(level, node) for level in levels), node))
     sizes = _sizes(bundle)
-    parts = [(node, part) for node in nodes for part in _parts(layout, bundle, node, held[node])]
+    parts = [(node, part) for node in nodes for part in _parts(layout, bundle, node, masks[node])]
     plain = [seat for _, part in parts for seat in part]
     if not sizes:
         return plain
@@ -76,9 +76,9 @@ def _by_domain(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[
 def _cut(layout: Layout, bundle: Bundle, order: Sequence[Seat]) -> list[int]:
     """Count the required groups, and the preferred groups, cut by an order of ranks."""
     counts = []
-    for asked in (bundle.wholes, _wishes(bundle)):
+    for groups in (bundle.wholes, _wishes(bundle)):
         count = 0
-        for level, size in asked:
+        for level, size in groups:
             homes = [_home(layout, bundle, level, seat) for seat in order]
             count += sum(len(set(homes[start : start + size])) > 1 for start in range(0, len(homes), size))
         counts.append(count)
@@ -102,8 +102,8 @@ def _sizes(bundle: Bundle) -> dict[str, Sequence[int]]:
     wishes = _wishes(bundle)
     if not wishes:
         return {}
-    asked = [*wishes, *bundle.wholes, (NODE_LEVEL, bundle.unit)]
-    return {level: sorted({size for wish_level, size in asked if wish_level == level}) for level in ALL_LEVELS}
+    groups = [*wishes, *bundle.wholes, (NODE_LEVEL, bundle.unit)]
+    return {level: sorted({size for wish_level, size in groups if wish_level == level}) for level in ALL_LEVELS}
 
 
 def _wishes(bundle: Bundle) -> list[tuple[str, int]]:
@@ -336,10 +336,10 @@ def of_given(layout: Layout, bundle: Bundle) -> dict[str, list[Seat]] | None:
     return seated(layout, bundle, in_rank_order(layout, bundle, layout.fixed[bundle]))
 
 
-def _places(layout: Layout, bundle: Bundle, held: Sequence[Seat]) -> list[Place]:
+def _places(layout: Layout, bundle: Bundle, resources: Sequence[Seat]) -> list[Place]:
     nodes = layout.problem.cluster.nodes
-    domains = {node: numa_domains(nodes[node], bundle.kind) for node, _ in held}
-    return [(node, next((n for n, mask in enumerate(domains[node]) if mask >> index & 1), 0)) for node, index in held]
+    domains = {node: numa_domains(nodes[node], bundle.kind) for node, _ in resources}
+    return [(node, next((n for n, mask in enumerate(domains[node]) if mask >> index & 1), 0)) for node, index in resources]
 
 
 def _block_places(bundle: Bundle, size: int) -> list[Place]:
