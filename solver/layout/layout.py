@@ -39,8 +39,8 @@ class Count:
 def dealt(parts: Parts) -> Iterator[Dealt]:
     """Yield the components with processes dealt out to searched nodes.
 
-    These have pins, spread, links, or comparisons of domains, or reserve more on a node than an
-    even share might leave.
+    They have pins, spread, links, comparisons of domains, or reservations that an even share might
+    not fit.
     """
     problem = parts.problem
     for component in (c for c in problem.hinted if problem.kind(c) == NODE):

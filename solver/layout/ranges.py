@@ -136,7 +136,7 @@ class Places:
     def run_from(self, start: int) -> tuple[int, int]:
         """Return the key that start and end of a range over several nodes must share.
 
-        A range that begins here, and ends at a rank with an equal `run_to`, is free and whole.
+        A range that begins here is free and whole only if `run_to` of its end is equal.
         """
         return self._held[start], self._odd[self.nodes[start] + 1]
 
@@ -211,7 +211,8 @@ def longest_free(layout: Layout, bundle: Bundle, free: Masks | None = None) -> i
     Only nodes in the bundle's reach count. Cost grows with nodes. `free`: free resources, by
     default those of the bundle's pool.
     """
-    longest = ending = 0  # `ending`: longest range that ends with the last resource of the previous node
+    # `ending`: longest range that ends with the last resource of the previous node
+    longest = ending = 0
     usable = dict(within_reach(layout, bundle, layout.pool_of[bundle].free if free is None else free))
     for node, mask in within_reach(layout, bundle, layout.enclosed.get(bundle, {})).items():
         usable[node] = usable.get(node, 0) | mask

@@ -96,7 +96,8 @@ def run(
     rows = A_ROW * len(variables.model.proto.constraints)
     solver.parameters.max_deterministic_time = max(0.0, limit - rows) / A_SECOND
     solver.parameters.cp_model_presolve = presolve
-    solver.parameters.catch_sigint_signal = False  # its handler would stay: Ctrl-C would kill the calling process
+    # the handler would stay: Ctrl-C would kill the calling process
+    solver.parameters.catch_sigint_signal = False
     status = solver.solve(model or variables.model, _Listener(variables, on_solution) if on_solution else None)
     if status == cp_model.MODEL_INVALID:
         raise ModelRejected((model or variables.model).validate())

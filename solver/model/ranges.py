@@ -161,7 +161,8 @@ def each_end(model: cp_model.CpModel, layout: Layout, bundle: Bundle, places: Pl
     every, size = lengths(layout, bundle), places.numbering.size
     starts = [at for at in range(size) if at <= places.last_start and places.is_free(at, at + 1) and places.may_begin(at)]
     stops = [at for at in range(1, size + 1) if at >= places.first_stop and places.is_free(at - 1, at) and places.may_end(at)]
-    runs: dict[tuple[int, int], list[tuple[cp_model.IntVar, int]]] = {}  # a range begins and ends in the same solid stretch
+    # A range begins and ends in the same solid stretch.
+    runs: dict[tuple[int, int], list[tuple[cp_model.IntVar, int]]] = {}
     for at in starts:
         literal = begun.add(at, model.new_bool_var(f"{bundle.name} from {at}"))
         runs.setdefault(places.run_from(at), []).append((literal, 1))

@@ -101,7 +101,8 @@ def pieces(problem: Problem, members: Members, assignment: Assignment) -> Pieces
 def _of(per_process: int, size: int, runs: Sequence[Run]) -> Pieces:
     """Return the pieces in the runs of a component."""
     scattered: dict[int, list[tuple[int, int]]] = {}  # piece number -> resources in rank order
-    solid: dict[int, tuple[int, int, int]] = {}  # piece number -> (node, first index, count) while resources ascend without holes
+    # `solid`: piece number -> (node, first index, count) while resources ascend without holes
+    solid: dict[int, tuple[int, int, int]] = {}
     at, orders, last = dict[Piece, int](), dict[Piece, tuple[int, ...]](), -1
     for run in runs:
         last = max(last, run.ranks.stop - 1)
@@ -240,11 +241,11 @@ def _without_room(pool: Pool, stay: dict[Bundle, list[Piece]], left: dict[int, i
         need = sum(bundle.unit // size * max(0, bundle.least - len(stay.get(bundle, ()))) for bundle in larger)
         lacks = need - sum(free // size for free in left.values())
         spare = ((bundle.unit // size, len(stay.get(bundle, ())) - bundle.least) for bundle in larger)
-        best = max(best, _going(lacks, sorted(spare, reverse=True)))
+        best = max(best, _fewest_moves(lacks, sorted(spare, reverse=True)))
     return best
 
 
-def _going(lacks: int, spare: Sequence[tuple[int, int]]) -> int:
+def _fewest_moves(lacks: int, spare: Sequence[tuple[int, int]]) -> int:
     """Return the fewest groups to move for the missing slots.
 
     `spare`: (slots of a group, number of groups that could go), most slots first.
@@ -291,11 +292,11 @@ def kept_in(variables: Variables, pool: Pool, cell: Cell, holdings: Holdings) ->
         if _numa(pool):
             on_node.has_room_in_domains(new_counts)
     if len(cell.nodes) > 1:
-        _are_all(variables, cell, parts, {node: pool.free.get(node, 0).bit_count() for node in together})
+        _post_cell_total(variables, cell, parts, {node: pool.free.get(node, 0).bit_count() for node in together})
     yield from ((bundle, variables.total(amounts)) for bundle, amounts in totals.items())
 
 
-def _are_all(variables: Variables, cell: Cell, parts: dict[Bundle, list[Amount]], room: dict[int, int]) -> None:
+def _post_cell_total(variables: Variables, cell: Cell, parts: dict[Bundle, list[Amount]], room: dict[int, int]) -> None:
     """Require the cell's units to be those on its listed nodes plus a rest elsewhere.
 
     `room`: free resources of the nodes that keep nothing.

@@ -63,7 +63,7 @@ class ModelDivides:
             return
         split = torn[0]
         if split.among:
-            yield _of_stages(problem, component, card, split)
+            yield _stage_finding(problem, component, card, split)
             return
         amount, degree = getattr(card, split.what), split.of(component.parallel)
         most = max(problem.cluster.total(problem.kind(component)), degree)
@@ -89,7 +89,8 @@ class ModelDivides:
         another degree must be lowered too.
         """
         degree = split.of(component.parallel)
-        rest = component.parallel.replica // degree if split.size is None and split.degree != "ep" else 1  # experts lie inside replicas
+        # Experts lie inside replicas.
+        rest = component.parallel.replica // degree if split.size is None and split.degree != "ep" else 1
         whole = [size for size in legal if not placed or placed % (size * rest) == 0]
         best = min(whole or legal, key=lambda size: (size == 1 or degree % size != 0, abs(size - degree), size))
         name = f"`{split.key}`" if split.key else f"`{split.degree}` of `{component.name}`"
@@ -106,7 +107,7 @@ class ModelDivides:
         return Clause(text, (Demand(component.name, "parallel", component.span("parallel")),))
 
 
-def _of_stages(problem: Problem, component: Component, card: ModelCard, split: Split) -> Finding:
+def _stage_finding(problem: Problem, component: Component, card: ModelCard, split: Split) -> Finding:
     """Return a finding on layers uneven among stages with some given."""
     amount, size = getattr(card, split.what), split.of(component.parallel)
     words, rest = WORDS[split.what], amount - split.less
@@ -141,7 +142,8 @@ def of_hints(problem: Problem, use: Use, parallel: Parallel) -> Iterator[Finding
     """Yield findings for degrees open by hints, located at the hints."""
     component, card, splits = use
     variant = replace(component, parallel=parallel)
-    bare = tuple(replace(split, key="", span=None) for split in splits)  # no edits: the written degrees stay
+    # No edits: the written degrees stay.
+    bare = tuple(replace(split, key="", span=None) for split in splits)
     for finding in ModelDivides().check(problem, (variant, card, bare), problem.given()):
         yield replace(finding, span=component.span("parallel"))
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ProcessOnOneNode:
-    """All resources of a process are on one node and of one kind.
+    """All resources of one process are on one node and of one kind.
 
     If the framework starts an engine of its own that reaches other nodes, a given process may lie
     on several: that is slow, not an error.

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class NodeOrder:
-    """In rank order, the nodes of a component's processes never go back to a lower rank.
-    The rule applies if the framework requires it.
+    """In rank order, the nodes of a component's processes never go back.
+    The next process has no lower node rank. The rule applies if the framework requires it.
 
     Source: RLinf, rlinf/scheduler/placement/flexible.py ("Placements must be sorted by node_id", at
     launch only).

@@ -155,7 +155,7 @@ class NoOverlap:
                     if both:
                         message = f"{name} and {earlier} both hold accelerator {lowest(both)} of node {rank} ({both.bit_count()} in all)"
                         if earlier_lead and (lead, earlier_lead) not in fixes:
-                            fixes[lead, earlier_lead] = _apart_or(assignment, lead, earlier_lead)
+                            fixes[lead, earlier_lead] = _sharing_fix(assignment, lead, earlier_lead)
                         help = fixes[lead, earlier_lead] if earlier_lead else _free(problem, rank)
                         yield error(
                             self.code, lead, message, problem[lead].span("placement"), label=f"also held by {earlier}",
@@ -198,7 +198,7 @@ def _inside(problem: Problem, sets: Sequence[Members]) -> dict[tuple[str, str], 
     return inside
 
 
-def _apart_or(assignment: Assignment, first: str, second: str) -> str:
+def _sharing_fix(assignment: Assignment, first: str, second: str) -> str:
     """Return a fix for components that share accelerators, as text.
 
     Different ranks, or the relation that the ranks would satisfy.

@@ -103,7 +103,7 @@ class Pinned:
                 )
                 yield error(self.code, component.name, message, span, help="pin only ranks that exist", witnesses=(size,), amount=1)
                 continue
-            astray = list(_astray(assignment.repeats(component.name), pin.ranks, frozenset(pin.nodes)))
+            astray = list(_misplaced(assignment.repeats(component.name), pin.ranks, frozenset(pin.nodes)))
             if astray:
                 rank, node = astray[0][0].start, astray[0][1]
                 count = sum(len(ranks) for ranks, _ in astray)
@@ -194,7 +194,7 @@ def _listed(nodes: Iterable[int]) -> str:
     return write_ranks(merge([range(node, node + 1) for node in nodes]))
 
 
-def _astray(repeats: Sequence[Repeat], ranks: range, nodes: frozenset[int]) -> Iterator[tuple[range, int]]:
+def _misplaced(repeats: Sequence[Repeat], ranks: range, nodes: frozenset[int]) -> Iterator[tuple[range, int]]:
     """Yield (ranks, node) of ranks outside the nodes."""
     for repeat in repeats:
         if ranks.start >= repeat.ranks.stop or repeat.ranks.start >= ranks.stop:
