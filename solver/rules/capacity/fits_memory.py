@@ -39,8 +39,8 @@ class FitsMemory:
     def subjects(self, problem: Problem) -> Iterable[Meeting]:
         sets = [members for members in holders(problem) if problem.kind(members[0]) == ACCELERATOR]
         outer = around(problem, holders(problem))
-        found = [(members, tuple(c for outers in outer[members[0].name] for c in outers if c not in members)) for members in sets]
-        return [meeting for meeting in found if any(component.memory or component.offloaded for component in meeting[0])]
+        meetings = [(members, tuple(c for outers in outer[members[0].name] for c in outers if c not in members)) for members in sets]
+        return [meeting for meeting in meetings if any(component.memory or component.offloaded for component in meeting[0])]
 
     def encode(self, problem: Problem, meeting: Meeting, variables: Variables) -> None:
         """Forbid accelerators with too little memory.
@@ -60,14 +60,14 @@ class FitsMemory:
             return
         # Given parts may overlap freely: the components on every accelerator are known, also those
         # around them.
-        given = problem.given()
+        given_runs = problem.given()
         for node in problem.cluster.nodes:
             for index, accelerator in enumerate(node.accelerators):
                 present = [b for b in (*bundles, *around_bundles) if variables.layout.known(b).get(node.rank, 0) >> index & 1]
                 if accelerator.memory is not None and any(bundle in present for bundle in bundles):
                     there_all = (component for bundle in present for component in bundle.components)
                     need = peak(
-                        tuple(process for c in there_all for process in [c] * _times(given, c, node.rank, index)), accelerator.memory
+                        tuple(process for c in there_all for process in [c] * _times(given_runs, c, node.rank, index)), accelerator.memory
                     )
                     variables.require(need <= accelerator.memory, f"accelerator {index} of node {node.rank} is too small")
 
@@ -113,11 +113,11 @@ class FitsMemory:
         return Clause(f"{bill}: {write_memory(need)} must fit on one accelerator ({fit} have that much)", demands)
 
 
-def _times(given: Assignment, component: Component, node: int, index: int) -> int:
+def _times(given_runs: Assignment, component: Component, node: int, index: int) -> int:
     """Return a component's processes on an accelerator; 1 for unknown places."""
-    if not shares_itself(given, component, ACCELERATOR):
+    if not shares_itself(given_runs, component, ACCELERATOR):
         return 1
-    return next((times for mask, times in crowded(given, component, node, ACCELERATOR) if mask >> index & 1), 0)
+    return next((times for mask, times in crowded(given_runs, component, node, ACCELERATOR) if mask >> index & 1), 0)
 
 
 def _in_phase(members: Iterable[Component], phase: str, capacity: int | None) -> int:

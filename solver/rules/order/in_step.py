@@ -90,8 +90,8 @@ class InStep:
         """
         if not bundle.fixed:
             return variables.rests(bundle, step)
-        held = {node: mask for node, mask in variables.layout.fixed[bundle].items() if node in first}
-        low, high = _ends(held, first) if held else (0, 0)
+        masks = {node: mask for node, mask in variables.layout.fixed[bundle].items() if node in first}
+        low, high = _ends(masks, first) if masks else (0, 0)
         return [int(low % step == rest) for rest in range(step)], [int(high % step == rest) for rest in range(step)]
 
     def check(self, problem: Problem, pair: Pair, assignment: Assignment) -> Iterator[Finding]:
@@ -155,8 +155,8 @@ class InStep:
         )
 
 
-def _ends(held: Mapping[int, int], first: Mapping[int, int]) -> tuple[int, int]:
+def _ends(masks: Mapping[int, int], first: Mapping[int, int]) -> tuple[int, int]:
     """Return the first resource rank, and the rank after the last."""
-    return min(first[node] + lowest(mask) for node, mask in held.items()), max(
-        first[node] + mask.bit_length() for node, mask in held.items()
+    return min(first[node] + lowest(mask) for node, mask in masks.items()), max(
+        first[node] + mask.bit_length() for node, mask in masks.items()
     )
