@@ -34,7 +34,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def solid_range(free: int, size: int) -> int:
-    """Return the lowest solid range of `size` free resources; 0 without any."""
+    """Return the mask of the lowest solid range of `size` free resources; 0 without any."""
     starts = free
     for offset in range(1, size):
         starts &= free >> offset

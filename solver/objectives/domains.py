@@ -70,15 +70,15 @@ class Rooms:
 
     def together(self, bundles: Sequence[Bundle], level: str, name: str) -> int:
         """Return the most resources of bundles of the same pool in the domain."""
-        pool, amount = self.layout.pool_of[bundles[0]], 0
+        pool, capacity = self.layout.pool_of[bundles[0]], 0
         for cell in self.cells(level, name):
             present = [bundle for bundle in bundles if cell.nodes[0].rank in self.layout.eligible[bundle]]
             if present:
                 size = gcd(*(bundle.unit for bundle in present))
                 enclosed = sum(self.layout.enclosed_in(bundle, cell) for bundle in present)
                 pieces = (self._pieces(cell, pool, 1) + enclosed) // size if enclosed else self._pieces(cell, pool, size)
-                amount += size * pieces
-        return amount
+                capacity += size * pieces
+        return capacity
 
     def _pieces(self, cell: Cell, pool: Pool, size: int) -> int:
         key = (cell.index, pool, size)
