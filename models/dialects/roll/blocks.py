@@ -1,4 +1,4 @@
-"""Pipeline of a configuration, its switches, and the worker blocks that it starts."""
+"""Pipeline of a configuration, switches of the pipeline, and started worker blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .profile import Pipeline, pipelines, profile_of
 
 RULE = "PW123"
 STARTS = "PW101"
-"""Code of settings that decide whether a role starts."""
+"""Code of settings that decide which roles start."""
 BY_ESTIMATOR, BY_KL = "`adv_estimator` is", "`init_kl_coef` is"
 """Prefixes of the reasons for a critic, or none, and for a reference."""
 NO_REFERENCE = "nothing needs a reference: `init_kl_coef` is 0, `use_kl_loss` and `enable_reference` are false"
@@ -27,7 +27,7 @@ NO_REFERENCE = "nothing needs a reference: `init_kl_coef` is 0, `use_kl_loss` an
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """State of a switch, with its reason and its place.
+    """State of a switch, with reason and place.
 
     `on` is None if unknown; `why` is a part of a sentence.
     """
@@ -92,7 +92,7 @@ class Switches:
         return Switch(on, f"{BY_KL} above 0" if on else NO_REFERENCE, self._span("init_kl_coef"))
 
     def _is_positive(self, path: str) -> bool:
-        """True if the number at a path is above 0.
+        """Return True if the number at a path is above 0.
 
         Hydra reads `1e-3` as a number; other YAML readers take it for text.
         """
@@ -116,7 +116,7 @@ class Switches:
 
 
 def is_configured(settings: Settings, key: str) -> bool:
-    """True if a block has devices or a model.
+    """Return True if a block has devices or a model.
 
     Source: ROLL, WorkerConfig.is_configured.
     """
@@ -132,7 +132,7 @@ NOT_STARTED = "does not start it"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Worker block of the file, or one that ROLL starts without a block.
+    """Worker block of the file, or a started block without an entry.
 
     For the fields see `Role`; `counts`: the devices count for `num_nodes`.
     """
@@ -147,7 +147,7 @@ class Block:
 
 
 def blocks_of(notes: Notes, settings: Settings, pipeline: Pipeline, root: MapNode) -> tuple[Block, ...]:
-    """Return every block that ROLL reads or starts."""
+    """Return all blocks read or started by ROLL."""
     return tuple(_Blocks(notes, settings, pipeline, root).found())
 
 
@@ -190,7 +190,7 @@ class _Blocks:
             yield self._block(part, part, True, _STARTED)
 
     def _references(self, switch: Switch, opd: bool) -> Iterator[Block]:
-        """Yield the teachers as references, if there are any; else one reference.
+        """Yield the teachers as references, if any; else the reference.
 
         Source: PPOConfig.reference_configs.
         """

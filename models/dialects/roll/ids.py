@@ -12,7 +12,7 @@ from ...record import dataclass
 
 @dataclass(frozen=True)
 class Ids:
-    """Ordered device ids of one role.
+    """Ordered device ids of a role.
 
     `parts` are nonempty progressions; an id may occur several times.
     """
@@ -80,7 +80,7 @@ class Ids:
 
     @property
     def solid(self) -> bool:
-        """True if the ids, in any order, fill one range."""
+        """True if the ids, in any order, fill a single range."""
         return len(self.ranges) == 1
 
     @property
@@ -110,7 +110,7 @@ def _joined(part: range, following: range) -> range | None:
 
 
 def text_of(ids: Ids) -> str:
-    """Format ids such as `list(range(0,8))+list([12,14])`, which needs no quotes in YAML."""
+    """Format ids: `list(range(0,8))+list([12,14])`, without quotes in YAML."""
     pieces = []
     for short, parts in groupby(ids.parts, key=lambda part: len(part) <= 2):
         if short:
@@ -121,7 +121,7 @@ def text_of(ids: Ids) -> str:
 
 
 def range_text(ids: range) -> str:
-    """Format one progression such as `list(range(0,8))`."""
+    """Format a progression: `list(range(0,8))`."""
     return text_of(Ids((ids,)))
 
 
@@ -139,7 +139,7 @@ class Difference:
 
 
 def difference(ids: Ids, other: Ids, shift: int) -> Difference | None:
-    """Compare each id with the id at ``position + shift`` of the other list; None if all match.
+    """Compare ids with the ids ``shift`` positions later in a second list; None if equal.
 
     Positions without a counterpart are skipped.
     """
@@ -155,6 +155,6 @@ def common(ids: Ids, other: Ids) -> tuple[range, ...]:
 
 
 def positions(ids: Ids, ranges: tuple[range, ...]) -> tuple[range, ...]:
-    """Return the positions of ids that lie in some ranges, ascending."""
+    """Return the positions of the ids within some ranges, ascending."""
     wanted = {id_ for ids_range in ranges for id_ in ids_range}
     return Ids.of(range(at, at + 1) for at, id_ in enumerate(ids) if id_ in wanted).ranges

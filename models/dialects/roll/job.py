@@ -1,4 +1,4 @@
-"""Role of a ROLL configuration, and the job while it is read."""
+"""Role of a ROLL configuration, and the job under construction."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Role:
 
     @property
     def place(self) -> Span:
-        """Span of the `device_mapping`; span of the key without one."""
+        """Span of the `device_mapping`, or of the key."""
         return self.mapping.span if self.mapping is not None else self.span
 
     def path(self, inner: str) -> str:
@@ -89,7 +89,7 @@ class Role:
 
 @dataclass
 class Setup:
-    """ROLL job while it is read: roles, known facts, and results of later steps.
+    """ROLL job under construction: roles, known facts, and results of later steps.
 
     Attributes
     ----------
@@ -122,11 +122,11 @@ class Setup:
     short: frozenset[str] = frozenset()
 
     def role(self, part: str) -> Role | None:
-        """Return the first role of a part that the pipeline creates; None without one."""
+        """Return the first created role of a part; None if there is none."""
         return next(self.all(part), None)
 
     def all(self, part: str) -> Iterator[Role]:
-        """Return the roles of a part that the pipeline creates."""
+        """Return the created roles of a part."""
         return (role for role in self.roles if role.part == part and role.created)
 
     def declared(self, part: str) -> Iterator[Role]:
@@ -134,7 +134,7 @@ class Setup:
         return (role for role in self.roles if role.part == part)
 
     def since(self, release: str) -> bool:
-        """True if the selected release is `release` or newer."""
+        """Return True if the selected release is `release` or newer."""
         return self.notes.choice is None or self.notes.choice.since(release)
 
     @property
@@ -144,7 +144,7 @@ class Setup:
 
 
 class RoleFacts(Facts):
-    """Facts of one role for checks."""
+    """Facts of a role for checks."""
 
     def __init__(self, setup: Setup, role: Role) -> None:
         super().__init__(setup.notes, setup.settings, role.key)
@@ -181,7 +181,7 @@ def whole_of(path: str, code: str, least: int, below: str = "") -> Callable[[Fac
 
 
 def number(settings: Settings, path: str, rule: str, default: float) -> float | None:
-    """Return the number at a path; the default if unset, None if unknown or no number."""
+    """Return the number at a path: the default if unset, None if unknown."""
     if settings.is_open(path, rule):
         return None
     value = settings.at(path)

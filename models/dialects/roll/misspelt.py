@@ -1,4 +1,4 @@
-"""Keys that ROLL ignores or misreads: misspelt keys, keys with dots, commas in flow maps."""
+"""Keys ignored or misread by ROLL: misspelt keys, keys with dots, commas in flow maps."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def misspelt(name: str, known: Iterable[str]) -> str | None:
 
 
 def _with_commas(notes: Notes, root: MapNode, path: str = "") -> MapNode:
-    """Repair every `device_mapping` that a comma cuts, with a finding for each."""
+    """Repair `device_mapping` values with a comma in a flow map, with findings."""
     entries = []
     for entry in root:
         inner, key = entry.value, f"{path}{entry.key.text}"
@@ -57,7 +57,7 @@ def _with_commas(notes: Notes, root: MapNode, path: str = "") -> MapNode:
 
 
 def _joined(notes: Notes, block: MapNode, own: Entry, subject: str) -> MapNode:
-    """Extend the `device_mapping` of a block until its brackets are closed."""
+    """Extend the `device_mapping` of a block to the closing bracket."""
     value, start = own.value, own.value.span
     source = notes.document.text_of(start.file)
     if not isinstance(value, Scalar) or source[start.start : start.end] != value.value or not _is_open(str(value.value)):
@@ -77,7 +77,7 @@ def _joined(notes: Notes, block: MapNode, own: Entry, subject: str) -> MapNode:
 
 
 def _is_open(text: str) -> bool:
-    """True if brackets are not closed."""
+    """Return True if brackets are not closed."""
     return sum(map(text.count, "([")) > sum(map(text.count, ")]"))
 
 
@@ -89,7 +89,7 @@ _NOT_MISSED = (names.AGENTIC_REWARD, REWARD_MODEL, TRAIN_ENV, VAL_ENV)
 
 
 def as_meant(notes: Notes, document: Document, hinted: frozenset[str]) -> Document:
-    """Correct the keys that ROLL misses, with an error for each.
+    """Correct the misspelt keys that ROLL misses, with an error for each.
 
     `hinted` names the roles left to solve.
     """
@@ -137,7 +137,7 @@ def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> MapN
 
 
 def _with_workers(notes: Notes, root: MapNode, block: Block, mapping: MapNode) -> MapNode:
-    """Correct the misspelt key that gives a block its workers, if there is one."""
+    """Correct the misspelt key that gives a block its workers, if any."""
     known = profile_of(notes.choice).keys_of(block.part)
     missing = [key for key in sorted(known) if mapping.get(key) is None]
     for entry in mapping:
@@ -158,7 +158,7 @@ def _with_workers(notes: Notes, root: MapNode, block: Block, mapping: MapNode) -
 
 
 def _started(document: Document) -> tuple[Pipeline, list[Block]]:
-    """Return the pipeline and its started blocks, without findings."""
+    """Return the pipeline and the started blocks, without findings."""
     silent = Notes(document, "")
     settings = Settings(silent, Interpolator.of(document, names.ENVIRONMENT_VARIABLES), Defaults(profile_of(document.release)))
     pipeline = pipeline_of(silent, settings, document.program)
@@ -171,7 +171,7 @@ def _renamed(mapping: MapNode, meant: dict[str, str]) -> MapNode:
 
 
 def _within(root: MapNode, key: str, mapping: MapNode) -> MapNode:
-    """Replace the map at a path of one or two keys."""
+    """Replace the map at a path of at most two keys."""
     group, _, inner = key.partition(".")
     owner = root.get(group)
     if inner and isinstance(owner, MapNode):
@@ -184,7 +184,7 @@ def _within(root: MapNode, key: str, mapping: MapNode) -> MapNode:
 
 
 def unknown_keys(notes: Notes, pipeline: Pipeline, root: MapNode, blocks: tuple[Block, ...]) -> None:
-    """Warn of each placement key that ROLL does not know or cannot use.
+    """Warn of placement keys that ROLL does not know or cannot use.
 
     `as_meant` has reported the keys without which ROLL fails.
     """
@@ -226,7 +226,7 @@ def _top_level(notes: Notes, pipeline: Pipeline, root: MapNode, entry: Entry) ->
 
 
 def _check_block(notes: Notes, owner: MapNode, entry: Entry, path: str) -> None:
-    """Refuse a worker block that is no map and not unknown.
+    """Refuse a worker block that is neither a map nor unknown.
 
     ROLL accepts null for two of them: roll/pipeline/rlvr/rlvr_config.py.
     """

@@ -1,4 +1,4 @@
-"""Model of each role, how it runs, and which of its dimensions the ranks divide."""
+"""Model of every role: settings, run, and dimensions divided by the ranks."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .strategies import BY_ULYSSES, FSDP2, MEGATRON, SGLANG, VLLM, Degrees, degr
 HINTS = "placewright.components"
 DIVIDES = "PW404"
 STAGED = ("pipeline_model_parallel_layout", "account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split")
-"""Keys that make the distribution of layers over stages uneven."""
+"""Keys for an uneven distribution of layers over stages."""
 WITHOUT_ULYSSES = "NPU"
-"""Vendor on which ROLL sets `ulysses_size` to 1.
+"""Vendor with `ulysses_size` reset to 1 by ROLL.
 
 Source: ROLL, roll/platforms/npu.py, `apply_ulysses_patch`.
 """
 MODEL = "model_args.model_name_or_path"
 TOGETHER = ((ACTOR_TRAIN, ACTOR_INFER, REFERENCES), (STUDENTS, TEACHERS), (CRITICS,))
-"""Parts that all take their models from the top of the file if one of them names none.
+"""Parts with models from the top of the file unless all name their own.
 
 DPO has no `actor_infer`.
 """
 AT_TOP = {STUDENTS: "student_pretrain", TEACHERS: "teacher_pretrain", CRITICS: "reward_pretrain"}
-"""Part -> top-level key of its model; `pretrain` for other parts."""
+"""Part -> top-level key of the model; `pretrain` by default."""
 
 
 def models(setup: Setup) -> None:
@@ -83,7 +83,7 @@ def _key(setup: Setup, role: Role) -> str:
 
 
 def run_of(setup: Setup, role: Role) -> Estimate:
-    """Return how a role runs, from its settings, for a memory estimate.
+    """Return the settings of a role's run, for a memory estimate.
 
     Source: ROLL, roll/configs/worker_config.py and training_args.py,
     roll/distributed/strategy/{megatron,fsdp2,vllm,sglang}_strategy.py, roll/pipeline/base_worker.py

@@ -1,4 +1,4 @@
-"""Names of ROLL: parts, keys that decide placement, and moments when ROLL notices errors."""
+"""Names of ROLL: parts, placement keys, and moments when ROLL notices errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RLVR, AGENTIC, DPO = "rlvr.RLVRConfig", "agentic.AgenticConfig", "dpo.DPOConfig"
 
 DEVICES, WORLD_SIZE, PER_WORKER, STRATEGY = "device_mapping", "world_size", "num_gpus_per_worker", "strategy_args"
 CONFIG = f"{STRATEGY}.strategy_config."
-"""Path prefix of the strategy's own settings, below its role."""
+"""Path prefix of the strategy's settings, below the role."""
 GROUPS, SIZE, REDUNDANCY, MOST = "num_env_groups", "group_size", "group_size_redundancy", "max_env_num_per_worker"
 """Keys of environment managers that decide the number of environments per worker."""
 
@@ -69,4 +69,4 @@ NOTICES = {
 """Code of a shared rule -> moment when ROLL notices a violation by explicit ids."""
 
 MAX_WORKERS = 1 << 20
-"""Limit on the workers of one role; our own limit."""
+"""Limit on the workers of a role; our own."""

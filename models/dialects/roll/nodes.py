@@ -1,4 +1,4 @@
-"""Nodes that ROLL reserves, and the devices of each worker."""
+"""Nodes reserved by ROLL, and the devices of every worker."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ RULE, SHORT = "PW102", "PW114"
 REPLACED = Range(since="0.1.3")
 """Releases that replace `num_gpus_per_node` by the driver's device count."""
 _ANY = 10**9
-"""Bound for numbers that ROLL replaces before it reads them."""
+"""Bound for numbers that ROLL replaces before reading."""
 
 
 def devices_per_node(notes: Notes, settings: Settings, machines: Cluster | AsDeclared | None) -> int:
@@ -75,7 +75,7 @@ def devices_per_node(notes: Notes, settings: Settings, machines: Cluster | AsDec
 
 
 def _shown(notes: Notes) -> Machine:
-    """Return what the script tells Ray about its own node."""
+    """Return what the script tells Ray about the node."""
     program = notes.document.program
     return (program.machine if program else None) or Machine()
 
@@ -94,7 +94,7 @@ def _seen(notes: Notes) -> int | None:
 def nodes_reserved(
     notes: Notes, settings: Settings, roles: Iterable[Role], per_node: int, derivations: list[Derivation], left_to_solve: bool
 ) -> tuple[int, list[Finding]]:
-    """Return the number of nodes that ROLL reserves, and a warning if the file says otherwise.
+    """Return the number of nodes that ROLL reserves, and a warning if the file differs.
 
     The highest device id of any role decides, started or not. `left_to_solve`: some roles have no
     ids yet, so more nodes may be needed, up to the number in the file.
@@ -144,7 +144,7 @@ class Reserving:
     num_nodes: int
 
     def cluster(self, machines: Cluster | AsDeclared | None, all_of_them: bool) -> Cluster:
-        """Return the nodes of the job in rank order, each with `per_node` devices.
+        """Return the nodes of the job in rank order, with `per_node` devices per node.
 
         Nodes with fewer devices do not count; surplus devices are unused. If the machines are too
         few, add an error, and judge the rest on enough nodes. `all_of_them`: some role is left to
@@ -186,7 +186,7 @@ class Reserving:
         return Cluster(Nodes(taken))
 
     def _judge_shown(self, has: int) -> None:
-        """Refuse a script that shows Ray fewer devices of its node than ROLL counts.
+        """Refuse a script that shows Ray fewer devices than ROLL counts per node.
 
         Such a node is none of the `has` nodes that ROLL may reserve.
         """
@@ -243,7 +243,7 @@ class Reserving:
         self.notes.findings[-1] = replace(self.notes.findings[-1], also=also)
 
     def _within(self, roles: list[Role], limit: int) -> Iterator[tuple[str, Edit]]:
-        """Yield (help, edit) that keep the roles on existing devices.
+        """Yield (help, edit) to keep the roles on existing devices.
 
         Candidates: without the ids beyond, as many of the first ids, or fewer.
         """
@@ -312,7 +312,7 @@ def opened(role: Role) -> Component:
 
 
 def runs_on(ids: Ids, each: int, cluster: Cluster, per_node: int) -> Sequence[Run]:
-    """Return the runs of workers that hold `each` ids, in order.
+    """Return the runs of workers with `each` ids per worker, in order.
 
     The cost grows with the number of progressions if these are solid, else with the ids.
     """

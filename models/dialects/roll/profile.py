@@ -99,7 +99,7 @@ def _facts() -> dict[str, dict[str, list[list[Any]]]]:
 
 @dataclass(frozen=True)
 class Profile:
-    """Classes, keys and defaults of one release."""
+    """Classes, keys and defaults of a release."""
 
     release: Release
 
@@ -114,7 +114,7 @@ class Profile:
         return own
 
     def _at(self, runs: Iterable[list[Any]]) -> list[Any] | None:
-        """Return the value of the run that contains the release; None without one."""
+        """Return the value of the run with the release; None if there is none."""
         table = read_releases(RELEASES)
         return next((run[2:] for run in runs if table.holds(Range(*run[:2]), self.release)), None)
 
@@ -140,7 +140,7 @@ class Profile:
         return tuple(name for name in ALL_BLOCKS if name in keys and any(worker_class in keys[name][0] for worker_class in _WORKERS))
 
     def words(self, config: str, key: str) -> tuple[str, ...]:
-        """Return the words of a key's `Literal` type; () for other types."""
+        """Return the words of a key's `Literal` type; () for any different type."""
         return _words(self.keys(config).get(key, [""])[0])
 
     @property
@@ -154,7 +154,7 @@ class Profile:
         return str(self.keys("StrategyArguments")["strategy_name"][1])
 
     def default(self, path: str) -> Default | None:
-        """Return the default of a path, in any worker block; None without one."""
+        """Return the default of a path, in any worker block; None if there is none."""
         key, of_workers = path.rpartition(".")[2], "." in path
         for owner, keys in (_OF_WORKERS if of_workers else _OF_JOB).items():
             for name in (owner, RLVR) if key in keys else ():  # before 0.1.3 there is no PPOConfig
@@ -178,12 +178,12 @@ def _profile(release: Release) -> Profile:
 
 
 def profile_of(choice: Choice | None) -> Profile:
-    """Return the profile of the selected release; of the newest without one."""
+    """Return the profile of the selected release; by default the newest."""
     return _profile(choice.release if choice is not None else read_releases(RELEASES).newest)
 
 
 class Defaults(Mapping[str, Default]):
-    """Lazy mapping from path to default, for one release."""
+    """Lazy mapping from path to default, for a release."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
@@ -243,7 +243,7 @@ def shown_release(document: Document) -> Choice:
 
 
 def maps(root: MapNode) -> Iterator[MapNode]:
-    """Yield the maps of a configuration at depth one and two."""
+    """Yield the maps of a configuration at the first two depths."""
     for entry in root:
         if isinstance(entry.value, MapNode):
             yield entry.value
@@ -251,7 +251,7 @@ def maps(root: MapNode) -> Iterator[MapNode]:
 
 
 def _since(root: MapNode) -> dict[str, int]:
-    """Map each key of the file that a later release added to the index of that release."""
+    """Map keys of the file, if new in a later release, to the release index."""
     first = _first_releases()
     indices = {entry.key.text: index for entry in root if (index := first.get(("", entry.key.text)))}
     for block in root:
@@ -266,7 +266,7 @@ def _since(root: MapNode) -> dict[str, int]:
 
 @cache
 def _first_releases() -> dict[tuple[str, str], int]:
-    """Map (class, or "" for the job; key) to the index of the first release with the key."""
+    """Map (class, or "" for the job; key) to the first release's index."""
     indices: dict[tuple[str, str], int] = {}
     jobs = {"BaseConfig", "PPOConfig", "ScheduleConfig", *(pipeline.config for pipeline in pipelines().values())}
     table = read_releases(RELEASES)

@@ -1,4 +1,4 @@
-"""Reader of ROLL configurations: roles, the nodes that ROLL reserves, and every finding."""
+"""Reader of ROLL configurations: roles, reserved nodes, and every finding."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from .transfers import logits_transfer, model_update
 
 
 def read(document: Document, machines: Cluster | AsDeclared | None, level: str = DEFAULT_LEVEL) -> Reading:
-    """Read a document into a problem and its findings. See `Dialect.read`."""
+    """Read a document into a problem and findings. See `Dialect.read`."""
     reading, hints = read_with(document, machines, level), document.root.get(HINTS)
     if not timed_names(hints):
         return reading
@@ -82,7 +82,7 @@ class _Opening:
 
 
 class _Reader(Reader):
-    """Reader of one document.
+    """Reader of a document.
 
     `is_trial`: the document is a changed copy, read to see whether the edit may become a help.
     """
@@ -144,7 +144,7 @@ class _Reader(Reader):
         models(setup)
 
     def _components(self, roles: tuple[Role, ...], open_: set[str], cluster: Cluster, per_node: int, nodes: int) -> Iterator[Component]:
-        """Yield a component for each role that ROLL starts or may start."""
+        """Yield a component for every role that ROLL starts or may start."""
         for role in roles:
             if role.key in open_:
                 yield opened(role)
@@ -155,14 +155,14 @@ class _Reader(Reader):
                     self.notes.unsure("PW102", role.key, why)
 
     def _with_hints(self, components: tuple[Component, ...], cluster: Cluster, roles: tuple[Role, ...]) -> Said:
-        """Add the hints to the components; a worker has as many devices as the strategy needs."""
+        """Add the hints to the components, with the strategy's devices per worker."""
         block = self.hints()
         draft = self.with_hints(None if block is None else self._only_roles(block, roles), cluster, components)
         sizes = {role.key: role.num_gpus_per_worker for role in roles}
         return replace(draft, components=tuple(_with_workers(component, sizes.get(component.name, 0)) for component in draft.components))
 
     def _only_roles(self, block: Value, roles: tuple[Role, ...]) -> Value | None:
-        """Remove hints for roles that ROLL does not start; None if nothing else is in the block.
+        """Remove hints for roles that ROLL does not start; None if none are left.
 
         Add an error for each of them.
         """
@@ -182,7 +182,7 @@ class _Reader(Reader):
         return without(block, strange)
 
     def verifies(self, edit: Edit | None = None, machines: Cluster | None = None) -> bool:
-        """True if an edit or another cluster adds no error and leaves no role short of nodes.
+        """Return True if an edit or a new cluster causes no new error.
 
         Errors are compared by code and subject.
         """

@@ -1,4 +1,4 @@
-"""Signs of a ROLL configuration, and capabilities of its placements."""
+"""Signs of a ROLL configuration, and capabilities of ROLL placements."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def signs(root: MapNode) -> Signs:
 
 
 def _has_strategy(value: Value) -> bool:
-    """True if a block has strategy settings, misspelt ones included.
+    """Return True if a block has strategy settings, misspelt ones included.
 
     The `strategy` of verl's `critic` is a word, not a map, and does not count.
     """
@@ -39,7 +39,7 @@ def _has_strategy(value: Value) -> bool:
 
 
 def is_worker(value: Value | None, *signs: str) -> bool:
-    """True if a block has one of the given keys, misspelt ones included.
+    """Return True if a block has any of the given keys, misspelt ones included.
 
     The default keys occur in blocks of workers alone.
     """
@@ -50,12 +50,12 @@ def is_worker(value: Value | None, *signs: str) -> bool:
 
 
 def holds_workers(value: Value) -> bool:
-    """True if a value maps names to blocks of workers, as `rewards` does."""
+    """Return True if a value maps names to blocks of workers, as `rewards` does."""
     return isinstance(value, MapNode) and any(is_worker(entry.value, DEVICES, WORLD_SIZE) for entry in value)
 
 
 def dotted(root: MapNode) -> list[Entry]:
-    """Return the top-level keys with a dot, such as `actor_train.device_mapping`.
+    """Return the top-level keys with a dot, for example `actor_train.device_mapping`.
 
     Users copy them from command lines; ROLL drops them.
     """

@@ -1,4 +1,4 @@
-"""Roles that ROLL makes of the worker blocks: strategy, devices, devices per worker, workers."""
+"""Roles from worker blocks: strategy, devices, devices per worker, workers."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ GENERATES = Range(since="0.2.0")
 Source: ROLL, roll/configs/base_config.py, BaseConfig.__post_init__.
 """
 WHOLE_WORKERS = Range(until="0.1.1")
-"""Releases that assert that environments fill their workers.
+"""Releases that assert full environment workers.
 
 They count no redundant environments, and read the actor's strategy.
 """
 REPLACED = {"deepspeed_train": "megatron_train", "deepspeed_infer": "megatron_infer"}
-"""Strategy of older releases -> its replacement."""
+"""Strategy of older releases -> replacement."""
 REWRITTEN = "PW126"
 """Code of values that ROLL replaces."""
 
@@ -48,7 +48,7 @@ REWRITTEN = "PW126"
 def read_roles(
     notes: Notes, settings: Settings, document: Document, hinted: frozenset[str], derivations: list[Derivation]
 ) -> tuple[Pipeline, tuple[Role, ...]]:
-    """Return the pipeline and its roles in ROLL's start order, roles that nothing starts last.
+    """Return the pipeline and the roles in ROLL's start order, unused roles last.
 
     `hinted` names the roles left to solve.
     """
@@ -69,7 +69,7 @@ def read_roles(
 
 @dataclass
 class Workers:
-    """Reader of the blocks of one file, in the order of ROLL's own checks.
+    """Reader of a file's blocks, in the order of ROLL's own checks.
 
     `unknown` maps each strategy unknown to the release to the blocks that name it. Source: ROLL,
     roll/configs/worker_config.py, WorkerConfig.__post_init__.
@@ -140,14 +140,14 @@ class Workers:
         return written
 
     def _better(self, strategy: str) -> str:
-        """Return the strategy that the user probably means; "" if none is close."""
+        """Return the probable strategy; "" if none is close."""
         strategies, better = profile_of(self.notes.choice).strategies, REPLACED.get(strategy, "")
         if releases_with(strategy):
             return better if better in strategies else ""
         return nearest(strategy, strategies) or ""
 
     def tell_strategies(self) -> None:
-        """Add one finding per unknown strategy, with all roles that name it."""
+        """Add a single finding per unknown strategy, with all roles of the strategy."""
         choice = self.notes.choice
         for strategy, users in self.unknown.items():
             (first, value), had, better = users[0], releases_with(strategy), self._better(strategy)
@@ -198,7 +198,7 @@ class Workers:
         return self.settings.whole(path, "PW111", exact=True)
 
     def _written(self, path: str) -> Amount | None:
-        """Return the written whole number where ROLL computes another; wrong types are refused too."""
+        """Return the written whole number where ROLL computes another; check the type."""
         value = self.settings.at(path)
         number = value.value if isinstance(value, Scalar) else None
         if value is not None and not is_unknown(value) and not isinstance(number, int) and self.pipeline.checks_types:
@@ -265,7 +265,7 @@ class Workers:
         return replace(role, world_size=workers.value, world_span=workers.span)
 
     def _idle(self, role: Role, problem: str, at: Span, help: str) -> None:
-        """Report a role without workers: an error if it is needed, else a warning.
+        """Report a role without workers: an error for needed roles, else a warning.
 
         Without reward workers the first reward sample fails. Source: ROLL, generate_scheduler.py
         (reward_worker_iters).
@@ -279,7 +279,7 @@ class Workers:
         tell("PW112", role.key, message, at, "no device" if role.mapping is not None else "none", help, None, *when)
 
     def _environments(self, role: Role) -> Role:
-        """Count the workers that the environments fill, `max_env_num_per_worker` on each.
+        """Count the workers that the environments fill, `max_env_num_per_worker` per worker.
 
         Source: ROLL, roll/pipeline/agentic/agentic_config.py, EnvManagerConfig.__post_init__.
         """
@@ -390,7 +390,7 @@ def removed(notes: Notes, settings: Settings, roles: list[Role]) -> None:
 
 
 def unused(notes: Notes, roles: tuple[Role, ...], per_node: int) -> None:
-    """Warn of each role with devices that the pipeline does not start.
+    """Warn of roles with devices that the pipeline does not start.
 
     ROLL reserves the nodes of its devices anyway.
     """

@@ -1,4 +1,4 @@
-"""Writer of answers: a `device_mapping` for every role left to hints, other bytes unchanged."""
+"""Writer of answers: a `device_mapping` per role left to hints; all else stays."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
 
 
 def _lines(problem: Problem, component: Component, runs: Sequence[Run], reading: Reading) -> Lines:
-    """Return the keys and values to write for one role."""
+    """Return the keys and values to write for a role."""
     name = component.name
     if problem.kind(component) != ACCELERATOR:
         return {WORLD_SIZE: str(max((run.ranks.stop for run in runs), default=0))}
@@ -79,7 +79,7 @@ def _lines(problem: Problem, component: Component, runs: Sequence[Run], reading:
 
 
 def _instead(source: Source, owner: MapNode, lines: Lines) -> list[Edit]:
-    """Return the edits of existing keys, and remove these from the lines."""
+    """Return the edits of existing keys, and remove the keys from the lines."""
     edits = []
     for key in [key for key in lines if owner.entry(key) is not None]:
         here, value = owner.get(key), lines.pop(key)
@@ -91,7 +91,7 @@ def _instead(source: Source, owner: MapNode, lines: Lines) -> list[Edit]:
 
 
 def _into(source: Source, name: str, owner: MapNode, lines: Lines) -> Edit:
-    """Return the edit that adds the lines at the end of an existing block."""
+    """Return the edit to add the lines at the end of an existing block."""
     quoted = {key: f'"{value}"' if owner.flow and key == DEVICES else value for key, value in lines.items()}
     insertions = [with_entry(source.text, owner, key, value) for key, value in quoted.items()]
     edits = [edit for edit in insertions if edit is not None]
@@ -101,7 +101,7 @@ def _into(source: Source, name: str, owner: MapNode, lines: Lines) -> Edit:
 
 
 def _new_blocks(source: Source, blocks: dict[str, Lines]) -> Edit:
-    """Return the edit that adds missing blocks at the end of the file."""
+    """Return the edit to add missing blocks at the end of the file."""
     end, first = line_end(source), next(iter(blocks))
     if source.root.flow or any("." in name for name in blocks):
         raise _refused(first, f"it has no block `{first}`")
@@ -115,7 +115,7 @@ def _new_blocks(source: Source, blocks: dict[str, Lines]) -> Edit:
 
 
 def _degrees(source: Source, role: str, parallel: Parallel) -> list[Edit]:
-    """Return the edits that give a role these degrees.
+    """Return the edits of a role's degrees.
 
     Raises UnusableInput (PW603) if the file has no place for a key.
     """
@@ -136,7 +136,7 @@ def _degrees(source: Source, role: str, parallel: Parallel) -> list[Edit]:
 
 
 def _into_map(source: Source, role: str, path: str, lines: Lines) -> Edit:
-    """Return the edit that adds numbers to a map, or adds the map."""
+    """Return the edit to add numbers to a map, or to add the map."""
     owner, flow = find(source.root, path), "{" + ", ".join(f"{key}: {value}" for key, value in lines.items()) + "}"
     if owner is None:
         path, _, last = path.rpartition(".")
