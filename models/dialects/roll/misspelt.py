@@ -38,8 +38,8 @@ def misspelt(name: str, known: Iterable[str]) -> str | None:
     return close if close and SequenceMatcher(None, name.lower(), close).ratio() >= _MISSPELT else None
 
 
-# Commas in a flow map: `{device_mapping: list(range(0,8))}` parses as `device_mapping: list(range(0`
-# and a key `8))`.
+# Commas in a flow map: `{device_mapping: list(range(0,8))}` parses as
+# `device_mapping: list(range(0` and a key `8))`.
 
 
 def _with_commas(notes: Notes, root: MapNode, path: str = "") -> MapNode:
