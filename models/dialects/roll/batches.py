@@ -198,7 +198,8 @@ def _updates(setup: Setup, batch: Amount, step: int) -> None:
             size = device.value * accumulated.value
             name = f"{device.name} x {accumulated.name}" if size > 1 else ""
             _shared(setup, role, batch, "samples", parallel.parallel.replica, answers.value, AFTER_ROLLOUT, size, name)
-    is_told = any(finding.code == SHARES and finding.span == batch.span for finding in setup.notes.findings)  # its help fixes both
+    # The help of that finding fixes both.
+    is_told = any(finding.code == SHARES and finding.span == batch.span for finding in setup.notes.findings)
     for batches in _trained(setup) if not is_told else ():
         if batches.role.key not in setup.short:
             samples, facts = batch.value * answers.value, RoleFacts(setup, batches.role)

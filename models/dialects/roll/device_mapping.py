@@ -339,7 +339,8 @@ def read_devices(notes: Notes, subject: str, owner: MapNode, entry: Entry, value
     if isinstance(value, Scalar) and value.is_null:
         if checks_types:
             message = f"`{DEVICES}` of `{subject}` is null, which ROLL refuses: for CPUs alone the key is left out"
-            alone = created and owner.get("world_size") is None  # without both keys ROLL has no workers to start
+            # Without both keys ROLL has no workers to start.
+            alone = created and owner.get("world_size") is None
             help, edit = ("name devices", None) if alone else (f"remove `{DEVICES}`, or name devices", notes.removed(owner, entry))
             notes.error("PW105", subject, message, value, "null", help, edit, AT_LOAD)
         return Given(checks_types)

@@ -1,4 +1,4 @@
-"""Model of every role: settings, run, and dimensions divided by the ranks."""
+"""Model of each role, how it runs, and dimensions that the ranks divide."""
 
 from __future__ import annotations
 

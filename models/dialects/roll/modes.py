@@ -144,7 +144,8 @@ def _freed(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
     ROLL's count tp x pp x workers must be the GPUs of the workers.
     """
     tp, pp = (setup.settings.whole(infer.config(f"{name}_parallel_size"), CODE, 1, exact=True) for name in ("tensor", "pipeline"))
-    is_engine = infer.strategy in (VLLM, SGLANG) and tp and pp  # the mode reads 1 for an unset degree
+    # The mode takes an unset degree for 1.
+    is_engine = infer.strategy in (VLLM, SGLANG) and tp and pp
     if train.ids is None or infer.ids is None or infer.world_size is None or not infer.num_gpus_per_worker or not is_engine:
         return
     ids = Ids((*train.ids.parts, *(critic.ids.parts if critic and critic.ids else ())))
@@ -162,7 +163,8 @@ def _freed(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
             why = "ROLL notices this only at the first training step (`target_gpus has duplicates`)"
             setup.notes.error("PW108", role.key, message, role.place, "an id stands twice", "write every id once", None, why)
     message, why = f"every worker of {infer.key} holds a GPU that training needs", AFTER_MODELS
-    if _left(Ids(infer.ids.ranges), per_worker, ids) and not _left(infer.ids, per_worker, ids):  # ROLL's check sorts the ids
+    # ROLL's check sorts the ids.
+    if _left(Ids(infer.ids.ranges), per_worker, ids) and not _left(infer.ids, per_worker, ids):
         why = "ROLL notices this only at the first training step (`Cannot shrink to zero active ranks`)"
     if not _left(infer.ids, per_worker, ids) or not _left(Ids(infer.ids.ranges), per_worker, ids):
         help = f"leave a worker of {infer.key} without GPUs of training and critic, or write `{MODE}: false`"

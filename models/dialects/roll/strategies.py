@@ -239,7 +239,8 @@ def _mesh_sizes(setup: Setup, role: Role) -> tuple[Amount | None, tuple[Amount, 
 def _holds_ulysses(facts: RoleFacts, role_degrees: Degrees, fsdp: Amount) -> bool:
     """Return True if `fsdp_size` is at least the ulysses size; else add an error."""
     left, help = amount_of(facts, fsdp), ""
-    if facts.ranks and facts.ranks.value % role_degrees.cp.value:  # the ulysses size is wrong anyway
+    # The ulysses size is wrong anyway.
+    if facts.ranks and facts.ranks.value % role_degrees.cp.value:
         left, help = replace(left, amount=None), f"set `{role_degrees.cp.name}: 1`"
     right, source = amount_of(facts, role_degrees.cp), f"{_SOURCE}fsdp2_strategy.py"
     AtLeast(code=MATCHES, source=source, when=IN_WORKERS, left=left, right=right, help=help).run(facts)
@@ -369,13 +370,15 @@ def _hinted(setup: Setup, role: Role, component: Component, role_degrees: Degree
         message = f"the hints give a worker of `{role.key}` {with_noun(component.per_process, 'accelerator')}, but {_BY} {per_worker}"
         setup.notes.error(HINTS, role.key, message, spans[key], "", f"drop `{key}`, or change the strategy")
     result = _searched_ranks(setup, role, role_degrees, component) if role.strategy in FSDP2 else component
-    if role.strategy == SGLANG and parallel.replica != per_worker:  # the search places a worker on one node
+    # The search places a worker on one node.
+    if role.strategy == SGLANG and parallel.replica != per_worker:
         path = role.path("num_gpus_per_worker")
         message = f"the engine of {role.key} has {with_noun(parallel.replica, 'part')}, but a worker gets {with_noun(per_worker, 'GPU')}"
         help, edit = f"set `{path}: {parallel.replica}`", setup.settings.becomes(path, str(parallel.replica))
         setup.notes.error(MATCHES, role.key, message, role_degrees.tp.span or role.span, "", help, edit, IN_WORKERS)
         return component
-    if component.timed and "parallel" in spans:  # degrees are chosen later, and written into the strategy
+    # Degrees are chosen later, and written into the strategy.
+    if component.timed and "parallel" in spans:
         setup.choices.setdefault(role.key, (component.parallel,))
     else:
         setup.choices.pop(role.key, None)
@@ -384,7 +387,8 @@ def _hinted(setup: Setup, role: Role, component: Component, role_degrees: Degree
     result = replace(result, parallel=result.parallel if role.strategy in FSDP2 else parallel)
     check_whole(setup, role, in_meshes(result), "its strategy needs")
     ranks = setup.settings.whole(role.config("data_parallel_size"), MATCHES, 1, exact=True) if role.strategy == VLLM else None
-    amount = ranks.value * result.per_process if ranks is not None and ranks.value > 1 else 0  # workers are ranks
+    # Workers are ranks.
+    amount = ranks.value * result.per_process if ranks is not None and ranks.value > 1 else 0
     if amount and not result.may_have(amount):
         message = f"the strategy makes `{role.key}` {with_noun(amount, 'accelerator')}, which its hints do not allow"
         help = f"ask for {with_noun(amount, 'accelerator')}"

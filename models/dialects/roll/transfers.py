@@ -32,7 +32,8 @@ def model_update(setup: Setup) -> None:
     roll/third_party/megatron/model_update.py and roll/third_party/fsdp2/model_update.py
     (_setup_colocated_model_update).
     """
-    if not setup.pipeline.updates_models or not setup.since("0.2.0"):  # older releases broadcast weights to any ranks
+    # Older releases broadcast weights to any ranks.
+    if not setup.pipeline.updates_models or not setup.since("0.2.0"):
         return
     train, infer = setup.role(ACTOR_TRAIN), setup.role(ACTOR_INFER)
     for role in (train, infer):
@@ -148,7 +149,8 @@ def _fix_holes(setup: Setup, broken: Sequence[Role]) -> None:
         if new_ranges is not None:
             text = " and ".join(f"{member.key} `{range_text(new_range)}`" for member, new_range in zip(broken, new_ranges))
             partners = [partner for partner in broken if partner is not role]
-            alone = _keeps_off(role, Ids((new_ranges[position],)), partners)  # an edit may be applied alone
+            # Users may apply the edit alone.
+            alone = _keeps_off(role, Ids((new_ranges[position],)), partners)
             fix = Fix(f"give {text}", _written(role, new_ranges[position]) if alone else None)
         component = setup.components[role.key]
         setup.components[role.key] = replace(component, fixes={**component.fixes, SOLID: fix})

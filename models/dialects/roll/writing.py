@@ -70,7 +70,8 @@ def _lines(problem: Problem, component: Component, runs: Sequence[Run], reading:
     )
     is_kept = ids == own and find(reading.source.root, f"{name}.{DEVICES}") is not None
     lines = {} if is_kept else {DEVICES: text_of(Ids.of(range(id_, id_ + 1) for id_ in ids))}
-    if component.per_process > 1 and name not in problem.job.planning.shapes:  # else the degrees imply the size of a worker
+    # With shapes, the degrees imply the size of a worker.
+    if component.per_process > 1 and name not in problem.job.planning.shapes:
         root = reading.document.root
         strategy = find(root, f"{name}.{STRATEGY}.strategy_name")
         if find(root, f"{name}.{PER_WORKER}") is None and (strategy is None or plain(strategy) != VLLM):

@@ -38,7 +38,7 @@ RELEASES = Path(__file__).parent / "facts" / "releases.json"
 
 
 def signs(root: MapNode) -> Signs:
-    """Return the signs of verl: its own sections, both trainer sizes, pools of accelerators.
+    """Return the signs of verl: sections of verl alone, both trainer sizes, pools of accelerators.
 
     A single size of a trainer is a weak sign.
     """

@@ -75,7 +75,7 @@ def anew(read: Read, root: MapNode, machines: Machines, own: Own) -> Reading:
 
 
 def job_on(read: Read, root: MapNode, machines: Cluster, own: Own) -> Job | None:
-    """Return the planned job on other machines; None if it cannot be read there."""
+    """Return the planned job on another cluster; None if it cannot be read there."""
     fresh: Known = {}
     reading = read(machines, True, None, fresh)
     return _with_followers(reading, reading.problem, read, root, own, fresh)[0] if reading.problem is not None else None
@@ -102,7 +102,7 @@ def choices_refused(read: Read, root: MapNode, machines: Machines, own: Own) -> 
 def _with_followers(
     reading: Reading, problem: Problem, read: Read, root: MapNode, own: Own, known: Known
 ) -> tuple[Job, tuple[Finding, ...]]:
-    """Add what follows from open degrees through interpolations; refuse if verl takes no choice."""
+    """Add degrees that follow from open ones by interpolation; refuse if no choice is accepted."""
     from ...hints.amount import KEY
     from ...hints.block import COMPONENTS, NAME
 
@@ -144,7 +144,7 @@ def _leaders(choices: Sequence[str] | Mapping[str, object], root: MapNode, amoun
 
 
 def with_degrees(root: MapNode, degrees: Mapping[str, Parallel], amounts: Amounts) -> MapNode:
-    """Return the tree with these degrees in verl's own keys."""
+    """Return the tree with new degrees in verl's own keys."""
     for name, parallel in degrees.items():
         root = with_hint(root, name, parallel)
         for degree, number in changed(amounts[name], parallel).items():
@@ -153,7 +153,7 @@ def with_degrees(root: MapNode, degrees: Mapping[str, Parallel], amounts: Amount
 
 
 def _refusals(reading: Reading) -> dict[tuple[str, str], str]:
-    """Map (code, subject) to what verl refuses in a file, or for every size of a pool."""
+    """Map (code, subject) to verl's refusals of a file or of all pool sizes."""
     refused = (finding for finding in reading.findings if finding.severity is Severity.ERROR or finding.code == PLANNED)
     return {(finding.code, finding.subject): finding.message for finding in refused}
 

@@ -27,7 +27,9 @@ verl/trainer/ppo/ray_trainer.py, verl/workers/rollout/llm_server.py (_initialize
 
 
 class Configuration(Settings):
-    """Values by dotted path; a reference is read as its target, so that the place is known.
+    """Values by dotted path.
+
+    A reference is read as its target, so that the place is known.
 
     Attributes
     ----------
@@ -57,21 +59,21 @@ class Configuration(Settings):
         return program.span if program is not None and program.name else super().top
 
     def has_release(self, releases: Range) -> bool:
-        """Return True if the selected release is in a range; the newest if none is selected."""
+        """Return True if the selected release is in a range; the newest by default."""
         choice = self.notes.choice
         return choice.has(releases) if choice is not None else not releases.until
 
     def since(self, name: str) -> bool:
-        """Return True if the selected release is this one or newer."""
+        """Return True if the selected release is `name` or newer."""
         return self.has_release(Range(since=name))
 
     def until(self, name: str) -> bool:
-        """Return True if the selected release is older than this one."""
+        """Return True if the selected release is older than `name`."""
         return self.has_release(Range(until=name))
 
     @property
     def unresolved(self) -> Sequence[Finding]:
-        """Findings about interpolations that cannot be resolved."""
+        """Findings about unresolved interpolations."""
         return self._interpolates.findings
 
     def tree(self, path: str) -> Value | None:
@@ -93,11 +95,11 @@ class Configuration(Settings):
         return f"`{path}{'=' if self.notes.document.program else ': '}{value}`"
 
     def says(self, amount: Amount) -> str:
-        """Format a number with its key for this file."""
+        """Format a number with the key for this file."""
         return self.assigned(amount.name, amount.value)
 
     def meant(self, path: str) -> str:
-        """Return the key whose value applies: the first written or tried one along the references."""
+        """Return the key whose value applies: the first along the references with a value."""
         if path not in self._meant:
             seen, last = set[str](), path
             while self.table and last not in self.instead and last not in seen and self.at(last) is None:
@@ -107,7 +109,7 @@ class Configuration(Settings):
         return self._meant[path]
 
     def _taken(self, table: Table, path: str) -> str:
-        """Return the key to which a key, or the section around it, refers; else the key itself."""
+        """Return the key to which a key or its section refers; else the key."""
         if path in table.same:
             return table.same[path]
         if path not in table.keys:
@@ -137,7 +139,7 @@ class Configuration(Settings):
         return super().is_open(path, rule)
 
     def _say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
-        """Note once that a value is unknown."""
+        """Note an unknown value once."""
         if (path, rule) not in self._said:
             self._said.add((path, rule))
             add = add or (f"Pass `--set {path}=VALUE`" if path else "")
@@ -155,12 +157,12 @@ class Configuration(Settings):
         return super().whole(path, rule, default, least, fits, exact or path in COUNTED)
 
     def _is_none(self, path: str) -> bool:
-        """Return True for the text `None` of verl's own file, which means null."""
+        """Return True for the text `None` in verl's own file, where it means null."""
         value = self.at(path)
         return self.table is not None and self.table.keys.get(path) == "None" and isinstance(value, Scalar) and value.value == "None"
 
     def said(self, path: str, rule: str) -> bool:
-        """Return True if there is a value other than null, written or by default."""
+        """Return True if there is a value, written or by default, and not null."""
         path = self.meant(path)
         if self.at(path) is not None:
             return self.has(path)

@@ -27,7 +27,7 @@ _WORDS = {"null": None, "none": None, "true": True, "false": False, "": None}
 
 @dataclass(frozen=True)
 class Table:
-    """Configuration in one release, with the group options that a command line chooses.
+    """Configuration in a release, with the group options of the command line.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Table:
 
     @cached_property
     def sections(self) -> Mapping[str, dict[str, None]]:
-        """Section -> names in it; "" for the top."""
+        """Section -> names in the section; "" for the top."""
         by_section: dict[str, dict[str, None]] = {"": {}}
         for path in self.keys:
             while path:
@@ -102,13 +102,14 @@ def table_of(name: str, index: int, chosen: tuple[tuple[str, str | None], ...] =
         if isinstance(value, str) and "${" in value:
             _follow(key, value, composed.keys, values, same)
         elif value is not UNSAID and not isinstance(value, dict):
-            values[key] = None if value == "None" else value  # YAML reads `None` as a text; verl means null
+            # YAML reads `None` as a text; verl means null.
+            values[key] = None if value == "None" else value
     defaults = {key: Default(value, source) for key, value in values.items()}
     return Table(name, defaults, same, composed.keys, composed.made, frozenset(composed.open), release, chosen)
 
 
 def _follow(key: str, text: str, keys: Mapping[str, Any], values: dict[str, Any], same: dict[str, str]) -> None:
-    """Resolve a default that is a reference: to another key, else to its literal fallback."""
+    """Resolve a default with a reference: to another key, else to the literal fallback."""
     match = _REFERENCE.fullmatch(text)
     if match is None:
         return
@@ -133,7 +134,8 @@ def configuration_of(document: Document, entry: Entry) -> str:
         name = bare(program.config_name)
         return name if name in index else _of_defaults(document)
     if program is not None:
-        unsaid = any(name == "--config-name" for name, _ in program.options)  # the name is given, but unknown
+        # The name is given, but unknown.
+        unsaid = any(name == "--config-name" for name, _ in program.options)
         return "" if unsaid else entry.configuration
     name = bare(document.source.name)
     if document.source.root.get("defaults") is not None:
@@ -145,7 +147,7 @@ def configuration_of(document: Document, entry: Entry) -> str:
 
 
 def _of_defaults(document: Document) -> str:
-    """Return the one known configuration in the `defaults` lists of all texts.
+    """Return the only known configuration in the `defaults` lists of all texts.
 
     "" if a list names anything else.
     """
@@ -205,7 +207,7 @@ def shown(document: Document) -> Choice:
 
 
 def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
-    """Yield keys that Hydra requires, and keys with `+` that must be missing, with releases."""
+    """Yield required keys, and keys with `+` that must be missing, with their releases."""
     known, every = configurations(), (1 << len(releases().names)) - 1
     for group, option in chosen_in(document, name):
         yield f"{group}={option}", known.option_in(name, group, option) if option is not None else 0
@@ -216,7 +218,8 @@ def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
         seen.add(setting.key)
         if setting.kind is Mark.CHANGE or setting.kind is Mark.DELETE:
             yield setting.key, known.known_in(name, setting.key)
-        elif setting.kind is Mark.ADD and isinstance(setting.value, Scalar):  # Hydra adds a key only if it is missing
+        # Hydra adds a key only if it is missing.
+        elif setting.kind is Mark.ADD and isinstance(setting.value, Scalar):
             yield f"+{setting.key}", every & ~known.valued_in(name, setting.key)
 
 
@@ -234,7 +237,7 @@ def _of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, in
 
 
 def _of_values(root: MapNode) -> Iterator[tuple[str, int]]:
-    """Yield values that only some releases accept, with these releases."""
+    """Yield values that only some releases accept, with the releases."""
     for text, runs in _values().items():
         path, _, value = text.partition("=")
         here = find(root, path)

@@ -1,4 +1,4 @@
-"""Degrees of parallelism by component, from strategy or engine, with the keys that state them.
+"""Degrees of parallelism by component, and their keys.
 
 Source: verl, verl/workers/rollout/replica.py (RolloutReplica), llm_server.py
 (_initialize_llm_servers), experimental/reward_loop/reward_model.py,
@@ -24,7 +24,7 @@ Degrees = tuple[Parallel, dict[str, Amount]]
 OWNERS = {
     "actor": "actor_rollout_ref.actor", "critic": "critic", "ref": "actor_rollout_ref.ref", "reward_model": "reward_model",
 }  # fmt: skip
-"""Trained component -> section of its settings, in the order in which a process makes workers.
+"""Trained component -> section of the settings, in the order of worker creation.
 
 Components that run as trained ones are included. Source: verl, verl/trainer/ppo/ray_trainer.py
 (init_workers).
@@ -35,14 +35,14 @@ _MEGATRON = {
 }  # fmt: skip
 _TITAN = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "cp": "context_parallel_size", "ep": "expert_parallel_size"}
 STRATEGIES = {"megatron": _MEGATRON, "mindspeed": _MEGATRON, "torchtitan": _TITAN}
-"""Strategy, also the section of its degrees -> keys of the degrees."""
+"""Strategy, also the section of the degrees -> keys of the degrees."""
 TUNES = (Kind.TUNING, Kind.PROCESSES)
 """Programs that fine-tune, without roles."""
 TUNERS: Mapping[str, Mapping[str, str]] = {
     "fsdp": {}, "veomni": {}, "megatron": _MEGATRON, "torchtitan": _TITAN,
     "automodel": {"tp": "tp_size", "pp": "pp_size", "cp": "cp_size", "ep": "ep_size"},
 }  # fmt: skip
-"""Engine that fine-tunes -> keys of its degrees in the section `engine`."""
+"""Engine for fine-tuning -> keys of the degrees in the section `engine`."""
 _CLASSES = {
     "FSDPEngineConfig": "fsdp", "VeOmniEngineConfig": "veomni", "McoreEngineConfig": "megatron",
     "TorchtitanEngineConfig": "torchtitan", "AutomodelEngineConfig": "automodel",
@@ -54,7 +54,7 @@ _ENGINE = {
 ROLLOUT = "actor_rollout_ref.rollout"
 PARTED = f"{ROLLOUT}.disaggregation"
 APART, TEACHER = "standalone_rollout", "teacher"
-"""Servers of the V1 trainer in pools of their own, and the teacher of a distillation.
+"""Servers in separate pools of the V1 trainer, and the teacher of a distillation.
 
 Several teachers are `teacher_NAME`.
 """
@@ -72,7 +72,7 @@ def is_engine(settings: Configuration, name: str) -> bool:
 
 
 def engine_key(settings: Configuration, name: str) -> Callable[[str], str]:
-    """Return a function from an engine's setting to its dotted path, for a served component."""
+    """Return a function from an engine's setting to the dotted path, for a served component."""
     if name == "reward_model":
         return lambda key: reward_key(settings, f"rollout.{key}")
     if is_teacher(name):
@@ -118,7 +118,7 @@ def trained(settings: Configuration, owner: str, section: str) -> Degrees | None
 
 
 def tuner_of(settings: Configuration) -> str | None:
-    """Return the engine that fine-tunes; "" for an unsupported one.
+    """Return the engine that fine-tunes; "" if unsupported.
 
     None for a program without a section `engine`. Source: verl, verl/trainer/config/engine/,
     verl/workers/engine/*/transformer_impl.py.
@@ -164,7 +164,7 @@ def degrees_in(settings: Configuration, pool: Pool | None, name: str) -> Degrees
 
 
 def own_amounts(settings: Configuration, pools: Sequence[Pool], name: str) -> Mapping[str, Amount]:
-    """Map each degree to its setting; empty if the degrees are those of another component."""
+    """Map degrees to settings; empty if another component owns the degrees."""
     pool = next((candidate for candidate in pools if name in candidate.components), None)
     if leader_of(settings, pools, name) is not None:
         return {}
@@ -173,7 +173,7 @@ def own_amounts(settings: Configuration, pools: Sequence[Pool], name: str) -> Ma
 
 
 def leader_of(settings: Configuration, pools: Sequence[Pool], name: str) -> str | None:
-    """Return the component that owns a component's degrees; None if they are its own.
+    """Return the other component that owns a component's degrees; else None.
 
     Megatron's process groups belong to all roles of a process.
     """
@@ -197,6 +197,6 @@ def _degrees(settings: Configuration, paths: Mapping[str, str], tensor: int = 1)
 
 
 def place_of(amounts: Mapping[str, Amount]) -> Span | None:
-    """Return the span of the degrees: of the first one above 1, else of the first."""
+    """Return the span of the first degree above 1, else of the first degree."""
     written = [amount for amount in amounts.values() if amount.span is not None]
     return next((amount.span for amount in written if amount.value > 1), written[0].span if written else None)

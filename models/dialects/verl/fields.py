@@ -26,7 +26,7 @@ SINCE = "0.6.0"
 
 @cache
 def _fields() -> Mapping[str, Sequence[tuple[str, str, str]]]:
-    """Return dataclass -> (since, until, names of its fields in these releases)."""
+    """Return dataclass -> (since, until, field names in these releases)."""
     fields: Mapping[str, Sequence[tuple[str, str, str]]] = json.loads((FOLDER / "fields.json").read_text(encoding="utf-8"))
     return fields
 
@@ -50,7 +50,7 @@ def refused_field(settings: Configuration, key: str) -> tuple[str, str, int] | N
 
 
 def is_hidden_field(settings: Configuration, key: str) -> bool:
-    """Return True if `+` may add a key that no configuration has, as a field of its dataclass."""
+    """Return True if a key without a default is a dataclass field, so that `+` adds it."""
     owner, _, name = key.rpartition(".")
     choice, table = settings.choice, settings.table
     if choice is None or table is None or not any(f"{owner}.".startswith(f"{section}.") for section in _sections(settings)):

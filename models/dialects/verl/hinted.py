@@ -52,7 +52,7 @@ def with_hints(
     settings: Configuration, cluster: Cluster, components: tuple[Component, ...], relations: tuple[Relation, ...],
     pools: Sequence[Pool], follow: bool,
 ) -> Said:  # fmt: skip
-    """Add hints to the components and relations; degrees stay those of verl's own keys.
+    """Add hints to the components and relations; the degrees stay verl's.
 
     For a component with times, hints may leave degrees open. `follow`: its degrees may follow from
     the size of its pool or from another choice, so that a plan judges its count with the resulting
@@ -100,7 +100,7 @@ def _of_components(settings: Configuration, names: Sequence[str]) -> Value | Non
 
 
 def _hints(block: Value | None) -> dict[str, Entry]:
-    """Map each component to the entry of its hints."""
+    """Map components to the entries of their hints."""
     inner = block.get("components") if isinstance(block, MapNode) else None
     return {entry.key.text: entry for entry in inner} if isinstance(inner, MapNode) else {}
 
@@ -120,7 +120,7 @@ def _differs(settings: Configuration, name: str, message: str, at: Value, key: s
 
 
 def _as_verl_has_it(settings: Configuration, before: Component, component: Component, block: Value) -> Component:
-    """Restore what verl fixes; add an error for hints that differ."""
+    """Restore the fields fixed by verl; add an error for hints that differ."""
     for key, field in _FIXED.items():
         hint, fixed = _hint(block, component.name, key), getattr(before, field)
         if hint is not None and getattr(component, field) != fixed:
@@ -132,7 +132,7 @@ def _as_verl_has_it(settings: Configuration, before: Component, component: Compo
 def _open_degrees(
     settings: Configuration, name: str, choices: tuple[Parallel, ...], own: Mapping[str, Amount], at: Value
 ) -> tuple[Parallel, ...]:
-    """Return the choices that verl's keys can state; add an error for any other."""
+    """Return the choices that verl's keys can state; add an error for the rest."""
     degrees = ("tp", "pp", "cp", "ep", "dp")
     strange = [parallel for parallel in choices if any(degree not in own and getattr(parallel, degree) != 1 for degree in degrees)]
     if strange:

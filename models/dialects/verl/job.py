@@ -1,4 +1,4 @@
-"""verl job while it is read: facts, components, and derivations of numbers."""
+"""verl job under construction: facts, components, and derivations of numbers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ROLES = {
 
 @dataclass
 class Setup:
-    """Job to which checks add derivations and models, and whose components they change.
+    """Job with derivations and models; checks change the components.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Setup:
         return self.declared.pools
 
     def component(self, name: str) -> Component | None:
-        """Return the component of this name; None without one."""
+        """Return the component of this name; None if there is none."""
         return next((candidate for candidate in self.components if candidate.name == name), None)
 
     def change(self, before: Component, after: Component) -> None:
@@ -59,7 +59,7 @@ class Setup:
         self.components = tuple(after if component is before else component for component in self.components)
 
     def pool(self, component: str) -> Pool | None:
-        """Return the pool of a component; None if its size is open."""
+        """Return the pool of a component; None if the size is open."""
         return next((pool for pool in self.pools if component in pool.components), None)
 
     def degrees(self, component: str) -> Degrees | None:
@@ -77,7 +77,7 @@ class Setup:
         return None if pool is None or self.component(component) is None else self.declared.size(component, pool)
 
     def is_whole(self, component: Component) -> bool:
-        """Return True if a component forms whole replicas, each on one node or on whole nodes."""
+        """Return True if a component forms whole replicas, on single nodes or on whole nodes."""
         pool, ranks, size = self.pool(component.name), self.world_size(component.name), component.parallel.replica
         if pool is None or ranks is None or ranks % size:
             return False
@@ -91,7 +91,8 @@ def components_of(settings: Configuration, declared: Declared, sized: Collection
     `sized` are the pools of a known size.
     """
     if not declared.pools and settings.entry.kind in TRAINERS:
-        trained(settings, OWNERS["actor"], OWNERS["actor"])  # report wrong degrees even if the size is unknown
+        # Report wrong degrees even if the size is unknown.
+        trained(settings, OWNERS["actor"], OWNERS["actor"])
     return tuple(
         _component(settings, pool, name, declared.size(name, pool), pool in sized) for pool in declared.pools for name in pool.components
     )
@@ -117,7 +118,7 @@ def _component(settings: Configuration, pool: Pool, name: str, size: int, sized:
 
 
 def relations_of(declared: Declared) -> tuple[Relation, ...]:
-    """Colocate the components of a pool, except those on a part of it."""
+    """Colocate the components of a pool, except components on a part of the pool."""
     return tuple(
         Relation(COLOCATED, (name, pool.components[0]), pool.span("name"), REASON)
         for pool in declared.pools
@@ -127,7 +128,7 @@ def relations_of(declared: Declared) -> tuple[Relation, ...]:
 
 
 def derived(setup: Setup) -> Iterator[Derivation]:
-    """Yield the size of every pool, and world size, replicas and data parallel size of components."""
+    """Yield the derivations of pool sizes, world sizes, replicas and data parallel sizes."""
     for pool in setup.pools:
         keys = (pool.nodes_key, pool.accelerators_key)
         amounts = [setup.settings.whole(key, FIT) for key in keys if key and not key.startswith("--")]

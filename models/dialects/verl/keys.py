@@ -23,9 +23,9 @@ from .programs import table as releases_table
 
 REFUSED, UNREAD = "PW012", "PW104"
 NEAR = 2
-"""Maximum number of wrong letters in a probable misspelling that nothing refuses."""
+"""Maximum number of wrong letters in a misspelling that nothing refuses."""
 SHORT = 6
-"""Maximum length of keys with a limit of one wrong letter."""
+"""Maximum length of keys with a limit of a single wrong letter."""
 MOST_NAMED = 3
 REAL = {
     "actor_rollout_ref.actor.micro_batch_size", "actor_rollout_ref.actor.traj_mini_batch_size", "data.batch_size", "data.gen_batch_size",
@@ -50,7 +50,7 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
 
 
 class _Keys:
-    """Judge of the keys of a file or a command line, one after the other.
+    """Judge of the keys of a file or a command line, in order.
 
     `composed`: Hydra's refusals are found already. `added` are the keys of earlier settings,
     `refused` the fields reported so far.
@@ -66,7 +66,7 @@ class _Keys:
         self.refused: set[str] = set()
 
     def setting(self, setting: Setting) -> None:
-        """Report a setting that Hydra refuses, or that was probably meant for another key."""
+        """Report a setting that Hydra refuses, or a probable misspelling."""
         key, kind, name = setting.key, setting.kind, self.table.name
         if kind in (Mark.CHANGE, Mark.DELETE):
             if not self.composed and not self._has(key):
@@ -115,7 +115,7 @@ class _Keys:
                 self.notes.unsure("PW013", group, why, True, "Pass `--config-root DIR` with that folder")
 
     def _has_folders(self) -> bool:
-        """Return True if options may lie in folders other than verl's."""
+        """Return True if options may lie in folders besides verl's."""
         document = self.notes.document
         program, path = document.program, document.program.config_path if document.program else ""
         named = {name for name, _ in program.options} if program else set()
@@ -123,7 +123,7 @@ class _Keys:
         return is_own or "--config-dir" in named or any(setting.key == "hydra.searchpath" for setting in document.settings)
 
     def section(self, owner: MapNode, path: str) -> None:
-        """Report probable misspellings in a file, and sections that are no maps."""
+        """Report probable misspellings in a file, and sections without a map."""
         table = self.table
         for entry in owner:
             key = f"{path}.{entry.key.text}".lstrip(".")
@@ -176,7 +176,7 @@ class _Keys:
         return key in self.table.sections or (default is not None and default.value is not None)
 
     def _refuse(self, at: Span, message: str, mask: int, better: str = "", setting: Setting | None = None, help_: str = "") -> None:
-        """Add an error of Hydra; `mask`: releases that accept it, `better`: the probable key."""
+        """Add an error of Hydra; `mask`: accepting releases, `better`: the probable key."""
         choice, notes, label = self.notes.choice, list[str](), "no such option" if help_ else "not a key"
         accepting = [release for release in choice.table if mask >> release.index & 1] if choice is not None else []
         makes = self._makes(choice.release.index, setting.key) if choice is not None and setting and choice.release in accepting else []
@@ -194,7 +194,7 @@ class _Keys:
         self.notes.error(REFUSED, "", message, at, label, f"write `{better}`" if better else help_, edit, *notes)
 
     def _makes(self, release: int, key: str) -> list[str]:
-        """Return the choices on a command line with which the release has a key."""
+        """Return command line choices with which the release has a key."""
         known, name = configurations(), self.table.name
         options = known.options_with(name, release, key)
         folder = known.path(name, release).rpartition("/")[0]
@@ -209,7 +209,7 @@ class _Keys:
         )
 
     def _not_a_field(self, of: tuple[str, str, int], better: str, at: Span, edit: Edit | None) -> None:
-        """Add an error of a dataclass, which verl notices when it reads the section."""
+        """Add the error of a dataclass, raised when verl reads the section."""
         name, field, mask = of
         if field in self.refused:
             return
@@ -228,7 +228,7 @@ class _Keys:
 
 
 def meant(table: Table, key: str) -> str:
-    """Return the key that a wrong one probably means; "" if none is similar."""
+    """Return the probable key for a wrong key; "" if none is similar."""
     path, rest = "", key.split(".")
     while rest:
         names = table.sections.get(path, {})
@@ -245,7 +245,7 @@ def meant(table: Table, key: str) -> str:
 
 
 def near(table: Table, key: str) -> str:
-    """Return a similar key of the same section, for a key that no release has; else ""."""
+    """Return a similar key of the same section; "" if some release has the key."""
     owner, _, name = key.rpartition(".")
     if key in REAL or configurations().known_in(table.name, key):
         return ""

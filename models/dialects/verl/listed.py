@@ -1,4 +1,4 @@
-"""Pools that a file lists: `resource_pool_spec` with its `mapping`."""
+"""Pools that a file lists: `resource_pool_spec` and `mapping`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def listed_pools(settings: Configuration) -> tuple[Pool, ...]:
 
 
 def _sizes(settings: Configuration, line: Line) -> list[int] | None:
-    """Return the accelerators of each part; None if unknown or wrong."""
+    """Return the accelerators of every part; None if unknown or wrong."""
     value, name = line.value, line.key.text
     items = value.items if isinstance(value, ListNode) else ()
     if is_unknown(value) or any(map(is_unknown, items)):
@@ -76,7 +76,7 @@ def _judge(settings: Configuration, pool: Pool, at: Value) -> None:
 
 
 def _components(settings: Configuration, pools: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Map each pool to its components, by `mapping`."""
+    """Map pools to components, by `mapping`."""
     by_pool: dict[str, tuple[str, ...]] = {}
     written, notes = settings.tree(MAPPING), settings.notes
     if not isinstance(written, MapNode):
@@ -102,7 +102,8 @@ def _components(settings: Configuration, pools: Sequence[str]) -> dict[str, tupl
         elif pool is not None:
             by_pool[pool] = tuple(dict.fromkeys((*by_pool.get(pool, ()), *ROLES[role])))
     named = [str(line.value.value) for line in written if isinstance(line.value, Scalar)]
-    meant = {name if name in pools else nearest(name, pools) for name in named}  # misspelt roles are mapped too
+    # Misspelt roles are mapped too.
+    meant = {name if name in pools else nearest(name, pools) for name in named}
     for name in pools:
         if name not in meant:
             message = f"no role is mapped to `{name}`: verl raises an IndexError for a pool without workers"

@@ -33,13 +33,13 @@ OWN_NODES, OWN_ACCELERATORS = "rollout.nnodes", "rollout.n_gpus_per_node"
 GKD = "on_policy_distill_trainer"
 TEACHER_AT = "verl notices this when it reads the configuration of the distillation, after the pools were made"
 Size = tuple[Amount, Amount]
-"""(nodes, accelerators on each)."""
+"""(nodes, accelerators per node)."""
 Ranges = Mapping[str, tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class Declared:
-    """Pools of a job, in the order in which verl makes them.
+    """Pools of a job, in verl's order of creation.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ def pools_of(settings: Configuration) -> Declared:
 
 
 def number(settings: Configuration, key: str, most: int, least: int = 1) -> Amount | None:
-    """Return a number of nodes or accelerators; None, with a finding, if wrong or too large."""
+    """Return a number of nodes or accelerators; None, with a finding, if wrong."""
     amount = settings.whole(key, FIT, least=least, exact=True)
     if amount is None or amount.value <= most:
         return amount
@@ -129,13 +129,13 @@ def one_pool(settings: Configuration) -> Declared:
 
 
 def _roles(settings: Configuration, *first: str) -> list[str]:
-    """Return the components trained or frozen in one pool."""
+    """Return the components trained or frozen in a single pool."""
     reference, critic = has_reference(settings), has_critic(settings)
     return [*first, *(["ref"] if reference else []), *(["critic"] if critic else [])]
 
 
 def _old_reward_model(settings: Configuration) -> None:
-    """Warn of main_ppo's section `reward_model`, which nothing reads since 0.9.0 (45632b5fa)."""
+    """Warn of main_ppo's section `reward_model`, unread since 0.9.0 (45632b5fa)."""
     keys = (f"reward_model.{name}" for name in ("enable", "enable_resource_pool", "nnodes", "n_gpus_per_node"))
     key = next((key for key in keys if settings.has(key)), "")
     if settings.entry.program == MAIN_PPO and key:
@@ -146,7 +146,7 @@ def _old_reward_model(settings: Configuration) -> None:
 
 
 def _reward_pool(settings: Configuration) -> Pool | None:
-    """Return `reward_pool`; until 0.7.1 it fails without workers.
+    """Return `reward_pool`, which fails without workers until 0.7.1.
 
     The reward loop (0.7.0) starts servers alone.
     """
@@ -208,7 +208,7 @@ def _teachers(settings: Configuration) -> tuple[Pool | None, Ranges]:
 
 
 def _several(settings: Configuration, names: list[str], total: int, accelerators: Amount) -> Ranges:
-    """Return the ranks of several teachers; empty if unknown, or if they do not fill the pool."""
+    """Return the ranks of several teachers; empty if unknown or unequal to the pool."""
     ranges, needed, parts = dict[str, tuple[int, int]](), 0, []
     keys, torn, notes = dict[str, str](), list[tuple[str, str]](), settings.notes
     for name in names:
@@ -248,7 +248,7 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
 
 
 def _torn(start: int, size: int, per_node: int) -> str:
-    """Return why verl refuses a teacher's replica at a rank of the pool; "" if it accepts it.
+    """Return why verl refuses a teacher's replica at a rank; "" if accepted.
 
     Source: verl, verl/workers/rollout/replica.py (RolloutReplica),
     experimental/teacher_loop/teacher_model.py (_validate_replica_node_alignment).
@@ -280,7 +280,7 @@ def separate(settings: Configuration) -> Declared:
 
 
 def _servers_apart(settings: Configuration, nodes: str, accelerators: str, component: str) -> Pool | None:
-    """Return the pools of servers, one per replica."""
+    """Return the pools of servers, a pool per replica."""
     count = number(settings, nodes, MAX_NODES, least=-(10**9))
     if count is not None and count.value < 1:
         message = f"`{nodes}` is {count.value}, but servers with accelerators of their own need at least 1"
@@ -296,9 +296,8 @@ def _apart(settings: Configuration, component: str, pool_size: Size) -> Pool | N
     pool = _replicas(settings, component, pool_size, known, known[0].replica) if known else None
     if pool is None or known is None:
         return None
-    pool = replace(
-        pool, name="reward_pool" if component == "reward_model" else settings.entry.rolled
-    )  # the name does not depend on the size
+    # The name does not depend on the size.
+    pool = replace(pool, name="reward_pool" if component == "reward_model" else settings.entry.rolled)
     whole = pool_size[1].value % known[0].replica == 0
     return replace(pool, parts=(Parts(pool_size[1].value, pool_size[0].value),)) if whole else pool
 
@@ -332,7 +331,7 @@ def servers(settings: Configuration) -> Declared:
 
 
 def _replicas(settings: Configuration, component: str, pool_size: Size, known: Degrees, counted: int) -> Pool | None:
-    """Return one pool for all servers.
+    """Return a single pool for all servers.
 
     verl divides the accelerators by `counted`; a replica takes tp x dp x pp.
     """

@@ -1,4 +1,4 @@
-"""Programs of verl and verl-recipe, from facts/, and the program that reads a configuration.
+"""Programs of verl and verl-recipe, from facts/, and the reader of a configuration.
 
 Source: verl, verl/trainer/*.py, verl/experimental/*/, examples/split_placement/; verl-recipe,
 */main_*.py. A program that is a Ray task, or an actor without `num_cpus`, reserves no CPU.
@@ -23,7 +23,7 @@ from ...text.tree import ListNode, MapNode, find
 
 FOLDER = Path(__file__).parent / "facts"
 SLOTS = 3
-"""Worker groups per accelerator of a pool in the newest release, each with a CPU.
+"""Worker groups per accelerator in the newest release, with a CPU per group.
 
 Source: verl, verl/single_controller/ray/base.py, ResourcePoolManager.create_resource_pool
 (max_colocate_count). Other releases and programs: facts/programs.json.
@@ -39,11 +39,11 @@ ENGINE_PROCESSES = "verl.trainer.sft_trainer"
 EVALUATION = "verl.trainer.main_eval"
 DECLARED = "verl.trainer.ppo.ray_trainer"
 SPEC, DRAFT = "resource_pool_spec", "topology.device_pools"
-"""Pools that a file lists, and pools of a proposed block that no release reads."""
+"""Keys of listed pools, and of pools in a proposed block that no release reads."""
 _SECTIONS = ("trainer", "actor_rollout_ref", "critic", "reward_model", "rollout", "env", "engine", SPEC)
 """Sections about placement."""
 _SERVED = "server.auto_merge_verl_default_config"
-"""Key of a server that is trained through requests, with batches and pools of its own.
+"""Key of a server trained through requests, with batches and pools of its own.
 
 Source: verl-recipe, verl_tinker/.
 """
@@ -75,7 +75,7 @@ TRAINERS = (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Program in one release.
+    """Program in a release.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ def table() -> ReleaseTable:
 
 @cache
 def releases() -> Releases:
-    """Return the names of the releases, by which facts are read."""
+    """Return the names of the releases, for reading facts."""
     return Releases([release.name for release in table()])
 
 
@@ -166,7 +166,7 @@ def named(name: str) -> Entry | None:
 
 
 def names_in(name: str) -> int:
-    """Return the bits of the releases with a program of this module name; 0 if unknown."""
+    """Return the bits of the releases with a program of this name; 0 if unknown."""
     module = name.removesuffix(".py").replace("/", ".").strip(".")
     runs = next((data["names"][module] for data in _FACTS.values() if module in data.get("names", {})), ())
     return releases().mask(runs)

@@ -53,11 +53,11 @@ verl/workers/rollout/replica.py.
 """
 Numbered = Mapping[str, int]
 Again = Callable[[Numbered], Setup]
-"""Function from other numbers to the job with these numbers."""
+"""Function from changed numbers to the job."""
 MOST_TRIED = 12
 """Limit on tried edits; further edits are dropped."""
 PLANNED = (Kind.HYBRID, Kind.SEPARATE, Kind.GENERATION)
-"""Programs whose pools each have a size of their own, in two keys."""
+"""Programs with a size in two keys for every pool."""
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
@@ -101,7 +101,7 @@ class _Opening:
 
 
 class VerlReader(Reader):
-    """Reader of one verl configuration.
+    """Reader of a verl configuration.
 
     Attributes
     ----------
@@ -154,7 +154,8 @@ class VerlReader(Reader):
         if self.settings.anew and self.known is not None:
             job = plan_pools(job, self.settings, cluster, self.declared.pools, self._refused(setup, self.known))
         once = {(finding.code, finding.message, finding.span): finding for finding in reversed(self.notes.findings)}
-        self.notes.findings = list(reversed(once.values()))  # two roles with one key: only the first is reported
+        # Two roles with one key: only the first is reported.
+        self.notes.findings = list(reversed(once.values()))
         return Problem(cluster, job)
 
     def setup(self) -> tuple[Setup, Said, Cluster]:
@@ -169,7 +170,8 @@ class VerlReader(Reader):
         placed_components = tuple(
             replace(component, runs=runs[component.name]) if component.name in runs else opened(component) for component in components
         )
-        if isinstance(machines, Cluster) and cluster is not machines:  # missing capacity is reported for CPUs too
+        # The finding about capacity covers the CPUs too.
+        if isinstance(machines, Cluster) and cluster is not machines:
             placed_components = tuple(replace(component, cpus=0) for component in placed_components)
         draft = Said(placed_components, relations_of(declared))
         if self.takes_hints:
@@ -186,7 +188,7 @@ class VerlReader(Reader):
         return setup, draft, cluster
 
     def _refused(self, setup: Setup, known: Known) -> Refused:
-        """Return what verl refuses of other sizes and degrees."""
+        """Return verl's refusals of other sizes and degrees."""
         open_ = [pool for pool in self.declared.pools if pool not in setup.pools]
         sizes = [key for pool in open_ for key in (pool.nodes_key, pool.accelerators_key)]
         trains = [component.name for component in setup.components if not is_engine(self.settings, component.name)]
@@ -196,7 +198,7 @@ class VerlReader(Reader):
         return Refused(known, self.bare, self.degrees, following, dealt, before)
 
     def changed(self, changes: Numbered, level: str, with_hints: bool = True) -> VerlReader:
-        """Return a reader of the same file with other numbers.
+        """Return a reader of the same file with changed numbers.
 
         References to a changed number change too.
         """
@@ -206,21 +208,21 @@ class VerlReader(Reader):
         return VerlReader(replace(self.document, root=root), self.machines, level, with_hints, changes, self.open)
 
     def again(self, changes: Numbered) -> Setup:
-        """Return the job with other numbers."""
+        """Return the job with changed numbers."""
         return self.changed(changes, self.level).setup()[0]
 
     def bare(self, changes: Numbered) -> Setup:
-        """Return the job with other numbers, as verl has it, without hints."""
+        """Return the job with changed numbers, without hints."""
         return self.changed(changes, TRAINING, with_hints=False).setup()[0]
 
     def degrees(self, changes: Numbered) -> Numbers:
-        """Return all degrees that result from other numbers."""
+        """Return all degrees with changed numbers."""
         reader = self.changed(changes, self.level)
         names = [name for pool in reader.declared.pools for name in pool.components]
         return tuple((amount.name, amount.value) for name in names for amount in reader.own(name).values())
 
     def suits(self, changes: Numbered) -> bool:
-        """Return True if other numbers cause no error and no incomplete replica."""
+        """Return True if changed numbers cause no error and no incomplete replica."""
         if self.instead is not None:
             return False
         tried, before = self.again(changes), {finding.message for finding in self.notes.findings}
@@ -229,7 +231,7 @@ class VerlReader(Reader):
 
 
 def keep_what_works(setup: Setup, again: Again) -> None:
-    """Drop the edits that do not keep their promise from findings and components.
+    """Drop edits without the promised effect from findings and components.
 
     The numbers of a job depend on each other: a batch that divides among agents may be too small
     for an update. So every edit is tried alone and with the edits accepted before, and the job is

@@ -14,7 +14,7 @@ from .programs import FULLY_ASYNC, MAIN_PPO, Kind
 ROLES = "PW122"
 REWARD, LEGACY_REWARD = "reward.reward_model", "reward_model"
 MIGRATES = {"main_ppo": Range("0.7.1", "0.9.0"), "fully_async_main": Range("0.8.0")}
-"""Program -> releases in which it copies `reward_model.*` to `reward.reward_model.*`.
+"""Program -> releases with a copy of `reward_model.*` to `reward.reward_model.*`.
 
 Source: verl, experimental/reward_loop/reward_loop.py (migrate_legacy_reward_impl) and its callers.
 """
@@ -136,7 +136,7 @@ def has_teachers(settings: Configuration) -> bool:
 
 
 def sequence_key(settings: Configuration, owner: str) -> str:
-    """Return the key of the sequence parallel size of a component that FSDP trains.
+    """Return the key of a component's sequence parallel size with FSDP.
 
     Source: verl, verl/trainer/config/critic/dp_critic.yaml, verl/workers/config/actor.py
     (FSDPActorConfig.__post_init__).
@@ -148,5 +148,5 @@ def sequence_key(settings: Configuration, owner: str) -> str:
 
 
 def shards_key(settings: Configuration, name: str) -> str:
-    """Return the key of the number of FSDP shards; "" for a component without its own."""
+    """Return the key of a component's number of FSDP shards; "" without a key."""
     return "critic.fsdp.fsdp_size" if name == "critic" and settings.since("0.8.0") else SHARDS.get(name, "")

@@ -1,4 +1,4 @@
-"""Renderer of a problem as a new verl configuration, for the program with these pools.
+"""Renderer of a problem as a new verl configuration, for the program with its pools.
 
 One pool for all is `main_ppo`; separate actor and rollout are `one_step_off_policy`; simulators
 beside them are `vla`. Other pools are listed for a trainer of the user's own, as
@@ -29,16 +29,16 @@ from .programs import DECLARED, MAIN_PPO, ONE_STEP_OFF, SLOTS, SPEC, VLA, entry_
 
 Data = dict[str, object]
 Seats = tuple[tuple[int, int], ...]
-"""(node, accelerator) of each rank."""
+"""(node, accelerator) by rank."""
 NAMES = {ACTOR: "actor", ROLLOUT: "rollout", REFERENCE: "ref", CRITIC: "critic", REWARD: "reward_model", ENVIRONMENT: "env"}
 """Role -> name of verl's component. Source: verl, verl/trainer/ppo/utils.py, Role."""
 _ORDER = ("actor", "ref", "critic", "rollout", "reward_model", "env")
-"""Components in the order in which verl makes their pools."""
+"""Components in verl's order of pool creation."""
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """Components on one pool.
+    """Components of a pool.
 
     `parts`: accelerators in equal parts of nodes, None if left to solve; `counts`: accelerators by
     node.
@@ -67,7 +67,7 @@ def render(problem: Problem) -> Rendering:
 
 
 class _Writer:
-    """Writer of one file, with losses, and reasons why verl cannot express the problem."""
+    """Writer of a file, with losses, and reasons why verl cannot express the problem."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -178,7 +178,7 @@ class _Writer:
         return Pooled(tuple(group), Parts(size, len(every) // size), counts)
 
     def _program(self) -> tuple[str, Data]:
-        """Return the program with these pools, and the keys of their sizes."""
+        """Return the program with the same pools, and the keys of the sizes."""
         by = {self.names[component.name]: pool for pool in self.pools for component in pool.components}
         actor, rollout, reward, env = by["actor"], by["rollout"], by.get("reward_model"), by.get("env")
         rest = {name for name, pool in by.items() if pool is not actor}
@@ -199,7 +199,7 @@ class _Writer:
         return DECLARED, self._listed(env)
 
     def _listed(self, env: Pooled | None) -> Data:
-        """Return lists of pools, and the pool of each role."""
+        """Return lists of pools, and the pool of every role."""
         beside = [component.name for component in env.components if self.names[component.name] != "env"] if env else []
         if beside:
             message = f"`env` shares accelerators with `{beside[0]}`; verl's simulators have a pool of their own"
@@ -216,7 +216,7 @@ class _Writer:
         return {SPEC: spec, MAPPING: mapping}
 
     def _layout(self, program: str) -> None:
-        """Report ranks that verl places elsewhere, as it names no node."""
+        """Report ranks that verl, without node names, places elsewhere."""
         if self.reasons or any(pool.parts is None for pool in self.pools):
             return
         pools = [Pool(f"pool_{number}", (pool.parts,) if pool.parts else (), SLOTS) for number, pool in enumerate(self.pools)]
@@ -240,7 +240,7 @@ class _Writer:
     # -- settings of components
 
     def _sections(self) -> Data:
-        """Return the settings other than pool sizes."""
+        """Return the settings besides pool sizes."""
         by = self.by_name
         section: Data = {"actor": self._trained(by["actor"]) | {"use_kl_loss": "ref" in by}, "rollout": self._engine(by["rollout"])}
         if "ref" in by:
@@ -264,7 +264,7 @@ class _Writer:
         return {"tensor_model_parallel_size": own.tp, **{key: degree for key, degree in more if degree > 1}}
 
     def _trained(self, component: Component) -> Data:
-        """Return the degrees of a trained component, or of one that computes like it.
+        """Return the degrees of a component that trains, or computes like training.
 
         Megatron has degrees, FSDP none.
         """
@@ -278,7 +278,7 @@ class _Writer:
         if backend == "fsdp":
             return {"strategy": "fsdp"}
         degrees = {"tensor_model": own.tp, "pipeline_model": own.pp, "context": own.cp, "expert_model": own.ep}
-        # verl's default of the expert tensor parallel size is tp, which divides fewer numbers of ranks
+        # verl's default of the expert tensor parallel size, tp, divides fewer numbers of ranks.
         degrees |= {"expert_tensor": 1} if own.ep > 1 else {}
         return {"strategy": "megatron", "megatron": {f"{name}_parallel_size": degree for name, degree in degrees.items()}}
 

@@ -32,14 +32,14 @@ LATER = {
     "fully_async_main": "verl checks the pool of the trainer alone, after rollout has loaded its weights",
     "main_generation_server": "every server looks only whether the accelerators that are left are enough for itself",
 }
-"""Program without a check of the sum of all pools -> what it does instead."""
+"""Program without a check of the sum of all pools -> behavior instead."""
 TORCHRUN = "torchrun waits for the nodes that are missing; a process without an accelerator fails"
 NEVER = "verl checks only the sum of all accelerators; Ray waits for this part without a limit and without a word"
 PER_NODE = "verl compares the parts of each pool with the nodes as soon as Ray is up (dropped in 0.6.0)"
 MOST_OFFERED, MOST_TRIED = 2, 24
 Changes = Mapping[str, int]
 Suits = Callable[[Changes], bool]
-"""Predicate of other values of keys: True if they cause no error."""
+"""Predicate of new values of keys: True if they cause no error."""
 
 
 def placed(
@@ -66,7 +66,7 @@ def placed(
 
 
 def _laid_out(settings: Configuration, declared: Declared, machines: Cluster | AsDeclared | None) -> tuple[Cluster, Layout]:
-    """Lay out the pools on these machines, else on stated nodes, else on one node per part."""
+    """Lay out the pools on given machines, stated nodes, or a node per part."""
     if isinstance(machines, Cluster):
         return machines, lay_out(declared.pools, rooms_of(machines), settings.entry.reserves)
     if machines is not None and machines.count:
@@ -86,7 +86,7 @@ def _one_each(declared: Declared) -> tuple[Cluster, Layout]:
 
 
 def _nodes_of(stretches: Sequence[Parts], model: str = GENERIC) -> Cluster:
-    """Build a cluster of nodes with these accelerators; without nodes their number is unknown."""
+    """Build a cluster of nodes; without nodes, the number of nodes is unknown."""
     groups, rank = [], 0
     for parts in stretches:
         if parts.count:
@@ -104,7 +104,7 @@ def _runs(declared: Declared, layout: Layout) -> dict[str, Runs]:
 
 
 def _judge(settings: Configuration, declared: Declared, cluster: Cluster, layout: Layout, suits: Suits) -> Layout:
-    """Report a layout with a part that does not fit; return a complete layout if there is one."""
+    """Report a layout with a missing part; return a complete layout if there is one."""
     rooms, short = rooms_of(cluster), layout.short
     if short is None:
         return layout
@@ -159,7 +159,7 @@ def _fault(settings: Configuration, declared: Declared, cluster: Cluster, rooms:
 
 
 def _part(short: Short) -> str:
-    """Return the name of a part and its pool."""
+    """Return the name of a part and of the pool."""
     return f"part {short.part + 1} of {short.pool.count} of `{short.pool.name}`" if short.pool.count > 1 else f"`{short.pool.name}`"
 
 
@@ -173,7 +173,7 @@ def _missing(pools: Sequence[Pool], cluster: Cluster) -> str:
 
 
 def _offers(settings: Configuration, alone: bool, pool: Pool, rooms: Sequence[Room], suits: Suits) -> Iterator[Changes]:
-    """Yield other sizes of the pool that were tried: smaller parts first, then fewer parts."""
+    """Yield tried sizes of the pool: smaller parts first, then fewer parts."""
     if not pool.nodes_key or not pool.accelerators_key or pool.nodes_key.startswith("--"):
         return
     written = settings.whole(pool.accelerators_key, FIT)

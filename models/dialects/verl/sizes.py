@@ -1,4 +1,4 @@
-"""Sizes of open pools and degrees that verl accepts, each read once for all trees of a file.
+"""Sizes of open pools and degrees that verl accepts, read once for all trees.
 
 A size is a number of equal parts with enough capacity. A multiple of a count on which work does not
 divide among ranks is refused too, so most sizes of a large cluster need no reading. Degrees of one
@@ -41,14 +41,14 @@ MEND = "mend this and plan again: until then, of the counts that verl refuses, t
 APART = "no two pools of verl have an accelerator in common"
 STALE, STEPS = "async_training.staleness_threshold", "async_training.trigger_parameter_sync_step"
 MOST_READ = 8192
-"""Limit on readings of one file on the same machines."""
+"""Limit on readings of a file on the same machines."""
 MOST_TRIED = 3072
 """Limit on readings of a pool's sizes with degrees; further ones stay unknown."""
 _REFERENCES = re.compile(r"[\w.]+")
 Size = tuple[int, int]
-"""(parts, accelerators of each)."""
+"""(parts, accelerators per part)."""
 Changes = Mapping[str, int]
-"""Key -> number that replaces the written one."""
+"""Key -> number in place of the written number."""
 Numbers = tuple[tuple[str, int], ...]
 """(key, number) of all degrees of the components, after interpolation."""
 Errors = list[tuple[str, str]]
@@ -56,11 +56,11 @@ Errors = list[tuple[str, str]]
 Found = tuple[Mapping[str, Errors], Mapping[str, Parallel]]
 """Component of a pool -> errors by kind; any component -> resulting degrees."""
 Known = dict[tuple[str, int, int, Numbers], Found]
-"""(pool, its nodes, accelerators of each, all degrees) -> result of a reading."""
+"""(pool, nodes, accelerators per node, all degrees) -> result of a reading."""
 Pair = tuple[int, Parallel]
 """(accelerators, degrees) of a component."""
 _Variant = tuple[str, "Parallel | None", Changes]
-"""Component, degrees to try (None: the resulting ones), and the numbers that state them."""
+"""Component, degrees to try (None: the resulting ones), and numbers for the keys."""
 
 
 def following_keys(root: Value, keys: Iterable[str]) -> frozenset[str]:
@@ -74,7 +74,7 @@ def following_keys(root: Value, keys: Iterable[str]) -> frozenset[str]:
 
 
 def _refers(text: str, keys: Iterable[str]) -> bool:
-    """Return True if a text may refer to some keys, or to a section that contains one.
+    """Return True if a text may refer to some keys or their sections.
 
     A reference within a reference may lead anywhere.
     """
@@ -95,7 +95,7 @@ def _leaves(value: Value, path: str) -> Iterator[tuple[str, Scalar]]:
 
 
 def sizes_of(pool: Pool, cluster: Cluster) -> tuple[list[Size], list[Size]]:
-    """Return (sizes to read first, other sizes), each by ascending number of accelerators.
+    """Return (sizes to read first, all other sizes), by ascending number of accelerators.
 
     The first are the pool's size in the file, parts of one node, and whole nodes.
     """
@@ -119,7 +119,7 @@ def sizes_of(pool: Pool, cluster: Cluster) -> tuple[list[Size], list[Size]]:
 
 @dataclass(frozen=True)
 class Refused:
-    """Reader of a pool with other numbers, among them its size.
+    """Reader of a pool with changed sizes and degrees.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ class Refused:
         return self.known.get(key)
 
     def trained(self, pool: Pool, changes: Changes) -> Numbers:
-        """Return the degrees by which work is divided among ranks."""
+        """Return the degrees that divide work among ranks."""
         return tuple(pair for pair in self._with(pool, changes) if pair[0] in self.dealt)
 
     @cached_property
@@ -166,7 +166,7 @@ class Refused:
 
 
 def faults(setup: Setup, pool: Pool, before: Collection[tuple[str, str]] = ()) -> dict[str, Errors]:
-    """Map each component of a pool to its errors by kind, torn replicas included.
+    """Map components of a pool to errors by kind, torn replicas included.
 
     An error of a key that is not in `before` counts for all components: the number results from
     this size.
@@ -190,7 +190,7 @@ def faults(setup: Setup, pool: Pool, before: Collection[tuple[str, str]] = ()) -
 
 @dataclass
 class Taken:
-    """What verl accepts of a pool.
+    """Accepted counts and degrees of a pool.
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ def accepted(
     pool: Pool, cluster: Cluster, own: Mapping[str, Parallel], choices: Mapping[str, Mapping[Parallel, Changes]], refused: Refused,
     may_have: Callable[[int], bool],
 ) -> Taken:  # fmt: skip
-    """Return what verl accepts on each size with capacity, several parts on one node included.
+    """Return the accepted counts and degrees on all sizes with capacity.
 
     `own` are the degrees of all components in the file; a component without `choices` has the
     degrees that result on a size. Whole nodes beyond the reading limit are accepted, and judged
@@ -238,7 +238,8 @@ def accepted(
             pair = nodes * part_size, parallel or (result[1] if refused.following else own)[name]
             errors[name][pair] = min(errors[name].get(pair, result[0][name]), result[0][name], key=len)
             if any(result[1].get(component, here) != here for component, here in own.items() if component not in pool.components):
-                taken.unread.add((nodes, part_size))  # components of other pools would have other degrees
+                # Components of other pools would have other degrees.
+                taken.unread.add((nodes, part_size))
     counts = {parts.count * parts.size for parts in pool.parts}
     for name, pairs in errors.items():
         best = _best(pairs, counts)
@@ -254,7 +255,7 @@ def accepted(
 def _read(
     pool: Pool, sizes: Sequence[Size], variants: Sequence[_Variant], refused: Refused, skips: bool
 ) -> Iterator[tuple[Size, _Variant, Found | None]]:
-    """Yield each size with each variant and its result; None beyond the limit.
+    """Yield sizes with variants and results; None beyond the limit.
 
     `skips`: leave out multiples of counts on which work does not divide among ranks of these
     degrees.
@@ -301,7 +302,7 @@ def _best(errors: Mapping[Pair, Errors], own: set[int]) -> dict[Pair, Errors]:
 
 
 def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple[Pool, ...], refused: Refused) -> Job:
-    """Add to the job the layout of its open pools, and the accepted counts and degrees.
+    """Add the layout of open pools to the job, and the accepted counts and degrees.
 
     `pools` are all pools of the file. Degrees that hints do not open, and that follow from the size
     of a pool, are those that result on each size.
@@ -356,7 +357,7 @@ def _with_pool(job: Job, settings: Configuration, cluster: Cluster, pool: Pool, 
 
 
 def _follow(job: Job, components: Sequence[Component], fixed: Mapping[str, frozenset[Pair]], own: Mapping[str, Parallel]) -> Job:
-    """Make degrees of one component that follow from sizes its choices.
+    """Make degrees that follow from sizes the choices of their component.
 
     If several components have such degrees, counts on which they differ are not planned.
     """
@@ -394,7 +395,7 @@ def _workload(settings: Configuration, job: Job, workload: Workload) -> Workload
 
 
 def _asynchronous(settings: Configuration) -> str:
-    """Return the setting by which a job trains while it generates; "" if it takes turns.
+    """Return the setting for training during generation; "" if they take turns.
 
     Source: verl, verl/experimental/one_step_off_policy, and
     verl/experimental/fully_async_policy/README.md, whose first mode waits.

@@ -32,7 +32,7 @@ Tree = dict[str, Union[int, "Tree"]]
 Choice = tuple[int, ...]
 Numbers = Mapping[str, int]
 MOST_TRIED = 64
-"""Limit on combinations of sizes that are laid out again."""
+"""Limit on combinations of sizes for a new layout."""
 SERVERS = "PW214"
 """Code of replicas whose servers would take accelerators of others."""
 
@@ -118,7 +118,7 @@ def fewest_doubts(lengths: Sequence[int], doubts: Callable[[Choice], int | None]
 
 
 def _edits(reading: Reading, settings: Configuration, numbers: Numbers, alone: Numbers, planned: bool) -> list[Edit]:
-    """Return the edits that give the keys these numbers; `alone` replaces interpolations.
+    """Return the edits of numbers; `alone` replaces interpolations.
 
     In a plan, a right value in another text stays there.
     """
@@ -177,7 +177,7 @@ def _text(value: int | Tree) -> str:
 
 
 def refused(name: str, why: str) -> UnusableInput:
-    """Build the error of an answer that cannot be written (PW603)."""
+    """Build the error for an answer that cannot be written (PW603)."""
     return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help="use the plan itself")])
 
 
@@ -195,12 +195,15 @@ def _sizes(pool: Pool, assignment: Assignment) -> list[list[tuple[str, int]]]:
 
 
 def _counts(pool: Pool, assignment: Assignment) -> list[int]:
-    """Return the accelerators on each node of a pool."""
+    """Return the accelerators of a pool by node."""
     return [mask.bit_count() for (_, kind), mask in assignment.masks(pool.components[0]).items() if kind == ACCELERATOR]
 
 
 def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
-    """Return the edit that appends settings to a command, one per line if it has several lines."""
+    """Return the edit that appends settings to a command.
+
+    A command of several lines gets one per line.
+    """
     program = reading.document.program
     if not settings or program is None:
         return []
@@ -214,7 +217,7 @@ def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
 
 
 def _doubts(written: Reading) -> int:
-    """Count the errors of a reading, and the servers that take other accelerators than their own.
+    """Count the errors of a reading, and the servers that take accelerators of others.
 
     In other parts the same accelerators may be right: a server takes the accelerators that the
     pool's parts state for a node, and numbers that refer to these keys change too.
@@ -226,7 +229,7 @@ def _doubts(written: Reading) -> int:
 
 
 def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> Reading:
-    """Read the edited text, and refuse it unless it states this Assignment and these degrees.
+    """Read the edited text, and refuse any other Assignment or degrees.
 
     The cluster is the same; components without chosen degrees keep theirs.
     """

@@ -1,4 +1,4 @@
-"""Arithmetic of degrees and batches: demands of verl, its engines and Megatron, and their moments."""
+"""Arithmetic of degrees and batches: demands of verl, engines and Megatron."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .work import Work
 
 
 def judge(setup: Setup, level: str, models: bool = True) -> None:
-    """Add to a job the demands of its degrees and batches; `level` as in `Dialect.read`.
+    """Add the demands of degrees and batches to a job; `level` as in `Dialect.read`.
 
     Without `models` only refusals are added: no models for later rules or estimates, and no
     derivations.

@@ -1,4 +1,4 @@
-"""Batch of a step: verl's demands on its sizes, and its division among ranks.
+"""Batch of a step: verl's demands on sizes, and division among ranks.
 
 Source: verl, verl/utils/config.py (validate_config), until 0.6.0 trainer/ppo/ray_trainer.py
 (_validate_config); verl/workers/config/ actor.py and critic.py; verl/protocol.py (DataProto.chunk),
@@ -64,7 +64,8 @@ def judge_batches(work: Work) -> None:
     drawn = work.amount(DRAWN, SHARES) or prompts
     if not prompts or not per_prompt or not drawn:
         return
-    trained = prompts if work.entry.own_trainer else drawn  # such trainers draw samples until they have enough
+    # Such trainers draw samples until they have enough.
+    trained = prompts if work.entry.own_trainer else drawn
     dealings = [*_at_start(work, prompts), *_to_ranks(work, trained), *_to_workers(work, drawn)]
     seen: set[tuple[str, int]] = set()
     for dealing in dealings:
@@ -93,7 +94,7 @@ def judge_batches(work: Work) -> None:
 
 
 def _at_start(work: Work, prompts: Amount) -> Iterator[Dealing]:
-    """Yield what verl counts at the start: the accelerators.
+    """Yield verl's count at the start: the accelerators.
 
     With Megatron (0.4.0) it counts the micro batches of all data parallel ranks. Until 0.6.0
     batches fitted to the tokens are counted too.
@@ -111,7 +112,7 @@ def _at_start(work: Work, prompts: Amount) -> Iterator[Dealing]:
 
 
 def _not_padded(work: Work) -> Range | None:
-    """Return the releases whose trainer needs even samples; None if it pads them.
+    """Return the releases whose trainer needs even samples; None with padding.
 
     The V1 trainer pads by default since 0.9.0.
     """
@@ -122,7 +123,10 @@ def _not_padded(work: Work) -> Range | None:
 
 
 def _to_ranks(work: Work, trained: Amount) -> Iterator[Dealing]:
-    """Yield the samples of a step per data parallel rank of every role; the V1 trainer pads them."""
+    """Yield the samples of a step per data parallel rank of every role.
+
+    The V1 trainer pads them.
+    """
     releases, seen = _not_padded(work), set[int]()
     for name in ("actor", "critic", "reward_model") if releases is not None else ():
         parallel = work.data_parallel(name) if work.is_worker(name) else None
@@ -172,7 +176,7 @@ def judge_start(work: Work) -> None:
 
 
 def _reference_of_megatron(work: Work) -> None:
-    """Demand the reference's micro batch size, which Megatron's workers read in any case.
+    """Demand the reference's micro batch size for Megatron's workers.
 
     They read it even if batches are fitted to the tokens.
     """
@@ -209,14 +213,14 @@ def _trained(work: Work, name: str, owner: str, when: str) -> None:
     if mini:
         _micro(work, name, owner, mini, micro, when)
     if name == "actor" and not has_new_workers(work.settings):
-        # Old workers write a rank's part to the other key and later read both; new ones demand the size of
-        # one rank.
+        # Old workers write a rank's part to the other key and later read both; new ones demand the
+        # size of one rank.
         message = f"`{micro.name}` is set: the workers write a rank's part of it to `{key}` too, and refuse both"
         work.tell(MODE, name, message, micro.span, help_, None, "deprecated", IN_WORKERS, releases=Range("0.6.0"))
 
 
 def one_of_two(work: Work, name: str, all_ranks: str, unless: str, when: str) -> bool:
-    """Return True if exactly one of two micro batch sizes is set, and report anything else.
+    """Return True if exactly one of two micro batch sizes is set; else report.
 
     One is the size of all ranks together, which verl calls deprecated, the other that of one rank.
     """

@@ -27,7 +27,7 @@ from .work import ACCELERATORS, AFTER_WEIGHTS, DEGREES, IN_SERVER, IN_WORKERS, M
 
 SOURCE = "verl, verl/workers/config/rollout.py (RolloutConfig.__post_init__)"
 REPLICAS = {"vllm": Range("0.6.0"), "sglang": Range("0.6.0"), "trtllm": Range("b178a3cd")}
-"""Engine -> releases that have servers of it and refuse its pipeline stages.
+"""Engine -> releases that have servers of the engine and refuse pipeline stages.
 
 Source: verl, verl/workers/rollout/replica.py (RolloutReplicaRegistry).
 """
@@ -111,7 +111,8 @@ def _refused(work: Work, name: str, known: Degrees) -> None:
     _check_trtllm(work, name, program, key, known, when)
     if program == "vllm":
         _check_vllm(work, name, degrees, amounts)
-    if name == "reward_model" and known[0].replica > known[0].tp:  # until 0.7.1 only tp divides its pool
+    # Until 0.7.1 only tp divides its pool.
+    if name == "reward_model" and known[0].replica > known[0].tp:
         message = f"the pool of the reward model is cut into pieces of tp {known[0].tp}, but a replica needs {known[0].replica}"
         excess = amounts["dp"] if known[0].dp > 1 else amounts["pp"]
         work.tell(DEGREES, name, message, excess.span, work.set(excess, 1), excess.becomes(1), "not counted",
@@ -218,7 +219,7 @@ def _parted(work: Work) -> None:
 
 
 def _servers(work: Work, name: str, parallel: Parallel, amounts: dict[str, Amount]) -> None:
-    """Check that the accelerators of each server are on one node.
+    """Check that the accelerators of every server are on a single node.
 
     There is one server per `min(accelerators of a node, replica)` ranks.
     """
@@ -254,7 +255,7 @@ def _servers(work: Work, name: str, parallel: Parallel, amounts: dict[str, Amoun
 
 
 def mend_degrees(work: Work) -> None:
-    """Give each component with uneven degrees the fixes of its degrees."""
+    """Give components with uneven degrees the fixes of the degrees."""
     for component in work.setup.components:
         pool, known = work.setup.pool(component.name), work.setup.degrees(component.name)
         if pool is None or known is None or not known[1]:
@@ -269,7 +270,7 @@ def mend_degrees(work: Work) -> None:
 
 
 def _fixes(work: Work, component: Component, pool: Pool, amounts: Mapping[str, Amount]) -> dict[str, Fix]:
-    """Return fixes with which replicas divide the pool.
+    """Return fixes for replicas that divide the pool.
 
     A served replica must be inside one part, or on whole parts.
     """
@@ -304,6 +305,6 @@ def when_served(work: Work, name: str, otherwise: str = AFTER_WEIGHTS) -> str:
 
 
 def _defaults(amounts: Mapping[str, Amount]) -> tuple[str, ...]:
-    """Return a note for each degree that is a default."""
+    """Return a note per default degree."""
     silent = [amount for amount in amounts.values() if amount.span is None and amount.value > 1 and amount.default]
     return tuple(f"nobody wrote `{amount.name}`; {amount.value} is the default ({amount.default})" for amount in silent)

@@ -23,16 +23,16 @@ from .work import HANGS, Work
 
 FIT, CPUS, UNREAD = "PW215", "PW502", "PW122"
 RAY = (*TRAINERS, Kind.SIMULATION, Kind.DECLARED)
-"""Programs whose pools Ray reserves, all at once or one after the other."""
+"""Programs whose pools Ray reserves, together or one by one."""
 _PATTERNS: dict[str, list[str]] = json.loads((FOLDER / "sizing.json").read_text(encoding="utf-8"))
 NAMING = re.compile("|".join(_PATTERNS["names"]))
 """Names of keys that state numbers of accelerators, nodes or processes."""
 UNDERSTOOD = re.compile("|".join(_PATTERNS["understood"]))
-"""Keys that are read where their component runs."""
+"""Keys that are read with their component."""
 IGNORED = (HINTS, SPEC, MAPPING, "topology", "hydra", "defaults", "ray_kwargs", "ray_init", "global_profiler")
-"""Sections that are read as a whole, or that place nothing."""
+"""Sections that are read as a whole, or place nothing."""
 SINCE = (("distillation.", "0.8.0"), ("reward.", "0.7.1"), ("actor_rollout_ref.rollout.n", "0.7.1"))
-"""(prefix of such keys, first release with them)."""
+"""(prefix of sizing keys, first release with the keys)."""
 ROLLOUT_POOL = re.compile(r"rollout\.(nnodes|n_gpus_per_node)")
 MOST_NAMED = 4
 
@@ -80,12 +80,12 @@ def _accelerators(work: Work, alone: bool) -> None:
 
 
 def _is_submitted(program: Program | None) -> bool:
-    """Return True if Ray runs before the program, which then starts none of its own."""
+    """Return True if Ray runs before the program, which then starts no Ray."""
     return program is not None and program.launcher.startswith("ray")
 
 
 def _cpus(work: Work) -> None:
-    """Check the CPUs that are reserved with the accelerators of pools.
+    """Check the CPUs reserved with the accelerators of pools.
 
     A placement group that lacks CPUs waits without a limit.
     """
@@ -112,7 +112,8 @@ def _unread(work: Work) -> None:
     """Note every sizing key that nothing reads as unchecked."""
     sections, document = dict[str, list[str]](), work.notes.document
     separate = work.entry.kind in (Kind.SEPARATE, Kind.GENERATION)
-    sources = frozenset(document.others) - {document.source.name, "--set"}  # defaults of a configuration demand nothing
+    # Defaults of a configuration demand nothing.
+    sources = frozenset(document.others) - {document.source.name, "--set"}
     for path in _sizing(document.root, "", sources):
         known = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
         known = known and not any(path.startswith(section) and work.settings.until(release) for section, release in SINCE)
@@ -130,7 +131,10 @@ def _unread(work: Work) -> None:
 
 
 def _sizing(value: Value, path: str, sources: Set[str]) -> Iterator[str]:
-    """Yield the paths of sizing keys with a number or an active switch, except in some files."""
+    """Yield the paths of sizing keys with a number or an active switch.
+
+    Keys in the files `others` are skipped.
+    """
     if isinstance(value, ListNode):
         for index, item in enumerate(value.items):
             yield from _sizing(item, f"{path}.{index}", sources)

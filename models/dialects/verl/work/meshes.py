@@ -33,7 +33,7 @@ MESH = "verl, verl/workers/fsdp_workers.py (create_device_mesh)"
 
 
 def judge_meshes(work: Work) -> None:
-    """Check that every group size divides the world of its component."""
+    """Check that every group size divides the component's world."""
     if work.entry.kind in TUNES:
         _tuned(work)
         return
@@ -146,7 +146,7 @@ def _titan(work: Work, name: str, section: str, ranks: int) -> None:
 
 
 def _groups(work: Work, name: str, owner: str, ranks: int) -> None:
-    """Check Megatron's groups, which the first role of a process makes for all its roles."""
+    """Check Megatron's groups, made by the first role of a process for all roles."""
     section = work.setup.section(name)
     if section == owner:
         _stages(work, name, f"{owner}.megatron")
@@ -161,7 +161,7 @@ def _groups(work: Work, name: str, owner: str, ranks: int) -> None:
 
 
 def _stages(work: Work, name: str, degrees: str) -> None:
-    """Check virtual pipeline stages, and that layers are assigned to stages in one way only."""
+    """Check virtual pipeline stages, and that layers have a single assignment to stages."""
     config = f"{degrees}.{CONFIG}"
     virtual = work.amount(f"{degrees}.virtual_pipeline_model_parallel_size", DEGREES)
     stages = work.amount(f"{degrees}.pipeline_model_parallel_size", DEGREES)

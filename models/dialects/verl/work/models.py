@@ -1,4 +1,4 @@
-"""Model of each component, how it runs, and which of its dimensions the ranks divide.
+"""Model of each component, how it runs, and dimensions that the ranks divide.
 
 How it runs is for memory estimates on demand. Source: verl, verl/trainer/config/,
 verl/models/transformers/monkey_patch.py (Ulysses), verl/workers/{megatron,fsdp}_workers.py.
@@ -22,7 +22,7 @@ _PRECISIONS = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 
 
 def read_models(work: Work) -> None:
-    """Add the models of the job to its setup."""
+    """Add the models of the job to the setup."""
     for component in work.setup.components:
         name = component.name
         key = "model.path" if work.entry.kind is Kind.GENERATION else _path(work, name)
@@ -69,12 +69,13 @@ def _splits(work: Work, name: str) -> tuple[Split, ...]:
 
 
 def run_of(work: Work, name: str) -> Estimate | None:
-    """Return how a component runs, for a memory estimate; None without a demand for one."""
+    """Return the settings of a component's run, for a memory estimate; None if not demanded."""
     if work.settings.at(f"{HINTS}.{name}.estimate") is None:
         return None
     settings = work.settings
     if name == "rollout":
-        # An engine takes its share of each accelerator, and frees it while others work, unless disabled.
+        # An engine takes its share of each accelerator, and frees it while others work, unless
+        # disabled.
         return Estimate(
             precision=_PRECISIONS.get(str(plainly(settings, f"{ROLLOUT}.dtype", "bfloat16")), "bf16"),
             utilization=percent(plainly(settings, f"{ROLLOUT}.gpu_memory_utilization", 0.5)),
@@ -118,7 +119,7 @@ def _sequence(work: Work) -> int:
 
 
 def _batch(work: Work, name: str, owner: str) -> tuple[int, int]:
-    """Return (tokens of a sequence on one rank, sequences of a micro batch).
+    """Return (tokens of a sequence per rank, sequences of a micro batch).
 
     A batch of dynamic size is one sequence of the maximum length.
     """

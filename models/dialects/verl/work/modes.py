@@ -47,7 +47,7 @@ def judge_modes(work: Work) -> None:
 
 
 def _engines(work: Work) -> None:
-    """Check that the user names the inference engines, which have no default."""
+    """Check for names of the inference engines, which have no default."""
     when = BEFORE_WORKERS if work.entry.kind is Kind.SERVER else IN_WORKERS
     for name in ("rollout", "reward_model"):
         if name == "rollout" or (work.setup.component(name) and work.is_engine(name)):
@@ -72,7 +72,9 @@ def _hybrid(work: Work) -> None:
 
 
 def _strategies(work: Work) -> None:
-    """Check that every strategy is known, and in some releases that critic and actor agree.
+    """Check that strategies are known, and in some releases the same.
+
+    Critic and actor must agree even without a critic.
 
     They must agree even without a critic.
     """
@@ -100,7 +102,7 @@ def _strategies(work: Work) -> None:
 
 
 def _configuration(work: Work) -> None:
-    """Check that strategy and configuration agree, which has sections of FSDP or of Megatron."""
+    """Check the strategy against the configuration: with sections of FSDP or of Megatron."""
     settings, table = work.settings, work.settings.table
     for name, key in (("actor", ACTORS), ("critic", CRITICS)) if table and work.is_whole else ():
         word, stated = settings.word(key, MODE), table.defaults.get(key) if table else None
@@ -144,7 +146,7 @@ def _new_workers(work: Work) -> None:
 
 
 def _sizes_of_new_workers(work: Work, how: str) -> None:
-    """Demand micro batch sizes of one rank, which the new workers alone accept."""
+    """Demand micro batch sizes per rank, which new workers alone accept."""
     dynamic = work.settings.flag(DYNAMIC, MODE)
     if dynamic is None or not work.is_whole:
         return
@@ -173,7 +175,7 @@ def _padding(work: Work) -> None:
 
 
 def _v1(work: Work) -> None:
-    """Check the V1 trainer, and its mode with separate servers.
+    """Check the V1 trainer, and the mode with separate servers.
 
     Source: verl, verl/trainer/ppo/v1/trainer_separate_async.py.
     """

@@ -57,7 +57,7 @@ class Update:
 
     @property
     def share(self) -> int:
-        """Samples of one rank, rounded down."""
+        """Samples per rank, rounded down."""
         return self.samples // self.ranks
 
     def number(self, work: Work) -> Number:
@@ -196,7 +196,8 @@ def _micro(work: Work, update: Update) -> None:
     if size:
         left, right = Number(update.share, share), Number(size, part, micro)
         work.divides(update.name, NUMBERS, left, right, IN_WORKERS, better, message, change="right", edits=not every, source=OLD)
-    elif work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) or not work.is_checked_at_start:  # else the first check reports it
+    # Otherwise the first check reports it.
+    elif work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) or not work.is_checked_at_start:
         work.tell(NUMBERS, update.name, message.format(left=share, right=part), micro.span, work.set(micro, *better), None, "", IN_WORKERS)
 
 
@@ -252,7 +253,7 @@ def derive_batches(work: Work) -> None:
 
 
 def judge_streams(work: Work) -> None:
-    """Check a fully asynchronous job, which takes its samples one by one."""
+    """Check a fully asynchronous job, with a stream of samples."""
     if work.entry.program != FULLY_ASYNC:
         return
     _shares(work)

@@ -70,7 +70,7 @@ class Work(Facts):
         self, releases: Range, severity: Severity, code: str, message: str, at: Span, label: str, help: str, edit: Edit | None,
         notes: tuple[str, ...],
     ) -> None:  # fmt: skip
-        """See `Facts.judge`; errors of a program with its own trainer become warnings."""
+        """See `Facts.judge`; errors of a program with an own trainer become warnings."""
         if self.entry.own_trainer and severity is Severity.ERROR:
             severity, notes = Severity.WARNING, (*notes, OWN_TRAINER)
         program = self.notes.document.program
@@ -82,7 +82,10 @@ class Work(Facts):
         self, code: str, subject: str, message: str, at: Span | None, help: str, edit: Edit | None = None, label: str = "",
         *notes: str, proved: bool = True, releases: Range = ALWAYS,
     ) -> None:  # fmt: skip
-        """Add an error, or a warning if failure is not proved; notes say when verl notices."""
+        """Add an error, or a warning if failure is not proved.
+
+        The notes say when verl notices.
+        """
         severity = Severity.ERROR if proved else Severity.WARNING
         present = tuple(note for note in notes if note)
         Work(self.setup, subject).judge(releases, severity, code, message, at or self.settings.top, label, help, edit, present)
@@ -112,7 +115,7 @@ class Work(Facts):
         self.check(subject, check)
 
     def text(self, amount: Amount) -> str:
-        """Format the key with its value, and mark a default."""
+        """Format a key and a value, and mark a default."""
         return f"`{amount.name}` {amount.value}" + (DEFAULT if amount.span is None and amount.default else "")
 
     def assigned(self, path: str, value: object) -> str:
@@ -120,11 +123,11 @@ class Work(Facts):
         return self.settings.assigned(path, value)
 
     def set(self, amount: Amount, *values: int) -> str:
-        """Format the advice to write one of these values."""
+        """Format the advice to write a value."""
         return f"set {self.assigned(amount.name, values[0])}" + "".join(f" or `{value}`" for value in values[1:])
 
     def samples(self, count: int, of: str, *amounts: Amount) -> str:
-        """Format a number of samples, with the settings whose product it is."""
+        """Format a number of samples with the factors."""
         return f"{with_noun(count, 'sample')}{of} ({' x '.join(map(self.text, amounts))})"
 
     @property
@@ -134,19 +137,19 @@ class Work(Facts):
         return program is not None and program.complete and not self.notes.partial
 
     def is_said(self, key: str) -> bool:
-        """Return True if a value is written, or is a default that nothing else can change."""
+        """Return True if a value is written, or its default is final."""
         return self.settings.at(key) is not None or self.is_whole
 
     @property
     def is_checked_at_start(self) -> bool:
-        """True if the program checks its configuration before it starts workers.
+        """True if the program checks the configuration before starting workers.
 
         Source: verl, verl/utils/config.py (validate_config).
         """
         return self.entry.kind in LOOPS and not self.entry.own_trainer and self.entry.program != FULLY_ASYNC
 
     def when_divided(self, name: str) -> str:
-        """Return the moment when verl notices degrees that do not divide the trained ranks."""
+        """Return the moment when verl notices uneven degrees of a trained component."""
         if name != "actor" or not self.is_checked_at_start:
             return IN_WORKERS
         return UNCHECKED_AT_START if self.settings.flag(f"{ACTOR}.use_dynamic_bsz", DEGREES) else AT_START
@@ -166,11 +169,11 @@ class Work(Facts):
         return is_engine(self.settings, name)
 
     def is_worker(self, name: str) -> bool:
-        """Return True if the job has this component, and no inference engine serves it."""
+        """Return True if the job has this component, without an inference engine."""
         return self.setup.component(name) is not None and not self.is_engine(name)
 
     def sequence(self, owner: str, rule: str) -> Amount | None:
-        """Return the sequence parallel size of a component that FSDP trains; None if unknown."""
+        """Return the sequence parallel size of a component with FSDP; None if unknown."""
         tuned = f"engine.{SEQUENCE}" if tuner_of(self.settings) is not None else SEQUENCE
         return self.amount(tuned if self.entry.kind in TUNES else sequence_key(self.settings, owner), rule)
 
