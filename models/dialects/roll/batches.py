@@ -71,8 +71,7 @@ class Batches:
     def said(self) -> str:
         """Product as text.
 
-        Example: ``per_device_train_batch_size 1 x gradient_accumulation_steps 16 on 8 ranks =
-        128``.
+        ``per_device_train_batch_size 1 x gradient_accumulation_steps 16 on 8 ranks = 128``, say.
         """
         names = [f"{amount.name.rpartition('.')[2]} {amount.value}" for amount in (self.each, self.accumulated)]
         return f"{' x '.join(names)} on {with_noun(self.ranks, 'rank')} = {self.of_all}"

@@ -123,7 +123,7 @@ def _partial(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
         setup.notes.error(CODE, infer.key, message, at, "not above 0", help, setup.settings.becomes(RATIO, "1"), AFTER_MODELS, OFF)
     _critics(setup, train, infer)
     if workers is None or workers > 1:
-        _freed(setup, train, setup.role(CRITICS), infer)
+        _check_freed_workers(setup, train, setup.role(CRITICS), infer)
 
 
 def _smaller_workers(setup: Setup, infer: Role, trains: Ids, infers: Ids) -> tuple[str, Edit | None]:
@@ -138,10 +138,10 @@ def _smaller_workers(setup: Setup, infer: Role, trains: Ids, infers: Ids) -> tup
     return f"set `{key}: {fits}`, {otherwise}", setup.settings.becomes(key, str(fits))
 
 
-def _freed(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
+def _check_freed_workers(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
     """Check that a worker is left, and that all freed workers come back.
 
-    ROLL's count tp x pp x workers must be the GPUs of the workers.
+    tp x pp x workers, which ROLL counts, must be the number of inference GPUs.
     """
     tp, pp = (setup.settings.whole(infer.config(f"{name}_parallel_size"), CODE, 1, exact=True) for name in ("tensor", "pipeline"))
     # The mode takes an unset degree for 1.
@@ -215,7 +215,7 @@ def _opened(setup: Setup, train: Role, infer: Role) -> None:
     hinted = {relation.implies: relation for relation in setup.hinted if set(relation.components) == {train.key, infer.key}}
     if SUBSET in hinted and hinted[SUBSET].components[0] == train.key and async_ratio is not None and async_ratio > 0:
         _critics(setup, train, infer)
-        _leave_worker(setup, train, infer)
+        _reserve_worker(setup, train, infer)
         return
     alone = (async_ratio is not None and async_ratio != 0) or reward is not None
     if alone and COLOCATED in hinted:
@@ -239,7 +239,7 @@ def _critics(setup: Setup, train: Role, infer: Role) -> None:
                 setup.relations.append(Relation(kind, (critic.key, role.key), span, REASON))
 
 
-def _leave_worker(setup: Setup, train: Role, infer: Role) -> None:
+def _reserve_worker(setup: Setup, train: Role, infer: Role) -> None:
     """Bound the amounts of training and critic to leave a worker of inference."""
     inner, outer, critic = setup.components[train.key], setup.components[infer.key], setup.role(CRITICS)
     taken = setup.components[critic.key].least if critic is not None and critic.key in setup.components else 0

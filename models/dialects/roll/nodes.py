@@ -42,7 +42,7 @@ RULE, SHORT = "PW102", "PW114"
 REPLACED = Range(since="0.1.3")
 """Releases that replace `num_gpus_per_node` by the driver's device count."""
 _ANY = 10**9
-"""Bound for numbers that ROLL replaces before reading."""
+"""Bound for numbers that ROLL replaces before it reads them."""
 
 
 def devices_per_node(notes: Notes, settings: Settings, machines: Cluster | AsDeclared | None) -> int:

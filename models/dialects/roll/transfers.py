@@ -1,4 +1,4 @@
-"""Transfers between GPUs: weights from training to inference, logits from teacher to student."""
+"""Transfers between GPUs: weights (`actor_train` to `actor_infer`), logits (teacher to student)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def model_update(setup: Setup) -> None:
             in_groups_of(setup, train, infer.num_gpus_per_worker, infer.key)
     if not train.on_devices or not infer.on_devices or train.ids is None or infer.ids is None:
         return
-    _fix_holes(setup, [role for role in (train, infer) if role.ids is not None and not role.ids.solid])
+    _add_range_fixes(setup, [role for role in (train, infer) if role.ids is not None and not role.ids.solid])
     per_worker = infer.num_gpus_per_worker
     if (
         common(train.ids, infer.ids)
@@ -57,7 +57,7 @@ def model_update(setup: Setup) -> None:
         and infer.ids.count % per_worker == 0
         and _in_step(setup, train, infer, train.ids, infer.ids)
     ):
-        _met(setup, train, infer, train.ids, infer.ids)
+        _check_pairs(setup, train, infer, train.ids, infer.ids)
         _reached(setup, infer, train.ids, infer.ids)
 
 
@@ -81,7 +81,7 @@ def _in_step(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
     return False
 
 
-def _met(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
+def _check_pairs(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
     """Check that every rank hands its weights to a worker on its own GPU.
 
     Weights go through GPU memory.
@@ -140,7 +140,7 @@ def _place(id_: int, per_node: int) -> str:
 # Solid ranges for roles with holes; disjoint roles stay disjoint.
 
 
-def _fix_holes(setup: Setup, broken: Sequence[Role]) -> None:
+def _add_range_fixes(setup: Setup, broken: Sequence[Role]) -> None:
     """Add a fix to roles with holes: a range, and a new range for the partner if needed."""
     new_ranges = next(_moved(setup, broken), None) if broken else None
     for position, role in enumerate(broken):
@@ -150,7 +150,7 @@ def _fix_holes(setup: Setup, broken: Sequence[Role]) -> None:
             text = " and ".join(f"{member.key} `{range_text(new_range)}`" for member, new_range in zip(broken, new_ranges))
             partners = [partner for partner in broken if partner is not role]
             # Users may apply the edit alone.
-            alone = _keeps_off(role, Ids((new_ranges[position],)), partners)
+            alone = _adds_no_sharing(role, Ids((new_ranges[position],)), partners)
             fix = Fix(f"give {text}", _written(role, new_ranges[position]) if alone else None)
         component = setup.components[role.key]
         setup.components[role.key] = replace(component, fixes={**component.fixes, SOLID: fix})
@@ -170,11 +170,11 @@ def _moved(setup: Setup, broken: Sequence[Role]) -> Iterator[tuple[range, ...]]:
         new = [Ids((new_range,)) for new_range in ranges]
         if len(new) == 2 and (ranges[0] != ranges[1] if together else common(new[0], new[1])):
             continue
-        if all(_keeps_off(role, new_ids, unchanged) for role, new_ids in zip(broken, new)):
+        if all(_adds_no_sharing(role, new_ids, unchanged) for role, new_ids in zip(broken, new)):
             yield ranges
 
 
-def _keeps_off(role: Role, ids: Ids, neighbors: Sequence[Role]) -> bool:
+def _adds_no_sharing(role: Role, ids: Ids, neighbors: Sequence[Role]) -> bool:
     """Return True if the ids cause no new sharing with a role."""
     return not any(neighbor.ids and role.ids and common(neighbor.ids, ids) and not common(neighbor.ids, role.ids) for neighbor in neighbors)
 

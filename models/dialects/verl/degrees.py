@@ -1,4 +1,4 @@
-"""Degrees of parallelism by component, and their keys.
+"""Degrees of parallelism by component, from strategy or engine, and their keys.
 
 Source: verl, verl/workers/rollout/replica.py (RolloutReplica), llm_server.py
 (_initialize_llm_servers), experimental/reward_loop/reward_model.py,

@@ -80,10 +80,10 @@ class _Keys:
             message = f"`{key}` is in `{name}`{self.release}, so Hydra refuses to add it"
             edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
             self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit)
-        elif not self._has(key) and (of := refused_field(self.settings, key)):
+        elif not self._has(key) and (refusal := refused_field(self.settings, key)):
             better = near(self.table, key)
             edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self._text(setting.span) == setting.text else None
-            self._not_a_field(of, better, setting.key_span, edit)
+            self._not_a_field(refusal, better, setting.key_span, edit)
         elif not self._has(key) and (better := near(self.table, key)):
             message = f"verl has no key `{key}`: it is added, and nothing reads it"
             self.notes.warn(UNREAD, better, message, setting.key_span, "not a key", f"write `{better}`", self._rewritten(setting, better))
@@ -133,9 +133,9 @@ class _Keys:
                 elif key in table.sections and key not in table.groups and not _may_be_a_map(entry.value):
                     inner = next(iter(table.sections[key]))
                     self.notes.wrong_type(key, key, entry.value, "a map", f"write keys such as `{inner}` below it")
-            elif of := refused_field(self.settings, key):
+            elif refusal := refused_field(self.settings, key):
                 better = near(table, key)
-                self._not_a_field(of, better, entry.key.span, self.notes.renamed(entry, better.rpartition(".")[2]) if better else None)
+                self._not_a_field(refusal, better, entry.key.span, self.notes.renamed(entry, better.rpartition(".")[2]) if better else None)
             elif better := near(table, key):
                 default, is_set = table.defaults.get(self.settings.meant(better)), self.settings.at(better) is not None
                 stays = f"; `{better}` stays {default.value}" if default is not None and default.value is not None else ""
@@ -188,8 +188,8 @@ class _Keys:
             notes.append(f"{choice.table.framework} {spans_of(accepting)} {'has' if len(accepting) == 1 else 'have'} it")
             help_ = f"name the release that you run: `--framework {choice.table.package}=={accepting[-1].name}`"
         elif setting is not None and setting.kind is Mark.CHANGE:
-            of = refused_field(self.settings, setting.key)
-            help_ = "leave it out" if of else f"write `+{setting.text}` if your own code reads it, else leave it out"
+            refusal = refused_field(self.settings, setting.key)
+            help_ = "leave it out" if refusal else f"write `+{setting.text}` if your own code reads it, else leave it out"
         edit = self._rewritten(setting, better) if setting is not None and better else None
         self.notes.error(REFUSED, "", message, at, label, f"write `{better}`" if better else help_, edit, *notes)
 
@@ -208,9 +208,9 @@ class _Keys:
             or options
         )
 
-    def _not_a_field(self, of: tuple[str, str, int], better: str, at: Span, edit: Edit | None) -> None:
+    def _not_a_field(self, refusal: tuple[str, str, int], better: str, at: Span, edit: Edit | None) -> None:
         """Add the error of a dataclass, raised when verl reads the section."""
-        name, field, mask = of
+        name, field, mask = refusal
         if field in self.refused:
             return
         self.refused.add(field)

@@ -1,4 +1,8 @@
-"""Pools that a file lists: `resource_pool_spec` and `mapping`."""
+"""Pools that a file lists: `resource_pool_spec` and `mapping`.
+
+Source: verl, verl/single_controller/ray/base.py, ResourcePoolManager and
+RayWorkerGroup._init_with_resource_pool.
+"""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def one_pool(settings: Configuration) -> Declared:
     taught, ranges = _teachers(settings)
     apart = None
     if is_apart(settings):
-        # unset, it takes the number of the trainer (since 0.7.1)
+        # Unset, the key takes the trainer's number (since 0.7.1).
         key = "actor_rollout_ref.rollout.n_gpus_per_node"
         key = key if settings.at(key) is not None else ACCELERATORS
         apart = _servers_apart(settings, "actor_rollout_ref.rollout.nnodes", key, APART)

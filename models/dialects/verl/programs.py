@@ -1,4 +1,4 @@
-"""Programs of verl and verl-recipe, from facts/, and the reader of a configuration.
+"""Programs of verl and verl-recipe, from facts/, and the program that reads a configuration.
 
 Source: verl, verl/trainer/*.py, verl/experimental/*/, examples/split_placement/; verl-recipe,
 */main_*.py. A program that is a Ray task, or an actor without `num_cpus`, reserves no CPU.

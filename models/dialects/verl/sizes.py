@@ -178,9 +178,9 @@ def faults(setup: Setup, pool: Pool, before: Collection[tuple[str, str]] = ()) -
     )
     by_component: dict[str, Errors] = {}
     for name in pool.components:
-        of = ("", pool.name, name)
+        subjects = ("", pool.name, name)
         by_component[name] = [
-            (code, message) for (code, subject), message in errors.items() if subject in of or subject not in known_subjects
+            (code, message) for (code, subject), message in errors.items() if subject in subjects or subject not in known_subjects
         ]
         component = setup.component(name)
         if component is not None and not setup.is_whole(component):

@@ -96,7 +96,7 @@ def judge_batches(work: Work) -> None:
 def _at_start(work: Work, prompts: Amount) -> Iterator[Dealing]:
     """Yield verl's count at the start: the accelerators.
 
-    With Megatron (0.4.0) it counts the micro batches of all data parallel ranks. Until 0.6.0
+    With Megatron (since 0.4.0) it counts the micro batches of all data parallel ranks. Until 0.6.0
     batches fitted to the tokens are counted too.
     """
     count, parallel, strategy = work.setup.world_size("actor"), work.data_parallel("actor"), work.is_trained_by(ACTOR)

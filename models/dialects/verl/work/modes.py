@@ -75,8 +75,6 @@ def _strategies(work: Work) -> None:
     """Check that strategies are known, and in some releases the same.
 
     Critic and actor must agree even without a critic.
-
-    They must agree even without a critic.
     """
     settings, kind, old = work.settings, work.entry.kind, work.settings.until("0.8.0")
     later = tuple(name for name, releases in LATER.items() if work.notes.choice is None or settings.has_release(releases))
