@@ -250,9 +250,7 @@ def _micro(work: Work, name: str, owner: str, mini: Amount, micro: Amount, when:
         least = -(-ranks // parts)
         fitting = next((size for size in range(least, mini.value + 1) if mini.value % size == 0), least)
         product = Number(micro.value * parts, f"{work.text(micro)} x {parts} sequence parallel {plural('rank', parts)}", micro)
-        whole, edits = (
-            Number(ranks, f"the {ranks} accelerators of the trainer"),
-            mini.value % micro.value == 0,
-        )  # the edit changes one of both
+        # The edit changes only the micro batch, so it must divide the mini batch already.
+        whole, edits = Number(ranks, f"the {ranks} accelerators of the trainer"), mini.value % micro.value == 0
         work.check(name, AtLeast(code=NUMBERS, source=VALIDATED, left=product, right=whole, suggest=[fitting], edits=edits,
                                  message="{left} is less than {right}", when=when))  # fmt: skip
