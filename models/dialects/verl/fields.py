@@ -50,7 +50,10 @@ def refused_field(settings: Configuration, key: str) -> tuple[str, str, int] | N
 
 
 def is_hidden_field(settings: Configuration, key: str) -> bool:
-    """Return True if a key without a default is a dataclass field, so that `+` adds it."""
+    """Return True if `+` can add a key as a field of a dataclass.
+
+    No configuration has the key.
+    """
     owner, _, name = key.rpartition(".")
     choice, table = settings.choice, settings.table
     if choice is None or table is None or not any(f"{owner}.".startswith(f"{section}.") for section in _sections(settings)):
