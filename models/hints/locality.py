@@ -1,4 +1,4 @@
-"""Keys of a component about the topology: kept together, spread, pinned, excluded."""
+"""Keys of a component on the topology: keep, spread, pin, exclude."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from ..text.form import Form, form_of, key, one_or_list_of
 from ..text.values import Boolean, Count, OneOf, Percent, RankText, RankTexts, Word, word_or_map
 
 DOMAINS = (*LEVELS, NODE_LEVEL)
-"""The levels whose domains are nodes or made of nodes: what can fail at once."""
+"""Levels with domains of whole nodes: units of failure."""
 RACK = LEVELS[1]
-"""The level that is meant where none is written."""
+"""Default level."""
 OVER_NODES = "keep: {tp: {level: node, required: false}}"
-"""The hint that lets tensor parallel groups lie over nodes."""
+"""Hint that allows tp groups over nodes."""
 LET_OVER_NODES = f"let its tp groups lie over nodes: `{OVER_NODES}`"
-"""How that is told as a help."""
+"""Help text for `OVER_NODES`."""
 
 
 Level = OneOf("level of the topology", ALL_LEVELS)
