@@ -57,9 +57,9 @@ def path_of(paths: Sequence[str]) -> str | None:
 
 
 def passed_over(problem: Problem, models: Mapping[str, ModelUse], named: ModelCard) -> Iterator[Finding]:
-    """Yield a note for each component with a model other than the named one.
+    """Yield notes about components with a model other than the named model.
 
-    Its role is not the policy's, or it names another model.
+    The role is not the policy's, or the component names another model.
     """
     modelled = [component for component in problem.components if _asks(problem, component, models)]
     if not modelled:

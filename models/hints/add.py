@@ -88,7 +88,7 @@ def add_hints(
             choices[name] = form.parallel.choices()
     count = 1
     for name, alternatives in choices.items():
-        if by_name[name].timed is None:  # degrees of those with times are chosen by the times, not one combination after the other
+        if by_name[name].timed is None:  # with times, the planner chooses degrees
             count *= len(alternatives)
     if count > MAX_CHOICES:
         message = f"{count} combinations of parallel degrees are open; at most {MAX_CHOICES} are tried"
@@ -112,7 +112,7 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     groups = known.node_groups if known and "node_group" not in spans else form.node_group
     for label in groups:
         if label not in cluster.groups:
-            exist = ", ".join(f"`{label_}`" for label_ in cluster.groups)
+            exist = ", ".join(f"`{group}`" for group in cluster.groups)
             message = f"`{name}` names node group `{label}`, which does not exist"
             raise UnusableInput(
                 [error("PW107", name, message, spans.get("node_group"), label="not declared", help=f"write one of {exist}")]
@@ -140,20 +140,20 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
         least, most, counts = known.least, known.most, known.counts
         per_process = per_process if form.accelerators_per_process else known.per_process
     known = known or Component(name, role=name if name in ROLES else "")
-    fields_ = {field: read(form) for field, read in _READ.items() if field in spans}
-    fields_ |= where(form, name, value, cluster)
-    fields_ |= {"timed": times} if "timed" in spans else {}
+    changes = {field: read(form) for field, read in _READ.items() if field in spans}
+    changes |= where(form, name, value, cluster)
+    changes |= {"timed": times} if "timed" in spans else {}
     if form.seconds and not form.phase:  # the times name the phases
-        fields_["phases"] = tuple(dict.fromkeys(row.phase for row in form.seconds if row.phase))
+        changes["phases"] = tuple(dict.fromkeys(row.phase for row in form.seconds if row.phase))
     if place := find(value, "estimate.shards"):
         spans["shards"] = place.span
-    fields_["counts"] = counts
+    changes["counts"] = counts
     component = replace(
-        known, node_groups=groups, least=least, most=most, per_process=per_process, spans={**known.spans, **spans}, **fields_
+        known, node_groups=groups, least=least, most=most, per_process=per_process, spans={**known.spans, **spans}, **changes
     )
-    if fault_ := unlikely(component, form.parallel.choices()):
-        place = find(value, f"estimate.{fault_[1]}")
-        raise UnusableInput([error("PW121", name, fault_[0], place.span if place else spans["estimate"], help=fault_[2])])
+    if impossible := unlikely(component, form.parallel.choices()):
+        place = find(value, f"estimate.{impossible[1]}")
+        raise UnusableInput([error("PW121", name, impossible[0], place.span if place else spans["estimate"], help=impossible[2])])
     return component
 
 
@@ -184,7 +184,7 @@ def _room(cluster: Cluster, groups: tuple[str, ...]) -> int:
 
 
 def _group_fault(form: ComponentForm, name: str, groups: tuple[str, ...], cluster: Cluster) -> str:
-    """Return why a component cannot be searched over these groups together; "" if it can."""
+    """Return why the groups cannot be searched together for a component; "" if they can."""
     kinds = dict.fromkeys(cluster.groups[label].kind for label in groups)
     if len(kinds) > 1:
         return f"`{name}` may be on groups that number {' and '.join(f'{kind}s' for kind in kinds)}"

@@ -67,15 +67,15 @@ class FileForm(Form):
 
 def timed_names(block: Value | None) -> frozenset[str]:
     """Return the components with `seconds` in the block `placewright`."""
-    return _names_with_key(block, "seconds")
+    return _saying(block, "seconds")
 
 
 def may_leave_degrees(block: Value | None) -> bool:
     """Return True if hints mention degrees, so that some may be open."""
-    return bool(_names_with_key(block, "parallel"))
+    return bool(_saying(block, "parallel"))
 
 
-def _names_with_key(block: Value | None, key: str) -> frozenset[str]:
+def _saying(block: Value | None, key: str) -> frozenset[str]:
     """Return the components of the block with a key in their hints."""
     inner = block.get("components") if isinstance(block, MapNode) else None
     entries = inner if isinstance(inner, MapNode) else ()
@@ -89,7 +89,7 @@ def said_of_plan(block: Value | None) -> frozenset[str]:
 
 
 def without(block: Value | None, entries: Collection[Entry]) -> Value | None:
-    """Return the block without these entries of `components`; None if it becomes empty."""
+    """Return the block without these entries of `components`; None if nothing is left."""
     inner = block.get("components") if isinstance(block, MapNode) else None
     if not isinstance(block, MapNode) or not isinstance(inner, MapNode):
         return block

@@ -45,15 +45,15 @@ Parameters = Kind(_parameters, {"anyOf": [{"type": "number", "minimum": 1, "maxi
 
 
 def _part(value: object) -> int:
-    """Return percent of a share up to 1.0, such as 0.6 as engines write it, or of a whole number.
+    """Return percent of a share, 0.6 as in engines, or of a whole number.
 
-    Raises ValueError.
+    A share is at most 1.0. Raises ValueError.
     """
     return max(1, round(100 * value)) if isinstance(value, float) and 0 < value <= 1 else Percent.read(value)
 
 
 Part = Kind(_part, {"anyOf": [*Percent.schema["anyOf"], {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}]})
-"""Percent: a whole number such as ``60``, or a share such as ``0.6``; ``1.0`` is all."""
+"""Percent: a whole number such as ``60``, or a share, ``0.6``; ``1.0`` is all."""
 
 
 def _one_of(words: tuple[str, ...]) -> str:

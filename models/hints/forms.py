@@ -1,4 +1,4 @@
-"""The keys of a component: what is written of it in a native file, and without its place as a hint in the block `placewright:` of any other."""
+"""Keys of a component in a native file; in other files its hints lack `placement`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ParallelForm(Form):
     )
 
     def choices(self) -> tuple[Parallel, ...]:
-        """Every combination, the preferred ones first."""
+        """Return every combination of degrees, preferred ones first."""
         return tuple(Parallel(*degrees) for degrees in product(self.tp, self.pp, self.cp, self.ep, self.dp))
 
 
