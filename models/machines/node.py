@@ -1,4 +1,4 @@
-"""Node of a cluster with its accelerators and other hardware."""
+"""Node of a cluster with accelerators and other hardware."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .node_group import ACCELERATOR, NODE
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """Device other than an accelerator, such as a robot: type and configuration as written."""
+    """Device besides accelerators, for example a robot: type and configuration as written."""
 
     type: str
     config: tuple[tuple[str, str], ...] = ()

@@ -122,13 +122,19 @@ class Numbering:
         return self._nodes_before[position] + (rank - self._starts[position]) // self.wide[position].count
 
     def pieces(self, start: int, stop: int) -> Iterator[tuple[Stretch, int, int]]:
-        """Yield (stretch, first local index, count) per node for ranks `start` to `stop` (exclusive)."""
+        """Yield (stretch, first local index, count) per node of a range of ranks.
+
+        `start` is inclusive, `stop` exclusive.
+        """
         for stretch, first, count in self.wide_pieces(start, stop):
             for offset in range(stretch.nodes):
                 yield stretch.on(offset), first, count
 
     def wide_pieces(self, start: int, stop: int) -> Iterator[tuple[Stretch, int, int]]:
-        """Yield (stretch, first local index, count per node), as `pieces` for alike nodes at once."""
+        """Yield (stretch, first local index, count per node) of a range of ranks.
+
+        As `pieces`, but nodes that are covered whole come together.
+        """
         position = bisect_right(self._starts, start) - 1 if start < stop else 0
         while start < stop:
             wide = self.wide[position]
@@ -141,7 +147,7 @@ class Numbering:
             position += start == self._starts[position + 1]
 
     def wide_on(self, node_ranks: range) -> Iterator[tuple[Stretch, int]]:
-        """Yield (stretch over some of these nodes, its first resource rank).
+        """Yield (stretch over some nodes, first resource rank).
 
         The numbering must be that of one group with ascending nodes.
         """

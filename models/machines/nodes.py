@@ -41,7 +41,8 @@ class Alike:
         if not offset:
             return first
         return Node(
-            first.rank + offset, self.name(offset), first.accelerators, first.hardware, first.cpus, first.memory, first.labels, first.topology, first.taken
+            first.rank + offset, self.name(offset), first.accelerators, first.hardware,
+            first.cpus, first.memory, first.labels, first.topology, first.taken,
         )  # fmt: skip
 
     def cut(self, start: int, stop: int) -> Alike:
@@ -81,8 +82,8 @@ class Nodes(Sequence[Node]):
                 return tuple(self[position] for position in positions)
             first = self.alike[0].node.rank if self.alike else 0
             return self._cut(range(first + positions.start, first + positions.stop))
-        which, offset = self._where(index)
-        return self.alike[which].at(offset)
+        position, offset = self._where(index)
+        return self.alike[position].at(offset)
 
     def _cut(self, ranks: range) -> Nodes:
         return Nodes(stretch.cut(part.start, part.stop) for stretch, part in parts(self.alike, ranks))
@@ -137,7 +138,7 @@ def stretches_of(nodes: Sequence[Node]) -> tuple[Alike, ...]:
 
 
 def parts(alike: Sequence[Alike], ranks: range) -> Iterator[tuple[Alike, range]]:
-    """Yield (stretch, its part of the ranks) for stretches that meet these consecutive ranks."""
+    """Yield (stretch, overlap) for stretches in a range of ranks."""
     position = max(bisect_right(alike, ranks.start, key=lambda stretch: stretch.node.rank) - 1, 0)
     while position < len(alike) and alike[position].node.rank < ranks.stop:
         part = range(max(ranks.start, alike[position].node.rank), min(ranks.stop, alike[position].stop))

@@ -19,7 +19,7 @@ ALL_LEVELS = (*LEVELS, NODE_LEVEL, NUMA)
 
 
 def domain(node: Node, level: str) -> str:
-    """Return the domain of a node at a level, not below the node; "" for the unnamed domain."""
+    """Return the domain of a node at a level, not below the node; else ""."""
     return node.name if level == NODE_LEVEL else node.topology.get(level, "")
 
 
@@ -39,7 +39,10 @@ def domains(cluster: Cluster, level: str) -> tuple[str, ...]:
 
 
 def numa_masks(node: Node) -> tuple[int, ...]:
-    """Return the local accelerators of each NUMA domain as bit masks; one mask if unknown."""
+    """Return a bit mask of local accelerators per NUMA domain.
+
+    A single mask if NUMA is unknown.
+    """
     masks: dict[int, int] = {}
     for accelerator in node.accelerators:
         masks[accelerator.numa] = masks.get(accelerator.numa, 0) | 1 << accelerator.index
