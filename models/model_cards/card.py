@@ -123,7 +123,7 @@ def read_model_config(path: str | Path) -> ModelCard:
 
 
 def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
-    """Return the card of a configuration, of its language model if it has several.
+    """Return the card of a configuration, or of the language model inside.
 
     Missing numbers are 0.
     """

@@ -1,4 +1,7 @@
-"""Check if processes can start where their runs say: one node, one kind of hardware."""
+"""Check that processes can start as their runs say.
+
+Each process needs one node and one kind of hardware.
+"""
 
 from __future__ import annotations
 

@@ -49,16 +49,16 @@ def mended(text: str, numbered: Numbered, numbering: Numbering | None = None, go
 
 
 def _candidates(pieces: list[_Piece], numbered: Numbered, numbering: Numbering | None) -> Iterator[list[_Piece]]:
-    pieces_kept: list[_Piece] = []
+    valid: list[_Piece] = []
     for piece in sorted(pieces, key=lambda piece: piece.first):
-        cut = _cut(piece, pieces_kept[-1].last + 1 if pieces_kept else 0, numbered.size)
+        cut = _cut(piece, valid[-1].last + 1 if valid else 0, numbered.size)
         if cut is not None:
-            pieces_kept.append(cut)
-    yield pieces_kept
+            valid.append(cut)
+    yield valid
     if numbering is not None:
-        for start in dict.fromkeys((pieces_kept[0].first if pieces_kept else 0, 0)):
-            yield list(joined(_on_single_nodes(pieces_kept, start, numbering), _both))
-        yield from _in_more_processes(pieces_kept)
+        for start in dict.fromkeys((valid[0].first if valid else 0, 0)):
+            yield list(joined(_on_single_nodes(valid, start, numbering), _both))
+        yield from _in_more_processes(valid)
 
 
 def _in_more_processes(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
@@ -109,31 +109,31 @@ def _on_single_nodes(pieces: list[_Piece], cursor: int, numbering: Numbering) ->
 
     The numbers of processes and of their resources stay.
     """
-    pieces_placed: list[_Piece] = []
+    placed: list[_Piece] = []
     for piece in pieces:
-        cursor = max(cursor, piece.first) if pieces_placed else cursor
+        cursor = max(cursor, piece.first) if placed else cursor
         per_process = 1 if piece.processes is None or numbering.kind == NODE else max(1, piece.resources // piece.processes)
         if per_process == 1:
             count = piece.processes if piece.processes is not None and numbering.kind == NODE else piece.resources
             count = min(count, piece.resources)
             if cursor + count > numbering.size:
                 return []
-            pieces_placed.append(_Piece(cursor, cursor + count - 1, piece.processes))
+            placed.append(_Piece(cursor, cursor + count - 1, piece.processes))
             cursor += count
             continue
         left = piece.processes or 0
         for _, _, free in numbering.pieces(cursor, numbering.size) if cursor < numbering.size else ():
             processes = min(left, free // per_process)
             if processes:
-                pieces_placed.append(_Piece(cursor, cursor + processes * per_process - 1, processes))
+                placed.append(_Piece(cursor, cursor + processes * per_process - 1, processes))
                 left -= processes
             if not left:
-                cursor = pieces_placed[-1].last + 1
+                cursor = placed[-1].last + 1
                 break
             cursor += free
         if left:
             return []
-    return pieces_placed
+    return placed
 
 
 def _write(pieces: list[_Piece]) -> str:
@@ -147,11 +147,11 @@ def _write(pieces: list[_Piece]) -> str:
     return ",".join(texts)
 
 
-def _both(first: _Piece, second: _Piece) -> _Piece | None:
+def _both(left: _Piece, right: _Piece) -> _Piece | None:
     """Return neighbours with the same pattern as one piece, else None."""
-    if second.first != first.last + 1 or _pattern(second) != _pattern(first):
+    if right.first != left.last + 1 or _pattern(right) != _pattern(left):
         return None
-    return _Piece(first.first, second.last, None if first.processes is None else first.processes + (second.processes or second.resources))
+    return _Piece(left.first, right.last, None if left.processes is None else left.processes + (right.processes or right.resources))
 
 
 def _pattern(piece: _Piece) -> tuple[int, int]:
