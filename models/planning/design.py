@@ -14,7 +14,7 @@ from .way import Way
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Accelerators of one kind used by exactly these components, in the problem's order."""
+    """Accelerators of a kind with exactly these components, in the problem's order."""
 
     kind: int
     accelerators: int
@@ -42,11 +42,11 @@ class Design:
         return sum(block.accelerators for block in self.blocks)
 
     def used(self, question: PlanningProblem) -> int:
-        """Return the minimum of accelerators used, with those of sharing components.
+        """Return a lower bound on accelerators in use, shared ones included.
 
-        As many shared accelerators as possible lie below planned blocks. By max-flow min-cut:
-        whichever of the shared accelerators is held by somebody in any case, all blocks come beside
-        it that may not be there.
+        As many shared accelerators as possible lie below planned blocks. By max-flow min-cut: for
+        every choice of shared accelerators, held in any case, the blocks that may not lie on them
+        come beside them; the largest sum counts.
         """
         return max(
             sum(shared.accelerators for shared in choice)
@@ -91,7 +91,7 @@ class Design:
         return None
 
     def not_started(self, idle: Idle) -> frozenset[str]:
-        """Return the components that the framework does not start; they need no memory."""
+        """Return the components without a start in the framework; they need no memory."""
         return frozenset().union(*(idle.among(block.components) for block in self.blocks))
 
     def option_of_work(self, question: PlanningProblem, component: str) -> Option:

@@ -40,7 +40,7 @@ class Kind:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Models of the kind, also with given ranks on several; ("",) if unnamed."""
+        """Models of the accelerators, also for given ranks on several; ("",) if unnamed."""
         return self.models or tuple(self.model.split(AND))
 
     @property
@@ -70,8 +70,8 @@ class Option:
     memory : MiB on each accelerator while working; `kept` of them stay during other phases.
     on_sizes : both by accelerator size, if they depend on it and a kind has several sizes. Then
         `memory` and `kept` are those of the largest, and a lower bound for the others.
-    estimated : True if both are an estimate with slack. A design keeps to them if possible; no
-        placement must.
+    estimated : True if both are an estimate with slack. A design keeps to them if possible; a
+        placement need not.
     extrapolated : True if a time lies outside of the measured counts.
     group : accelerators that one node holds together.
     processes : processes of all replicas together.
@@ -110,13 +110,13 @@ class Option:
 
 @dataclass(frozen=True)
 class Idle:
-    """Components that are not started, by arrangement; they need no memory."""
+    """Components without a start, by arrangement; they need no memory."""
 
     ways: tuple[Way, ...]
 
     @cached_property
     def beside(self) -> Mapping[str, frozenset[str]]:
-        """Component -> components beside which it is not started."""
+        """Component -> components that prevent its start on shared accelerators."""
         neighbours: dict[str, frozenset[str]] = {}
         for index, arrangement in enumerate(self.ways):
             others = (*self.ways[:index], *self.ways[index + 1 :])
@@ -126,11 +126,11 @@ class Idle:
 
     @cached_property
     def workers(self) -> Mapping[str, str]:
-        """Component that is not started -> component that does its work."""
+        """Unstarted component -> component that does its work."""
         pairs = ((name, arrangement.worker(name)) for arrangement in self.ways for name in self.beside if name in arrangement.without)
         return {name: worker for name, worker in pairs if worker is not None}
 
     def among(self, components: Iterable[str]) -> frozenset[str]:
-        """Return the colocated components that are not started."""
+        """Return the colocated components without a start."""
         present = frozenset(components) if self.beside else frozenset()
         return frozenset(name for name, beside in self.beside.items() if name in present and not present.isdisjoint(beside))
