@@ -33,7 +33,7 @@ Measured times differ as much from run to run.
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """Measurements behind one task time.
+    """Measurements behind a task time.
 
     Attributes
     ----------
@@ -187,11 +187,11 @@ class Own:
         return bool(self.counts)
 
     def may_stay(self, question: PlanningProblem) -> bool:
-        """Return True if neither demands nor the plan's memory estimates forbid it."""
+        """Return True if neither demands nor the plan's memory estimates forbid the baseline."""
         return not self.forbidden and not (self.over_estimates and question.heeds_estimates)
 
     def over(self, best: Priced) -> float | None:
-        """Return the slowdown against another design, such as 0.04; None without a price."""
+        """Return the slowdown against another design, as a share; None without a price."""
         if self.priced is None:
             return None
         takes = best.nanoseconds + best.traffic

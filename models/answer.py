@@ -39,4 +39,4 @@ class Answer:
 
 
 Solve = Callable[[Problem], Answer]
-"""Solver of a problem; it may call itself on smaller problems."""
+"""Solver of a problem, with recursion on smaller problems."""

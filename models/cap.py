@@ -7,7 +7,7 @@ from .record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """Upper limit `most` on a sum of objective terms: (name, cost of one unit)."""
+    """Upper limit `most` on a sum of objective terms: (name, cost per unit)."""
 
     terms: tuple[tuple[str, int], ...]
     most: int

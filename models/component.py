@@ -166,7 +166,7 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Demand between components; `kind` is one of `RELATION_KINDS`.
+    """Demand between components of a kind in `RELATION_KINDS`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Result of a conversion: the new text with its losses, or the reasons for a refusal."""
+"""Result of a conversion: the new text with losses, or the reasons for a refusal."""
 
 from __future__ import annotations
 

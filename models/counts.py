@@ -1,4 +1,4 @@
-"""Allowed counts, such as 2, 4 or 8-16: disjoint ranges in ascending order."""
+"""Allowed counts, like 2, 4 or 8-16: disjoint ranges in ascending order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Iterable, Sequence
 from .quantity import write_range
 
 Counts = tuple[tuple[int, int], ...]
-"""(least, most) of each range, ascending and disjoint."""
+"""(least, most) of every range, ascending and disjoint."""
 
 
 def holds(counts: Iterable[tuple[int, int]], count: int) -> bool:
@@ -33,7 +33,7 @@ def in_any(several: Iterable[Counts]) -> Counts:
 
 
 def times(counts: Iterable[tuple[int, int]], factor: int) -> Counts:
-    """Return the counts multiplied by a factor, such as processes to accelerators.
+    """Return the counts multiplied by a factor, as from processes to accelerators.
 
     Values inside a scaled range that are not multiples of the factor stay included.
     """
@@ -46,7 +46,7 @@ def less(counts: Iterable[tuple[int, int]], taken: int) -> Counts:
 
 
 def with_one(counts: Sequence[tuple[int, int]], count: int) -> Counts:
-    """Add one count; no-op if counts are unspecified."""
+    """Add a count; no-op if counts are unspecified."""
     return tuple(counts) if not counts or holds(counts, count) else tuple(sorted((*counts, (count, count))))
 
 
@@ -56,7 +56,7 @@ def is_one_range(counts: Sequence[tuple[int, int]]) -> bool:
 
 
 def write_counts(counts: Sequence[tuple[int, int]]) -> str:
-    """Return text such as `2, 4 or 8-16`."""
+    """Return text like `2, 4 or 8-16`."""
     *first_ranges, last = map(write_range, counts)
     return f"{', '.join(first_ranges)} or {last}" if first_ranges else last
 

@@ -10,7 +10,7 @@ from .record import dataclass
 
 @dataclass(frozen=True, slots=True, order=True)
 class Demand:
-    """Written field of a component or relation; the user could change it.
+    """Changeable field of a component or relation in the user's file.
 
     `component` is a component's name, or both names of a relation joined by ``+``.
     """

@@ -16,13 +16,13 @@ shown instead.
 """
 
 NOT_KNOWN = "not known"
-"""Value of an unknown number, such as a world size after a missing setting.
+"""Value of an unknown number, like a world size without its setting.
 
 The formula gives the reason. Numbers that depend on it are omitted.
 """
 
 ACCELERATORS_PER_NODE = "accelerators per node"
-"""Name of a job-wide number: the minimum per node if the cluster does not give it."""
+"""Name of a job-wide number: the minimum per node if the cluster leaves it open."""
 
 
 @dataclass(frozen=True, slots=True)

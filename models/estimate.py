@@ -90,7 +90,7 @@ class Estimate:
 
     @property
     def divided_among(self) -> int:
-        """Ranks per sharding group; 0 if all ranks form one group or nothing is divided."""
+        """Ranks per sharding group; 0 for a single group, or if nothing is divided."""
         return 0 if self.sharding in (NONE, MEGATRON) else self.shards
 
 

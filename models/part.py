@@ -1,4 +1,4 @@
-"""Restriction of a problem to some of its components."""
+"""Restriction of a problem to some components."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Mapping
 from .record import dataclass
 
 LEXICOGRAPHIC, WEIGHTED = ORDERS = ("lexicographic", "weighted")
-"""Orders: bytes across the widest topology level first, or all bytes in one sum."""
+"""Orders: bytes across the widest topology level first, or the sum of all bytes."""
 
 
 @dataclass(frozen=True, slots=True)

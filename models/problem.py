@@ -80,7 +80,7 @@ class Problem:
         return tuple(share for share in self.job.shares if share.component in self._by_name)
 
     def whole_replica(self, component: Component) -> int:
-        """Return the accelerators bound to one node or to whole nodes; 1 if free.
+        """Return the accelerators bound to a single node or to whole nodes; 1 if free.
 
         These are the accelerators of a replica; for a server inside one node, the framework's
         number of accelerators per node.
@@ -141,7 +141,7 @@ class Problem:
         return Assignment({c.name: c.runs for c in self.components if c.runs is not None})
 
     def own_degrees(self, component: Component) -> Parallel:
-        """Return a component's degrees in its own file, as listed among its choices.
+        """Return a component's degrees in the file, as listed among the choices.
 
         Hints omit degrees that follow from the others.
         """

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 RANGE_PATTERN = r"^\s*0{0,8}[1-9][0-9]{0,8}\s*(-\s*[0-9]{1,9}\s*)?$"
-"""Pattern of `read_range` for JSON Schema; it cannot refuse reversed ranges."""
+"""Pattern of `read_range` for JSON Schema, which cannot refuse reversed ranges."""
 MEMORY_PATTERN = r"^\s*[0-9]{1,9}(\.[0-9]{1,6})?\s*([TtGgMm]([Ii]?[Bb])?)?\s*$"
 """Pattern of `read_memory` for JSON Schema."""
 RATE_PATTERN = r"^\s*[0-9]{1,9}(\.[0-9]{1,6})?\s*([TtGgMm]([Ii]?B)?)?\s*$"
@@ -76,7 +76,7 @@ def read_memory(text: str) -> int:
 
 
 def read_rate(text: str) -> int | Fraction:
-    """Return the exact MiB per second of an amount such as `50GiB`; 0 is none.
+    """Return the exact MiB per second of an amount like `50GiB`; 0 is none.
 
     Bits are refused, with their number of bytes as advice. Raises ValueError with a sentence for a
     person.
@@ -107,7 +107,7 @@ def memory_text(mib: int) -> str:
 
 
 def write_estimate(mib: int) -> str:
-    """Return text such as `62.4 GiB`, rounded up; MiB for less than a GiB.
+    """Return text like `62.4 GiB`, rounded up; MiB for less than a GiB.
 
     No estimate is exact to the MiB.
     """

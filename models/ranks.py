@@ -69,7 +69,7 @@ class Ranks:
 
     @property
     def solid(self) -> bool:
-        """True if the ranks are one range without holes."""
+        """True if the ranks are a range without holes."""
         return len(self.ranges) == 1
 
     def __str__(self) -> str:
@@ -182,7 +182,7 @@ class Segment:
 
 
 def parse_segments(text: str, size: int | None, what: str) -> list[Segment]:
-    """Return the segments of a placement such as `0-1:0-3,3-5,7-10:7-14`.
+    """Return the segments of a placement like `0-1:0-3,3-5,7-10:7-14`.
 
     Empty segments are skipped. The reader checks relations between segments (order, continuity).
     Raises RankError.

@@ -50,7 +50,7 @@ class Elsewhere(Protocol):
 
 @dataclass(frozen=True)
 class FileSession:
-    """Session of a file: reads other texts, other clusters, or open ranks.
+    """Session of a file: reads another text, another cluster, or open ranks.
 
     Attributes
     ----------

@@ -81,7 +81,7 @@ def nowhere(named: ModelCard) -> Finding:
 
 
 def _asks(problem: Problem, component: Component, models: Mapping[str, ModelUse]) -> bool:
-    """Return True if a model matters to the component: for an estimate or for its degrees."""
+    """Return True if a model matters to the component: for an estimate or for degrees."""
     use, degrees = models.get(component.name), problem.job.choices.get(component.name, (component.parallel,))
     if use is None:
         return False
@@ -202,7 +202,7 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
 
 @dataclass(frozen=True)
 class _OpeningWithModels:
-    """Opening with model cards in its readings."""
+    """Opening with model cards in the readings."""
 
     opening: Opening
     named: ModelCard | None
@@ -217,7 +217,7 @@ class _OpeningWithModels:
 
 
 def _resolved(session: FileSession, named: ModelCard | None) -> FileSession:
-    """Return the session with model cards in its readings.
+    """Return the session with model cards in the readings.
 
     Readings of another text have cards already, except for the named model.
     """

@@ -19,14 +19,14 @@ LIMITS = {
     HETEROGENEOUS: "one accelerator model a component",
     NESTED: "accelerators shared whole",
 }
-"""Widening of the scope -> property of every plan without it."""
+"""Widening of the scope -> property of every plan in the plain scope."""
 
 WIDENS = {
     SPANNING: "tp groups lie over nodes",
     HETEROGENEOUS: "a component be on several accelerator models",
     NESTED: "a component use only some of another's accelerators",
 }
-"""Widening of the scope -> what it allows."""
+"""Widening of the scope -> allowed layout."""
 
 
 def let_over_nodes(component: Component) -> Component:
@@ -43,7 +43,7 @@ def has_groups(problem: Problem, component: Component) -> bool:
 
 
 def in_scope(problem: Problem) -> Problem:
-    """Return the problem in its scope: tp groups may span nodes if it is spanning."""
+    """Return the problem in scope: tp groups may span nodes if the scope is spanning."""
     workload = problem.job.planning.workload
     if workload is None or not workload.spanning:
         return problem

@@ -43,7 +43,7 @@ class Share:
 
     @property
     def said(self) -> str:
-        """Amount with its noun: `64 prompts`, `1 prompt`."""
+        """Amount with noun: `64 prompts`, `1 prompt`."""
         return f"{self.amount} {singular(self.what) if self.amount == 1 else self.what}"
 
     @property

@@ -54,7 +54,7 @@ def ordered(parts: Sequence[Component], workload: Workload) -> Ordered:
 
 
 def _circles(tasks: Sequence[Task], edges: Sequence[tuple[Task, Task]]) -> dict[Task, Circle]:
-    """Return task -> its cycle, in the given order; the task alone outside of cycles."""
+    """Return task -> cycle, in the given order; the task alone outside of cycles."""
     following: dict[Task, list[Task]] = {task: [] for task in tasks}
     for earlier, later in edges:
         following[earlier].append(later)

@@ -25,12 +25,12 @@ def as_chosen(problem: Problem, planned: Planned) -> Problem:
 
 
 def as_asked(problem: Problem, question: PlanningProblem) -> Problem:
-    """Return the problem with the leading degrees of one planning problem."""
+    """Return the problem with the leading degrees of a planning problem."""
     return with_degrees(problem, question.leading)
 
 
 def with_degrees(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
-    """Return the problem with these degrees and their consequences.
+    """Return the problem with the given degrees and their consequences.
 
     Components that follow a leader get its degrees, unless `followed` states other ones. If the
     degrees differ from the file's own, its placement is no longer a candidate to keep.
@@ -56,7 +56,7 @@ def with_degrees(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
 
 
 def each_choice(problem: Problem) -> Iterator[Problem]:
-    """Yield the problem for each choice of leading degrees that the framework accepts.
+    """Yield the problem for every accepted choice of leading degrees.
 
     Yields the problem itself if no component follows another.
     """
@@ -67,5 +67,5 @@ def each_choice(problem: Problem) -> Iterator[Problem]:
 
 
 def followed(problem: Problem, degrees: Mapping[str, Parallel]) -> Followed | None:
-    """Return the consequences of these degrees beyond equal degrees of followers."""
+    """Return the consequences of degrees beyond equal degrees of followers."""
     return next((entry for entry in problem.job.planning.followed if entry.degrees == degrees), None)

@@ -35,7 +35,7 @@ def times_with(job: Job, degrees: Mapping[str, Parallel]) -> dict[str, Timed]:
 
 
 def holding(timed: Timed, parallel: Parallel) -> Timed:
-    """Return the measurements for these degrees, without degree names.
+    """Return the measurements for given degrees, without degree names.
 
     For a count with measurements that name degrees, only these are kept.
     """
@@ -46,12 +46,12 @@ def holding(timed: Timed, parallel: Parallel) -> Timed:
 
 
 def shortest(timed: Timed, parallel: Parallel) -> float:
-    """Return the shortest time with these degrees, in ns; infinite without a measurement."""
+    """Return the shortest time with given degrees, in ns; infinite without a measurement."""
     return min((row.nanoseconds for row in timed.measured if row.holds_with(parallel)), default=inf)
 
 
 def as_it_runs(workload: Workload, said: Collection[str], asynchronous: str) -> Workload:
-    """Return the workload with cost model `steady` for a job that trains while it generates.
+    """Return the workload with cost model `steady` for an asynchronous job.
 
     A cost model in the plan (`said`) has priority. `asynchronous` is the evidence, such as the key
     of a file; "" without evidence.
@@ -77,7 +77,7 @@ def usual_order(components: Sequence[Component]) -> Iterator[After]:
 
 
 def usual_phase(component: Component) -> str:
-    """Return the usual phase of a component; "" if neither role nor name gives it.
+    """Return the usual phase of a component; "" if unknown by role and name.
 
     An example of the name is RLinf's `critic_inference`.
     """

@@ -26,7 +26,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class WhyAccelerator:
-    """Holders of an accelerator, and the reasons of the other components.
+    """Holders of an accelerator, and the reasons of the remaining components.
 
     Attributes
     ----------

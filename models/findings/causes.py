@@ -12,7 +12,7 @@ from .span import Edit, Span
 WRITTEN = frozenset({"PW103", "PW104", "PW105", "PW106", "PW112", "PW118", "PW121", "PW803"})
 """Codes for faulty text of a component: the meaning is unknown."""
 ABSENT = frozenset({"PW123", "PW209", "PW601"})
-"""Codes for a missing or too small component, as long as its text is faulty."""
+"""Codes for a missing or too small component, as long as the text is faulty."""
 UNSURE = frozenset({"PW201", "PW208"})
 """Codes for ranks and degrees that a faulty text may have misstated.
 
@@ -87,7 +87,7 @@ def _instead_of(edits: list[Edit]) -> dict[Edit, Edit | None]:
 
 
 def by_cause(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings, with those of a common cause merged into the first.
+    """Return the findings, merged by common cause.
 
     The cause is common if code, severity and help agree, and the message agrees except for the
     subject and its numbers. The findings must also share a place or an edit, unless the cause is
@@ -135,7 +135,7 @@ def _named(finding: Finding, first: Finding) -> str:
 
 
 def first_causes(findings: Sequence[Finding]) -> tuple[list[Finding], list[Unchecked]]:
-    """Return the findings without errors that depend on other errors.
+    """Return the findings without dependent errors.
 
     Dependent errors are reported as unchecked until their premise is fixed.
     """

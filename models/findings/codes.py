@@ -1,4 +1,4 @@
-"""Codes of findings with titles and families; no other code exists."""
+"""Codes of findings with titles and families; the list is complete."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replacement of the text at `span`; all other characters stay."""
+    """Replacement of the text at `span`; the rest stays."""
 
     span: Span
     text: str

@@ -102,7 +102,7 @@ def add_hints(
 
 
 def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, known: Component | None) -> Component:
-    """Return a component built from its hints.
+    """Return a component built from hints.
 
     Raises UnusableInput for impossible hints.
     """
@@ -172,7 +172,7 @@ _READ: Mapping[str, Callable[[ComponentForm], Any]] = {
     "any_order": lambda form: form.any_order,
     "stride": lambda form: form.stride,
 }
-"""Field of a Component -> value in its hints; unwritten fields keep their value."""
+"""Field of a Component -> value in hints; unwritten fields keep their value."""
 
 
 def _room(cluster: Cluster, groups: tuple[str, ...]) -> int:
@@ -184,7 +184,7 @@ def _room(cluster: Cluster, groups: tuple[str, ...]) -> int:
 
 
 def _group_fault(form: ComponentForm, name: str, groups: tuple[str, ...], cluster: Cluster) -> str:
-    """Return why the groups cannot be searched together for a component; "" if they can."""
+    """Return why the groups cannot be searched together for a component; else ""."""
     kinds = dict.fromkeys(cluster.groups[label].kind for label in groups)
     if len(kinds) > 1:
         return f"`{name}` may be on groups that number {' and '.join(f'{kind}s' for kind in kinds)}"

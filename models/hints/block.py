@@ -29,7 +29,7 @@ _NUMBER = Kind(whole_between(1).read, {"type": "integer", "minimum": 1})
 _MEANING = "What is known of the model that is trained."
 _KEYS = {name: key(_NUMBER, default=1, description="a whole number such as `28`") for name in NUMBERS}
 ModelForm: type[Form] = type("ModelForm", (Form,), {"__doc__": _MEANING, "is_open": True, **_KEYS})
-"""Form of `model`; other keys get a warning (see model_cards/of_block.py)."""
+"""Form of `model`; unknown keys get a warning (see model_cards/of_block.py)."""
 
 
 NAME = "placewright"
@@ -89,7 +89,7 @@ def said_of_plan(block: Value | None) -> frozenset[str]:
 
 
 def without(block: Value | None, entries: Collection[Entry]) -> Value | None:
-    """Return the block without these entries of `components`; None if nothing is left."""
+    """Return the block without some entries of `components`; None if nothing is left."""
     inner = block.get("components") if isinstance(block, MapNode) else None
     if not isinstance(block, MapNode) or not isinstance(inner, MapNode):
         return block

@@ -203,7 +203,7 @@ def _relation(
 
 
 def _zero_copy(relation: Relation, first_sizes: Sequence[int], second_sizes: Sequence[int]) -> Iterator[Finding]:
-    """Yield a fault unless tp sizes divide one another.
+    """Yield a fault unless tp sizes are divisible.
 
     Ranks of the larger tp lie evenly on ranks of the smaller only then.
     """
@@ -219,7 +219,7 @@ def _zero_copy(relation: Relation, first_sizes: Sequence[int], second_sizes: Seq
 def _tensor_parallel(
     relation: Relation, by_name: Mapping[str, Component], choices: Mapping[str, tuple[Parallel, ...]]
 ) -> tuple[list[int], ...]:
-    """Return the possible tp sizes of each component."""
+    """Return the possible tp sizes per component."""
     return tuple([degrees.tp for degrees in choices.get(name, (by_name[name].parallel,))] for name in relation.components)
 
 

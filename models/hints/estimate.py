@@ -41,7 +41,7 @@ def _parameters(value: object) -> int:
 
 
 Parameters = Kind(_parameters, {"anyOf": [{"type": "number", "minimum": 1, "maximum": MOST}, {"type": "string", "pattern": _PATTERN}]})
-"""Number of parameters such as ``7B``."""
+"""Number of parameters like ``7B``."""
 
 
 def _part(value: object) -> int:
@@ -53,7 +53,7 @@ def _part(value: object) -> int:
 
 
 Part = Kind(_part, {"anyOf": [*Percent.schema["anyOf"], {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}]})
-"""Percent: a whole number such as ``60``, or a share, ``0.6``; ``1.0`` is all."""
+"""Percent: a whole number like ``60``, or a share, ``0.6``; ``1.0`` is all."""
 
 
 def _one_of(words: tuple[str, ...]) -> str:

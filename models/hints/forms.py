@@ -1,4 +1,4 @@
-"""Keys of a component in a native file; in other files its hints lack `placement`."""
+"""Keys of a component in a native file; hints in a framework's file lack `placement`."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ KEYS = ("accelerators", "processes")
 
 
 def never(component: Component, choices: Sequence[Parallel], value: Value, room: int, kind: str) -> Iterator[Finding]:
-    """Yield a warning for each impossible count in a list with possible counts.
+    """Yield a warning per impossible count in a list with possible counts.
 
     If no count is possible, another error says so. `choices` are the possible degrees, `room` the
     number of resources of `kind`.

@@ -1,4 +1,4 @@
-"""Key `plan`: choice of counts, with the chains of its `workflow`."""
+"""Key `plan`: choice of counts, with the chains of `workflow`."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Wait(NamedTuple):
 
 
 def waits_in_circles(waits: Sequence[Wait], section: str) -> Iterator[Finding]:
-    """Yield an error for each arrow that needs the whole result inside a cycle."""
+    """Yield an error per arrow with `=>` inside a cycle."""
     following: dict[str, list[str]] = {}
     for earlier, later in (pair for wait in waits for pair in wait.pairs()):
         following.setdefault(earlier, []).append(later)
@@ -85,7 +85,7 @@ def waits_in_circles(waits: Sequence[Wait], section: str) -> Iterator[Finding]:
 
 
 class _Part(NamedTuple):
-    """Name or arrow of a chain, with its place."""
+    """Name or arrow of a chain, with the place."""
 
     text: str
     span: Span
@@ -157,7 +157,7 @@ def _parts(chain: str, place: Value) -> Iterator[_Part]:
 def _strange(
     names: list[_Part], components: Mapping[str, Component], faulty: Collection[str], section: str, most: int
 ) -> Iterator[Finding]:
-    """Yield one finding per name in a chain without times."""
+    """Yield a finding per name without times in a chain."""
     timed = [task for name, candidate in components.items() if candidate.timed for task in (name, *_phases(candidate))]
     known = list(dict.fromkeys((*timed, *sorted(faulty))))
     for text, span in {part.text: part.span for part in reversed(names)}.items():
@@ -194,7 +194,7 @@ def _strange(
 
 
 def _tasks(text: str, components: Mapping[str, Component]) -> frozenset[str]:
-    """Return the tasks of a name: all of a component, or one such as ``critic.train``.
+    """Return the tasks of a name: all of a component, or a single ``critic.train``.
 
     Empty if the name has no meaning.
     """
@@ -325,7 +325,7 @@ def read_plan(
 
 
 def _workflow_of(written: Value) -> PlanForm:
-    """Return a form with the workflow alone, to report its faults too."""
+    """Return a form with the workflow alone, to report faults there too."""
     entry = written.entry("workflow") if isinstance(written, MapNode) else None
     try:
         return fill(PlanForm, MapNode((entry,), written.span), "", "") if entry else PlanForm()
@@ -334,14 +334,14 @@ def _workflow_of(written: Value) -> PlanForm:
 
 
 def _spans(written: Value | None, before: str = "") -> Iterator[tuple[str, Span]]:
-    """Yield (key of the plan, such as ``budget.seconds``; place of the value)."""
+    """Yield (key of the plan, like ``budget.seconds``; place of the value)."""
     for entry in written if isinstance(written, MapNode) else ():
         yield before + entry.key.text, entry.value.span
         yield from _spans(entry.value, f"{before}{entry.key.text}.")
 
 
 def _not_looked_at(form: PlanForm, spans: Mapping[str, Span], key: str) -> Iterator[Finding]:
-    """Yield a note for each key that the cost model ignores.
+    """Yield a note per key ignored by the cost model.
 
     If a dialect may choose another cost model, only keys that none of its models uses.
     """

@@ -1,4 +1,4 @@
-"""Key `seconds` of a component: time of an iteration, in all its forms."""
+"""Key `seconds` of a component: time of an iteration, in all forms."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _meant(text: str) -> str:
 
 
 Duration = Kind(duration, NUMBER_OF_SECONDS)
-"""Nanoseconds of a number of seconds such as ``59.9``."""
+"""Nanoseconds of a number of seconds like ``59.9``."""
 
 
 def rows_of(value: object) -> object:

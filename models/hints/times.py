@@ -48,7 +48,7 @@ def with_usual_phases(components: Iterable[Component], plan: Value | None) -> tu
 
 
 def misspelt_phases(hints: MapNode, faulty: Collection[str], cluster: Cluster) -> Iterator[Finding]:
-    """Yield a warning for each phase that looks like a typing error.
+    """Yield a warning per phase with a likely typing error.
 
     `hints` are those of the components; `faulty` components are skipped.
     """
@@ -102,7 +102,7 @@ def by_model(form: ComponentForm, cluster: Cluster) -> ComponentForm:
 
 
 def misspelt_models(form: ComponentForm, name: str, seconds: Value | None, cluster: Cluster) -> Iterator[Finding]:
-    """Yield a warning for each absent model whose name resembles a present model.
+    """Yield a warning per absent model with a name like that of a present model.
 
     A time for an absent model is not a fault: the same hints may serve another cluster.
     """
@@ -177,7 +177,7 @@ def countless(form: ComponentForm, least: int, most: int) -> bool:
 
 
 def example(least: int = 1, most: int = UNBOUNDED, step: int = 1) -> str:
-    """Return an example of a time, such as ``{8: 120}``, with an allowed count, 8 if possible.
+    """Return an example of a time like ``{8: 120}``, with an allowed count, 8 if possible.
 
     The count lies between `least` and `most` and is a multiple of `step`.
     """
@@ -186,7 +186,7 @@ def example(least: int = 1, most: int = UNBOUNDED, step: int = 1) -> str:
 
 
 def contradicted(times: Timed) -> str:
-    """Return the subject of two different times, such as `8 accelerators with tp 2`; else ""."""
+    """Return the subject of two different times, like `8 accelerators with tp 2`; else ""."""
     known: dict[tuple[object, ...], int] = {}
     for row in times.measured:
         subject = (row.phase, row.accelerators, row.model, row.parallel, row.named)

@@ -22,7 +22,7 @@ _ASCEND = {"910B": 64, "910C": 128}
 _GAUDI = {"GAUDI2": 96, "GAUDI3": 128}
 _TPU = {"TPU-V4": 32, "TPU-V5LITEPOD": 16, "TPU-V5P": 95, "TPU-V6E": 32}
 NUMBERS = tuple(sorted(model for model in _NVIDIA if model.isdigit()))
-"""Models named by a number alone, such as ``4090``."""
+"""Models named by a number alone, like ``4090``."""
 _MAKERS = {"NV_GPU": _NVIDIA, "AMD_GPU": _AMD, "NPU": _ASCEND, "HPU": _GAUDI, "TPU": _TPU}
 
 

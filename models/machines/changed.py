@@ -11,7 +11,7 @@ from .node_group import EnvConfig, NodeGroup
 from .topology import LEVELS
 
 NEW = "new"
-"""Domain of added nodes at each level with domains; also the prefix of their names."""
+"""Domain of added nodes at every level with domains; also the prefix of their names."""
 
 
 def with_nodes(cluster: Cluster, sample: Node, more: int) -> Cluster:
@@ -35,7 +35,7 @@ def ranks_left(cluster: Cluster, lost: Collection[int]) -> dict[int, int]:
 
 
 def without_nodes(cluster: Cluster, lost: Collection[int]) -> Cluster:
-    """Return the cluster without the nodes of these ranks.
+    """Return the cluster without the nodes of the ranks in `lost`.
 
     A declared group may become empty.
     """

@@ -55,7 +55,7 @@ class Cluster:
         return ACCELERATOR if not self.counted or any(alike.node.accelerators for alike, _ in self.alike_among(node_ranks)) else NODE
 
     def kind(self, labels: tuple[str, ...]) -> str:
-        """Return the resource of these groups together: the node if any group counts nodes."""
+        """Return the common resource of groups: the node if any group counts nodes."""
         kinds = [self.groups[label].kind for label in labels]
         return NODE if NODE in kinds else kinds[0]
 
@@ -65,11 +65,11 @@ class Cluster:
         return any(len(self.groups[label].node_ranks) == size for label in labels) or len(self.members(labels)) == size
 
     def members(self, labels: tuple[str, ...]) -> frozenset[int]:
-        """Return the ranks of all nodes in these groups."""
+        """Return the ranks of all nodes in the groups."""
         return frozenset(rank for label in labels for rank in self.groups[label].node_ranks)
 
     def numbering(self, labels: tuple[str, ...]) -> Numbering:
-        """Return the resource numbering of these groups, in the given order."""
+        """Return the resource numbering of the groups, in the given order."""
         if labels not in self._numberings:
             self._numberings[labels] = self._number(labels)
         return self._numberings[labels]
@@ -90,7 +90,7 @@ class Cluster:
         return Numbering(kind, tuple(stretches))
 
     def with_groups(self, declared: Iterable[NodeGroup]) -> Cluster:
-        """Return the cluster with other declared groups."""
+        """Return the cluster with new declared groups."""
         return replace(self, declared=tuple(declared))
 
     def total(self, kind: str = ACCELERATOR) -> int:

@@ -1,4 +1,4 @@
-"""Node of a cluster with accelerators and other hardware."""
+"""Node of a cluster with accelerators and further hardware."""
 
 from __future__ import annotations
 
@@ -50,22 +50,22 @@ class Node:
         return (1 << self.count(kind)) - 1
 
     def free(self, kind: str) -> int:
-        """Return the resources of a kind that no other job holds, as a bit mask."""
+        """Return the free resources of a kind, not held by another job, as a bit mask."""
         return self.whole(kind) & ~self.taken if kind == ACCELERATOR else self.whole(kind)
 
     @property
     def numa_domains(self) -> int:
-        """Number of NUMA domains of its accelerators; 1 if unknown or without NUMA."""
+        """Number of NUMA domains of the accelerators; 1 if unknown or without NUMA."""
         return self.accelerators[-1].numa + 1 if self.accelerators else 1
 
     @property
     def accelerator_type(self) -> str:
-        """Vendor of the accelerators, such as ``NV_GPU``; ``NO_ACCEL`` without accelerators."""
+        """Vendor of the accelerators, like ``NV_GPU``; ``NO_ACCEL`` without accelerators."""
         return self.accelerators[0].vendor if self.accelerators else NO_ACCELERATOR
 
     @property
     def accelerator_model(self) -> str:
-        """Model of the accelerators, such as ``H100``; "" without accelerators."""
+        """Model of the accelerators, like ``H100``; "" without accelerators."""
         return self.accelerators[0].model if self.accelerators else ""
 
     @property

@@ -47,7 +47,7 @@ class NodeGroup:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Consecutive resource ranks on `nodes` nodes, local indices 0 to count - 1 on each."""
+    """Consecutive resource ranks on `nodes` nodes, local indices 0 to count - 1 per node."""
 
     node_rank: int
     label: str
@@ -82,7 +82,7 @@ class Numbering:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """First resource rank of each wide stretch, then the total."""
+        """First resource ranks of the wide stretches, then the total."""
         return list(accumulate((wide.size for wide in self.wide), initial=0))
 
     @cached_property
@@ -162,7 +162,7 @@ class Numbering:
 
     @cached_property
     def first(self) -> dict[int, int]:
-        """Node rank -> resource rank of its first resource.
+        """Node rank -> resource rank of the node's first resource.
 
         A node numbered twice keeps the first.
         """

@@ -76,7 +76,7 @@ def read_shorthand(text: str) -> Cluster | AsDeclared:
 
 
 def in_one_word(cluster: Cluster) -> str:
-    """Return a shorthand such as ``2x8xH100+1x0``.
+    """Return a shorthand like ``2x8xH100+1x0``.
 
     ``12 nodes, 90 accelerators`` if it has more than `MAX_PARTS` parts.
     """

@@ -15,7 +15,7 @@ DECLARED, ESTIMATED, SILENT = "declared", "estimated", "not known"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Memory of a component on each accelerator in a segment: MiB, state and origin.
+    """Memory of a component per accelerator in a segment: MiB, state and origin.
 
     `terms` are the terms of an estimate that exist in this segment. An estimate has no slack here.
     """
@@ -28,7 +28,7 @@ class Entry:
 
     @property
     def demanded(self) -> int:
-        """MiB to reserve; an estimate includes its slack."""
+        """MiB to reserve; an estimate includes slack."""
         return with_slack(self.mebibytes) if self.origin == ESTIMATED else self.mebibytes
 
 
@@ -46,12 +46,12 @@ class Moment:
 
     @property
     def mebibytes(self) -> int:
-        """MiB needed on each accelerator."""
+        """MiB needed per accelerator."""
         return sum(entry.mebibytes for entry in self.entries)
 
     @property
     def demanded(self) -> int:
-        """MiB needed on each accelerator, with the slack of estimates."""
+        """MiB needed per accelerator, with the slack of estimates."""
         return sum(entry.demanded for entry in self.entries)
 
 

@@ -28,7 +28,7 @@ fragments that the allocator cannot use, and what an engine needs for a step.
 def estimated(
     component: Component, card: ModelCard | None, parallel: Parallel, accelerators: int, capacity: int | None = None
 ) -> Estimated | None:
-    """Return the estimate for these degrees and this number of accelerators; else None.
+    """Return the estimate for given degrees and accelerators; None without input.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _assumed(work: Work, card: ModelCard | None, says_recompute: bool) -> list[s
 
 
 def with_estimates(job: Job, divided: bool) -> Job:
-    """Return the job with a model for each component with an estimate.
+    """Return the job with a model for every component with an estimate.
 
     A framework's own model has priority. `divided`: True if the divisions of the model by degrees
     are stated here; a framework states them itself.
@@ -130,7 +130,7 @@ def with_degrees(job: Job) -> Job:
 
 
 def told(component: Component, card: ModelCard | None) -> ModelCard | None:
-    """Return a component's model card, overridden by its estimate."""
+    """Return a component's model card, overridden by the estimate."""
     estimate = component.estimate
     numbers: dict[str, Any] = {name: value for name in NUMBERS if (value := getattr(estimate, name, 0))} if estimate else {}
     if not numbers:

@@ -57,7 +57,7 @@ class Term:
 
     @property
     def formula(self) -> str:
-        """Formula with its numbers."""
+        """Formula with numbers filled in."""
         return self.words.format(*(f"{figure:,}" if isinstance(figure, int) else figure for figure in self.figures))
 
 
@@ -85,7 +85,7 @@ class Estimated:
 
     @property
     def kept(self) -> int:
-        """MiB kept during other phases."""
+        """MiB kept while another phase runs."""
         return 0 if self.offloaded else -(-sum(term.size for term in self.terms if term.stays) // MEBIBYTE)
 
 

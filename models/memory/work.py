@@ -117,7 +117,7 @@ class Work:
         return self._of_those_that_divide(self.accelerators // (self.expert_degree * self.parallel.pp))
 
     def _of_those_that_divide(self, ranks: int) -> int:
-        """Return the size of a sharding group; each group has all weights.
+        """Return the size of a sharding group; every group has all weights.
 
         Source: PyTorch FSDP, arXiv 2304.11277, section 3.2.2.
         """
@@ -190,5 +190,5 @@ class Work:
 
     @property
     def tokens(self) -> int:
-        """Tokens of a micro batch on an accelerator; cp ranks divide each sequence."""
+        """Tokens of a micro batch on an accelerator; cp ranks divide every sequence."""
         return -(-self.estimate.sequence * self.estimate.micro_batch // self.parallel.cp)

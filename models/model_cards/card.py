@@ -34,7 +34,7 @@ KEYS = {
     "rope": ("qk_rope_head_dim",),
     "value_size": ("v_head_dim",),
 }
-"""Field of a card -> its keys in model families."""
+"""Field of a card -> keys in model families."""
 _TIED, _WITHOUT_POSITION, _SHARED_WIDTH = "tie_word_embeddings", ("qk_nope_head_dim",), ("shared_expert_intermediate_size",)
 _OTHER_PARTS = ("vision_config", "audio_config", "visual", "vision_tower", "mm_vision_tower")
 """Keys of model parts for images or sound."""
@@ -91,7 +91,7 @@ class ModelCard:
 
     @staticmethod
     def of(name: str, numbers: Mapping[str, int]) -> ModelCard:
-        """Return the card with these numbers; others are unknown."""
+        """Return the card with these numbers; the rest is unknown."""
         known: dict[str, Any] = {number: numbers[number] for number in NUMBERS if number in numbers}
         return ModelCard(name, **known)
 
@@ -147,7 +147,7 @@ def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
 
 
 def _wrong(config: Mapping[str, object]) -> str:
-    """Return an invalid number of the model, such as `num_hidden_layers: -3`; else "".
+    """Return an invalid number of the model like `num_hidden_layers: -3`; else "".
 
     Lists with a number per layer, and -1 for none, are not read.
     """

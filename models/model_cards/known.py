@@ -103,7 +103,7 @@ _BY_LAST_PART = {name.rpartition("/")[2]: card for name, card in KNOWN.items()}
 
 
 def known_model(path: str) -> ModelCard | None:
-    """Return the card of an official id, or (assumed) of a path ending in one.
+    """Return the card of an official id, or (assumed) of a path with that end.
 
     None for any other model.
     """

@@ -30,7 +30,7 @@ class Stages:
         return self.first is not None or self.last is not None
 
     def splits(self, stages: int, virtual: int, when: str) -> tuple[Split, ...]:
-        """Return the divisors of the middle layers: other stages, and virtual stages."""
+        """Return the divisors of the middle layers: middle stages, and virtual stages."""
         ends = [amount for amount in (self.first, self.last) if amount is not None]
         middle = stages - len(ends) if ends else stages
         less = sum(amount.value for amount in ends) - (0 if ends else self.extra)
@@ -52,7 +52,7 @@ class Stages:
 
 
 def layout_of(text: str) -> tuple[int, int] | None:
-    """Return (stages, decoder layers) of a layout such as ``Et*3|(tt|)*29,m|L``; else None."""
+    """Return (stages, decoder layers) of a layout like ``Et*3|(tt|)*29,m|L``; else None."""
     text, group = text.replace(",", "").replace(" ", "").strip("'\""), re.compile(r"\(([^()]*)\)\*(\d{1,4})|([A-Za-z])\*(\d{1,4})")
     for _ in range(64):
         match = group.search(text)

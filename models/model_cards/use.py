@@ -1,4 +1,4 @@
-"""Use of a model by a component: divisors of its numbers.
+"""Use of a model by a component: divisors of the model's numbers.
 
 Source: Megatron-LM, megatron/core/transformer/transformer_config.py
 (TransformerConfig.__post_init__) and pipeline_parallel_layer_layout.py.
@@ -19,7 +19,7 @@ WORDS = {
     "heads": "attention heads", "kv_heads": "key-value heads", "layers": "layers", "vocabulary": "tokens of the vocabulary",
     "experts": "experts",
 }  # fmt: skip
-"""Field of a card -> its noun."""
+"""Field of a card -> noun."""
 ESTIMATE = "estimate"
 """Key of a model that only a memory estimate names."""
 DEGREES = "parallel"
@@ -69,7 +69,7 @@ class Split:
     exact: bool = False
 
     def of(self, parallel: Parallel) -> int:
-        """Return the degree for a component with these degrees."""
+        """Return the degree of a component with the degrees `parallel`."""
         return int(getattr(parallel, self.degree)) if self.size is None else self.size
 
     def fits(self, amount: int, degree: int) -> bool:
@@ -88,7 +88,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """Model of one component.
+    """Model of a component.
 
     Attributes
     ----------

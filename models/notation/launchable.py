@@ -34,7 +34,7 @@ def why_not(runs: Sequence[Run], in_order: bool) -> str:
 
 
 def twice(runs: Sequence[Run]) -> tuple[Run, str, int] | None:
-    """Return (run, other group's label, lowest resource held through both groups); else None."""
+    """Return (run, second group's label, lowest resource held through both groups); else None."""
     if len({run.node_group for repeat in repeats_of(runs) for run in repeat.runs}) < 2:
         return None
     masks_by_node: dict[tuple[int, str], dict[str, int]] = {}

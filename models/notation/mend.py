@@ -105,7 +105,7 @@ def _cut(piece: _Piece, free: int, size: int | None) -> _Piece | None:
 
 
 def _on_single_nodes(pieces: list[_Piece], cursor: int, numbering: Numbering) -> list[_Piece]:
-    """Return the pieces from `cursor` on with every process on one node; empty if impossible.
+    """Return the pieces from `cursor` on with node-local processes; empty if impossible.
 
     The numbers of processes and of their resources stay.
     """
@@ -148,14 +148,14 @@ def _write(pieces: list[_Piece]) -> str:
 
 
 def _both(left: _Piece, right: _Piece) -> _Piece | None:
-    """Return neighbours with the same pattern as one piece, else None."""
+    """Return neighbours with the same pattern as a single piece, else None."""
     if right.first != left.last + 1 or _pattern(right) != _pattern(left):
         return None
     return _Piece(left.first, right.last, None if left.processes is None else left.processes + (right.processes or right.resources))
 
 
 def _pattern(piece: _Piece) -> tuple[int, int]:
-    """Return (resources per process, processes per resource), in lowest terms if they divide."""
+    """Return (resources per process, processes per resource), in lowest terms if divisible."""
     processes = piece.resources if piece.processes is None else piece.processes
     if processes >= piece.resources and processes % piece.resources == 0:
         return 1, processes // piece.resources

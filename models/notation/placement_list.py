@@ -26,7 +26,7 @@ HELPS = {
     "accelerators": "write local indices that the node has, such as `0-3` or `[3, 2, 1, 0]`",
     "hardware": "write local indices that the node has, such as `0-1`",
 }
-"""Key -> fix of its value."""
+"""Key -> fix of the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class ListFault:
 
 
 def read_list(entries: Sequence[Entry], cluster: Cluster, faults: list[ListFault]) -> Runs:
-    """Return the runs of a list; collect its faults in `faults`."""
+    """Return the runs of a list; collect faults in `faults`."""
     repeats, stated, total = list[Repeat](), list[tuple[range, int]](), 0
     for position, entry in enumerate(entries):
         entry_repeats = list(_Reader(cluster, entry, position, faults).repeats(MAX_PROCESSES - total))
@@ -73,13 +73,13 @@ def read_list(entries: Sequence[Entry], cluster: Cluster, faults: list[ListFault
 
 
 class _Reader:
-    """Reader of one entry; a faulty entry has no runs."""
+    """Reader of an entry; a faulty entry has no runs."""
 
     def __init__(self, cluster: Cluster, entry: Entry, position: int, faults: list[ListFault]) -> None:
         self.cluster, self.entry, self.position, self.faults = cluster, entry, position, faults
 
     def repeats(self, most: int) -> Iterator[Repeat]:
-        """Yield the runs on each node, at most `most` processes."""
+        """Yield the runs node by node, at most `most` processes."""
         entry = self.entry
         nodes = self._numbers("node", (entry.node,), lambda: self._node_ranks(entry.node))
         ranks = self._numbers("ranks", (entry.ranks,), lambda: list(parse_ranks(entry.ranks, None, "process").ranges))

@@ -33,7 +33,7 @@ def is_counted(cluster: Cluster, labels: tuple[str, ...]) -> bool:
 
 
 def numbered(cluster: Cluster, labels: tuple[str, ...], most: int | None = None) -> Numbered:
-    """Return the joint numbering of these groups; `most` cuts it short."""
+    """Return the joint numbering of groups, cut at `most`."""
     where = ", ".join(f"`{label}`" for label in labels)
     kind = cluster.kind(labels)
     what = {ACCELERATOR: "accelerator", NODE: "node"}.get(kind, kind)
@@ -54,7 +54,7 @@ def numbered(cluster: Cluster, labels: tuple[str, ...], most: int | None = None)
 
 
 def runs_of(pairs: Iterable[Pair], cluster: Cluster, labels: tuple[str, ...]) -> Runs:
-    """Return the runs of a component with resources numbered over these groups.
+    """Return the runs of a component with resources numbered over the groups.
 
     A process on two nodes has two runs.
     """
@@ -63,7 +63,7 @@ def runs_of(pairs: Iterable[Pair], cluster: Cluster, labels: tuple[str, ...]) ->
 
 
 def runs_over(pairs: Iterable[Pair], numbering: Numbering, kinds: dict[str, str]) -> Runs:
-    """Return the runs over any numbering; `kinds` maps a label to its kind of resource."""
+    """Return the runs over any numbering; `kinds` maps a label to the kind of resource."""
     repeats: list[Repeat] = []
     rank = 0
     for pair in joined(pairs, _both):
@@ -76,7 +76,7 @@ def runs_over(pairs: Iterable[Pair], numbering: Numbering, kinds: dict[str, str]
 
 
 def _both(first: Pair, second: Pair) -> Pair | None:
-    """Return two pairs as one if the second continues with the same share.
+    """Return two pairs merged if the second continues with the same share, else None.
 
     A segment for every node says no more than one for all.
     """
@@ -148,7 +148,7 @@ class Numbered:
     excess: int = 0
 
     def plural(self, count: int) -> str:
-        """Return text such as `1 node` or `8 accelerators`."""
+        """Return text like `1 node` or `8 accelerators`."""
         return with_noun(count, self.what)
 
 
@@ -206,7 +206,7 @@ def read_placement(text: str, numbered: Numbered) -> PlacementText:
 
 
 class _Reader:
-    """Segment reader; `piece` and `position` are the current segment and its offset."""
+    """Segment reader; `piece` and `position` are the current segment and offset."""
 
     def __init__(self, text: str, numbered: Numbered) -> None:
         self.text, self.numbered = text, numbered

@@ -89,7 +89,7 @@ def best_text(name: str, runs: Sequence[Run], cluster: Cluster, named: tuple[str
 
 
 def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...], says_all: bool = False) -> str:
-    """Return the shortest text of the runs, such as `0-7,16-23`, `0-7:0-3` or `0-3:0-31`.
+    """Return the shortest text of the runs: `0-7,16-23`, `0-7:0-3` or `0-3:0-31`.
 
     With `says_all`, `all` stands for all resources. Raises UnusableInput (PW603) if text cannot
     express the runs: a stride, holes or a disorder inside one process, resources that do not ascend
@@ -148,7 +148,7 @@ def _processes(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[s
 
 
 def _both(left: _Block, right: _Block) -> _Block | None:
-    """Return neighbours of the same pattern as one block, else None."""
+    """Return neighbours of the same pattern as a single block, else None."""
     if (right.first, right.each, right.share) != (left.stop, left.each, left.share):
         return None
     return _Block(left.first, left.rank, left.count + right.count, right.each, right.share)
@@ -185,7 +185,7 @@ def _pieces(runs: Sequence[Run]) -> Iterator[Piece]:
 
 
 def _equal_shares(run: Run) -> bool:
-    """Return True if the processes divide their resources, or share one.
+    """Return True if the processes divide resources, or share a single resource.
 
     Processes that share several resources need an entry each.
     """

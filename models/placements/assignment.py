@@ -19,12 +19,12 @@ Seat = tuple[int, int]
 
 @dataclass(frozen=True)
 class Assignment:
-    """Runs per component, in the order of the process ranks; all other facts follow."""
+    """Runs per component, in the order of the process ranks; all further facts follow."""
 
     runs: Mapping[str, Sequence[Run]]
 
     def of(self, component: str) -> Sequence[Run]:
-        """Return the runs of a component; empty if it is not placed."""
+        """Return the runs of a component; empty if unplaced."""
         return self.runs.get(component, ())
 
     def repeats(self, component: str) -> Sequence[Repeat]:
@@ -135,7 +135,7 @@ def compress(processes: Iterable[tuple[int, Iterable[Seat]]], kind: str = ACCELE
 
 
 def _extended(run: Run, rank: int, piece: tuple[int, int, int, int]) -> Run | None:
-    """Return the run with one more process if the process fits the pattern, else None."""
+    """Return the run extended by a process if the process fits the pattern, else None."""
     node, first, each, step = piece
     if (run.node, run.each, run.ranks.stop) != (node, each, rank) or (each > 1 and run.step != step):
         return None

@@ -1,4 +1,4 @@
-"""Moves of a new placement against a previous one."""
+"""Moves of a new placement against the previous placement."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Moves of the groups of one component, or of several on the same accelerators.
+    """Moves of the groups of a component, or of several on the same accelerators.
 
     A group is a unit of placement: a tensor parallel group, with those on the same accelerators; a
     block of groups if they interleave. It is kept if its processes hold the same accelerators of

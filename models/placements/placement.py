@@ -14,7 +14,7 @@ from .run import Run, repeats_of
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Place of one process of a component.
+    """Place of a process of a component.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class _Block:
 
 
 def placements(cluster: Cluster, runs: Sequence[Run], isolate_accelerator: bool = True) -> list[Placement]:
-    """Return the Placement of every process of one component, in rank order."""
+    """Return the Placement of every process of a component, in rank order."""
     blocks = list(_blocks(runs))
     sizes: Counter[int] = Counter()
     for block in blocks:

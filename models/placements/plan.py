@@ -62,7 +62,7 @@ class Plan:
 
     @property
     def first_open(self) -> tuple[tuple[Term, ...], int]:
-        """(terms of the first unproved tier, bound on the cost of these and later tiers).
+        """(terms of the first unproved tier, bound on the cost of this and later tiers).
 
         No terms if all tiers are proved.
         """

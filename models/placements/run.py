@@ -14,7 +14,7 @@ from ..record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Consecutive processes of a component on one node.
+    """Consecutive processes of a component on a node.
 
     Process number i of the run (from 0) holds the local resources ``first + i*pitch + j*step`` for
     ``0 <= j < each``. ``each`` is 0 if the node itself is the resource, ``pitch`` is 0 if the

@@ -1,4 +1,4 @@
-"""Checks and transfer of runs from files and other clusters."""
+"""Checks and transfer of runs from files and foreign clusters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Claims:
         self._stops: list[int] = []
 
     def claim(self, ranks: range) -> tuple[range, ...]:
-        """Claim these ranks; return the parts with an earlier claim."""
+        """Claim ranks; return the parts with an earlier claim."""
         low = bisect_left(self._stops, ranks.start)
         high = bisect_right(self._starts, ranks.stop)
         spans = list(zip(self._starts[low:high], self._stops[low:high]))

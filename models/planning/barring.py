@@ -23,7 +23,7 @@ def bars(barred: Barred, design: Design) -> bool:
 
 
 def inside_of(design: Design, names: frozenset[str]) -> frozenset[tuple[str, str]]:
-    """Return the pairs of these components with the first on accelerators of the second."""
+    """Return the pairs of `names` with the first on accelerators of the second."""
     blocks = {name: frozenset(design.blocks_of(name)) for name in names}
     return frozenset(
         (inner, outer) for inner in names for outer in names if inner != outer and blocks[inner] and blocks[inner] <= blocks[outer]

@@ -64,7 +64,7 @@ class Design:
 
     @property
     def overlapping(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of components with partly shared accelerators, neither inside the other.
+        """Pairs of components with partly shared accelerators, neither inside its partner.
 
         No search proposes such a design.
         """
@@ -91,7 +91,7 @@ class Design:
         return None
 
     def not_started(self, idle: Idle) -> frozenset[str]:
-        """Return the components without a start in the framework; they need no memory."""
+        """Return the components without a start, and so without memory, in the framework."""
         return frozenset().union(*(idle.among(block.components) for block in self.blocks))
 
     def option_of_work(self, question: PlanningProblem, component: str) -> Option:

@@ -11,7 +11,7 @@ from ..record import dataclass
 
 @dataclass(frozen=True)
 class Area:
-    """Nodes with all accelerators of a kind for these components.
+    """Nodes with all accelerators of a kind for some components.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Shared:
     users: frozenset[str]
 
     def lets(self, kind: int, components: Iterable[str]) -> bool:
-        """Return True if accelerators of a kind used by exactly these components may be shared."""
+        """Return True if accelerators with exactly `components` may be shared ones."""
         return kind in self.kinds and self.users.issuperset(components)
 
 
@@ -92,7 +92,7 @@ class Crossed:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Traffic from one component to another; see models/link.py."""
+    """Traffic from a component to another; see models/link.py."""
 
     source: str
     target: str

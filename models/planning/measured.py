@@ -49,16 +49,16 @@ class Measured:
     span: Span | None = field(default=None, compare=False)
 
     def holds_with(self, parallel: Parallel) -> bool:
-        """Return True if the time holds with these degrees."""
+        """Return True if the time holds with the degrees `parallel`."""
         return self.parallel is None or all(getattr(self.parallel, name) == getattr(parallel, name) for name in self.named)
 
     def names(self, degree: str) -> bool:
-        """Return True if it names the value of a degree, such as `tp`."""
+        """Return True if the measurement names the value of a degree like `tp`."""
         return self.parallel is not None and degree in self.named
 
     @property
     def degrees(self) -> str:
-        """Named degrees, such as ``tp 4, ep 8``; "" if there are none."""
+        """Named degrees, like ``tp 4, ep 8``; "" without names."""
         if self.parallel is None or self.named == DEGREES:
             return str(self.parallel or "")
         return ", ".join(f"{name} {getattr(self.parallel, name)}" for name in self.named)

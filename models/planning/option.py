@@ -18,7 +18,7 @@ AND = " and "
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Interchangeable accelerators: model, number, MiB of each (None: unknown).
+    """Interchangeable accelerators: model, number, MiB per accelerator (None: unknown).
 
     Attributes
     ----------
@@ -110,13 +110,13 @@ class Option:
 
 @dataclass(frozen=True)
 class Idle:
-    """Components without a start, by arrangement; they need no memory."""
+    """Components without a start, and so without memory, by arrangement."""
 
     ways: tuple[Way, ...]
 
     @cached_property
     def beside(self) -> Mapping[str, frozenset[str]]:
-        """Component -> components that prevent its start on shared accelerators."""
+        """Component -> components that prevent the start on shared accelerators."""
         neighbours: dict[str, frozenset[str]] = {}
         for index, arrangement in enumerate(self.ways):
             others = (*self.ways[:index], *self.ways[index + 1 :])
@@ -126,7 +126,7 @@ class Idle:
 
     @cached_property
     def workers(self) -> Mapping[str, str]:
-        """Unstarted component -> component that does its work."""
+        """Unstarted component -> component with the work."""
         pairs = ((name, arrangement.worker(name)) for arrangement in self.ways for name in self.beside if name in arrangement.without)
         return {name: worker for name, worker in pairs if worker is not None}
 

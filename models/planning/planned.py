@@ -1,4 +1,4 @@
-"""Result of planning: the placed design, its proof, and alternatives."""
+"""Result of planning: the placed design, the proof, and alternatives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .workload import SECONDS
 
 @dataclass(frozen=True)
 class Priced:
-    """Design with the ns of an iteration; `segments` has those of the segments, in order.
+    """Design with the ns of an iteration; `segments` has the ns per segment.
 
     `traffic`: ns of its placement's traffic, if it counts as time. `held`: accelerators of all
     components in its placement, if some are shared and the design has only a lower bound. `models`:
@@ -52,7 +52,7 @@ class Unplaceable:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """Component without times with its share of the rest, in the requested range.
+    """Component without times, filled up with the rest of its range.
 
     `most` is the requested maximum; `proved`: no placement with the others' counts gives it more.
     """
@@ -63,7 +63,7 @@ class Filled:
 
 @dataclass(frozen=True)
 class Further:
-    """Plan of any structure on fewer accelerators, or with other degrees of a component.
+    """Plan of any structure on fewer accelerators, or with different degrees of a component.
 
     `proved`: it is optimal among these.
     """
@@ -128,7 +128,7 @@ class Planned:
 
     @property
     def in_part(self) -> bool:
-        """True if the problem is one of several, and this is the best answer of all."""
+        """True if several problems were planned, and this answer is the best of all."""
         return bool(self.parts)
 
     @property

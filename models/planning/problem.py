@@ -1,4 +1,4 @@
-"""Planning problem: tasks, options of each component, accelerators by kind.
+"""Planning problem: tasks, options by component, accelerators by kind.
 
 It knows no node and no rank.
 """
@@ -20,7 +20,7 @@ from .workload import SECONDS, Budget
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Work of a component in a phase; phase "" if the component has a single task."""
+    """Work of a component in a phase; phase "" for all work in a single task."""
 
     component: str
     phase: str = ""
@@ -207,7 +207,7 @@ class PlanningProblem:
 
     @cached_property
     def together_shared(self) -> tuple[tuple[Shared, ...], ...]:
-        """All subsets of the shared accelerators, the empty one first.
+        """All subsets of the shared accelerators, the empty set first.
 
         If a subset has no accelerator left for others, all other use comes beside it.
         """
@@ -215,7 +215,7 @@ class PlanningProblem:
 
     @cached_property
     def tasks_of(self) -> Mapping[str, tuple[int, ...]]:
-        """Component -> indices of its tasks, in the order of its options' times."""
+        """Component -> task indices, in the order of the options' times."""
         indices: dict[str, list[int]] = {name: [] for name in self.options}
         for index, task in enumerate(self.tasks):
             indices[task.component].append(index)
@@ -241,7 +241,7 @@ class PlanningProblem:
 
     @cached_property
     def idle(self) -> Idle:
-        """Components that are not started, and beside which others."""
+        """Components without a start, and their neighbours."""
         return Idle(self.ways)
 
     def turns_beside(self, component: str, idle: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -1,4 +1,4 @@
-"""Arrangements of a job in a framework; a design keeps to one of them."""
+"""Arrangements of a job in a framework; a design keeps to a single arrangement."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Multiple:
         return (self.one, self.with_one), (self.other, self.with_other)
 
     def holds(self, one: int, other: int) -> bool:
-        """Return True if these counts satisfy the constraint."""
+        """Return True if the counts satisfy the constraint."""
         if self.equal and one != other:
             return True
         return one % self.step == 0 and (one <= other or (one % other == 0 and other % self.step == 0))
@@ -74,7 +74,7 @@ class Paired:
     shapes: Mapping[tuple[Parallel | None, Parallel | None], Shape]
 
     def of(self, one: Parallel, other: Parallel) -> Shape | None:
-        """Return the shape with these degrees; None if they do not go together."""
+        """Return the shape with these degrees; None for an impossible pair."""
         keys = ((one, other), (one, None), (None, other))
         return next((self.shapes[key] for key in keys if key in self.shapes), None)
 
@@ -133,7 +133,7 @@ class Way:
         )
 
     def worker(self, name: str) -> str | None:
-        """Return the component that does the work of an unstarted one; else None.
+        """Return the component with the work of an unstarted component; else None.
 
         None also if that component is not here.
         """
@@ -141,7 +141,7 @@ class Way:
         return next(partners, None) if name in self.without else None
 
     def among(self, names: frozenset[str]) -> Way:
-        """Return the arrangement restricted to these components."""
+        """Return the arrangement restricted to `names`."""
         together = frozenset(pair for pair in self.together if names.issuperset(pair))
         apart = frozenset(pair for pair in self.apart if names.issuperset(pair))
         shapes = {name: shape for name, shape in self.shapes.items() if name in names}

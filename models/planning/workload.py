@@ -1,4 +1,4 @@
-"""Workload of an iteration, its budget, and cycles of tasks."""
+"""Workload of an iteration, the budget, and cycles of tasks."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ STAGES, STREAM, STEADY, RLINF, RLINF_EMBODIED = MODELS = ("stages", "stream", "s
 """Cost models that a user may name (see planner/costs)."""
 _FLOW = ("workflow", "batches")
 LOOKED_AT = {STREAM: _FLOW, STAGES: ("phases",), STEADY: (), RLINF: _FLOW, RLINF_EMBODIED: _FLOW}
-"""Cost model -> keys of the plan that it uses."""
+"""Cost model -> used keys of the plan."""
 SECONDS, ACCELERATORS = AIMS = ("seconds", "accelerators")
 PHASES = ("generate", "infer", "train")
 """Usual order of phases: HybridFlow, section 6 (generation, preparation, training)."""
 
 
 def circles(following: Mapping[Each, Sequence[Each]]) -> dict[Each, int]:
-    """Return task -> number of its strongly connected component (Kosaraju and Sharir)."""
+    """Return task -> number of the strongly connected component (Kosaraju and Sharir)."""
     before: dict[Each, list[Each]] = {task: [] for task in following}
     for task, successors in following.items():
         for successor in successors:
@@ -63,7 +63,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """Dependency of `later` on `earlier`: components, or tasks such as ``critic.train``.
+    """Dependency of `later` on `earlier`: components, or tasks like ``critic.train``.
 
     `whole`: it waits for the whole result instead of a batch.
     """

@@ -14,7 +14,7 @@ from .layout import Layout, Room, lay_out, rooms_of
 from .pool import Parts, Pool, Reserve
 
 MOST_TRIED = 1024
-"""Limit on tried layouts; beyond it, feasibility is unknown."""
+"""Limit on tried layouts; feasibility beyond is unknown."""
 Shape = tuple[Parts, ...]
 
 
@@ -29,7 +29,7 @@ class Laying:
     reserves: tuple[Reserve, ...] = ()
 
     def laid(self, sizes: Mapping[str, int], cluster: Cluster) -> Iterator[dict[str, Runs] | None]:
-        """Yield component -> ranks for each division of the open pools into equal parts.
+        """Yield component -> ranks for every division of the open pools into equal parts.
 
         `sizes` are those of the open pools, by the names of their first components. Fewer and
         larger parts come first. The last item is None if not all divisions are tried.
@@ -55,7 +55,7 @@ class Laying:
         )
 
     def _shapes(self, sizes: Mapping[str, int], rooms: Sequence[Room]) -> list[list[Shape]]:
-        """Return the divisions of each pool into equal parts."""
+        """Return the divisions of every pool into equal parts."""
         return [[pool.parts] if pool.parts else list(_shapes(sizes[pool.components[0]], rooms)) for pool in self.pools]
 
     def _layouts(self, shapes: Sequence[Sequence[Shape]], chosen: tuple[Shape, ...], rooms: Sequence[Room]) -> Iterator[Layout]:
@@ -85,5 +85,5 @@ def _shapes(size: int, rooms: Sequence[Room]) -> Iterator[Shape]:
 
 
 def fitting(free: Sequence[tuple[int, int]], size: int) -> int:
-    """Return how many parts of a size fit; `free` are (accelerators, number of such nodes)."""
+    """Return how many parts of a size fit; `free` are (accelerators, nodes with so many)."""
     return sum(accelerators // size * nodes for accelerators, nodes in free)

@@ -20,7 +20,7 @@ UNLIMITED = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Free capacity on each of several alike nodes: accelerator bit mask and CPUs."""
+    """Free capacity per node of several alike nodes: accelerator bit mask and CPUs."""
 
     nodes: range
     free: int
@@ -34,7 +34,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """Part without a fitting node: index in its pool (from 0), and the node with most capacity."""
+    """Part without a fitting node: index in the pool (from 0), and the best node."""
 
     pool: Pool
     part: int
@@ -58,7 +58,7 @@ class Layout:
     short: Short | None = None
 
     def runs(self, pool: str) -> Runs:
-        """Return one process per accelerator of a pool, by node and order of placing."""
+        """Return a process per accelerator of a pool, by node and order of placing."""
         parts = self.placed[pool]
         cuts = sorted({edge for nodes, _ in parts for edge in (nodes.start, nodes.stop)})
         repeats, rank = [], 0
@@ -157,7 +157,7 @@ def _solid(mask: int) -> list[tuple[int, int]]:
 
 
 def apart(pools: Sequence[Pool]) -> tuple[tuple[Parts, ...], Layout]:
-    """Return (nodes, layout) with every part on a node of exactly its size."""
+    """Return (nodes, layout) with every part on a node of equal size."""
     nodes, placed, rank = list[Parts](), dict[str, list[tuple[range, int]]](), 0
     for pool in pools:
         placed[pool.name] = []
@@ -169,7 +169,7 @@ def apart(pools: Sequence[Pool]) -> tuple[tuple[Parts, ...], Layout]:
 
 
 def cut(runs: Runs, first: int, last: int) -> Runs:
-    """Return the processes of these ranks alone, renumbered from 0."""
+    """Return the processes of a range of ranks, renumbered from 0."""
     repeats = []
     for run in runs:
         start, stop = max(run.ranks.start, first), min(run.ranks.stop, last + 1)
@@ -179,7 +179,7 @@ def cut(runs: Runs, first: int, last: int) -> Runs:
 
 
 def machines_for(pools: Sequence[Pool], size: int, least: int | None = None) -> int:
-    """Return the number of nodes of `size` accelerators for these parts.
+    """Return the number of nodes of `size` accelerators for all parts.
 
     Each pool has as few parts per node as possible. The minimum is the part count of the largest
     pool, or `least`; more nodes only if parts do not fit. 0 if a part is larger than a node.

@@ -59,7 +59,7 @@ class Pool:
         return len({parts.size for parts in self.parts if parts.count}) <= 1
 
     def span(self, name: str) -> Span | None:
-        """Return the place of a number; the place of the pool if it is unwritten."""
+        """Return the place of a number; the place of the pool if unwritten."""
         return self.spans.get(name) or self.spans.get("name")
 
     @property
