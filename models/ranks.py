@@ -147,7 +147,7 @@ def parse_ranks(text: str, size: int | None, what: str, offset: int = 0) -> Rank
     return Ranks(merge(ranges), offset, end)
 
 
-def _item(item: str, position: int, size: int | None, what: str) -> range:
+def _item(item: str, position: int, size: int | None, noun: str) -> range:
     start = position + len(item) - len(item.lstrip())
     end = position + len(item.rstrip())
     pieces = item.split("-")
@@ -158,17 +158,17 @@ def _item(item: str, position: int, size: int | None, what: str) -> range:
     if first > last:
         raise RankError("order", f"the range {first}-{last} runs backwards", start, end, "runs backwards", f"{last}-{first}")
     if size is not None and last >= size:
-        raise _outside(first, last, size, what, start, end)
+        raise _outside(first, last, size, noun, start, end)
     return range(first, last + 1)
 
 
-def _outside(first: int, last: int, size: int, what: str, start: int, end: int) -> RankError:
+def _outside(first: int, last: int, size: int, noun: str, start: int, end: int) -> RankError:
     if size == 0:
-        return RankError("range", f"there is no {what}, but rank {first} is asked for", start, end, "none exists", None, last)
+        return RankError("range", f"there is no {noun}, but rank {first} is asked for", start, end, "none exists", None, last)
     exist = "only rank 0 exists" if size == 1 else f"ranks 0-{size - 1} exist"
-    asked = f"{last - first + 1} ranks asked, {size} exist" if first == 0 and last else exist
+    label = f"{last - first + 1} ranks asked, {size} exist" if first == 0 and last else exist
     replacement = str(first) if first == size - 1 else f"{first}-{size - 1}" if first < size else None
-    return RankError("range", f"{what} {last} is outside the cluster ({exist})", start, end, asked, replacement, last)
+    return RankError("range", f"{noun} {last} is outside the cluster ({exist})", start, end, label, replacement, last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,16 +195,16 @@ def parse_segments(text: str, size: int | None, what: str) -> list[Segment]:
     return segments
 
 
-def _segment(piece: str, position: int, size: int | None, what: str) -> Segment:
+def _segment(piece: str, position: int, size: int | None, noun: str) -> Segment:
     start, end = position + len(piece) - len(piece.lstrip()), position + len(piece.rstrip())
     sides = piece.split(":")
     if len(sides) > 2:
         message = f"`{piece.strip()[:40]}` has {len(sides) - 1} colons; a segment is `resources` or `resources:processes`"
         raise RankError("form", message, start, end, "more than one colon")
-    resources = parse_ranks(sides[0], size, what, position)
+    resources = parse_ranks(sides[0], size, noun, position)
     if not resources.ranges:
         raise RankError(
-            "empty", f"`{piece.strip()[:40]}` names no {what}", start, end, "nothing before the colon" if len(sides) > 1 else ""
+            "empty", f"`{piece.strip()[:40]}` names no {noun}", start, end, "nothing before the colon" if len(sides) > 1 else ""
         )
     if len(sides) == 1:
         return Segment(resources, None, start, end)

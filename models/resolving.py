@@ -95,7 +95,7 @@ def with_traffic(reading: Reading) -> Reading:
     job = _without(reading.problem.job)
     derivations = tuple(derivation for derivation in reading.derivations if not derivation.name.startswith((GRADIENTS, WEIGHTS)))
     cards = {name: use.card for name, use in job.models.items() if use.card and use.card.parameters and use.key not in (ESTIMATE, DEGREES)}
-    if cards and not _adapters(reading.document.root):
+    if cards and not _has_lora_keys(reading.document.root):
         gradients = [c for c in job.components if c.name in cards and role_of(c) in TRAINED and not c.traffic]
         links = tuple(_links(job, cards))
         amounts = {c.name: mebibytes(cards[c.name]) for c in gradients}
@@ -137,19 +137,19 @@ def _formula(card: ModelCard) -> str:
     return f"{BYTES} bytes x {card.parameters:,} parameters of {card.name}{assumed}"
 
 
-def _traffic_derivation(job: Job, name: str, what: str, card: ModelCard) -> Derivation:
+def _traffic_derivation(job: Job, name: str, kind: str, card: ModelCard) -> Derivation:
     use = job.models[name]
     figures = (Figure(use.key, use.path, use.span),) if use.span else ()
-    return Derivation(name, what, f"{mebibytes(card):,} MiB", _formula(card), figures)
+    return Derivation(name, kind, f"{mebibytes(card):,} MiB", _formula(card), figures)
 
 
-def _adapters(value: Value) -> bool:
+def _has_lora_keys(value: Value) -> bool:
     """Return True if a LoRA key is set: then only adapters may be sent."""
     if isinstance(value, ListNode):
-        return any(map(_adapters, value.items))
+        return any(map(_has_lora_keys, value.items))
     if not isinstance(value, MapNode):
         return False
-    return any(("lora" in e.key.text.lower() and _is_set(e.value)) or _adapters(e.value) for e in value)
+    return any(("lora" in e.key.text.lower() and _is_set(e.value)) or _has_lora_keys(e.value) for e in value)
 
 
 def _is_set(value: Value) -> bool:

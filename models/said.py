@@ -1,4 +1,4 @@
-"""Job parts from the block `placewright:` of a framework's own file, merged with the framework's keys."""
+"""Job parts from the block `placewright:` of a framework's file, merged with its keys."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def ordered(parts: Sequence[Component], workload: Workload) -> Ordered:
     ]
     circle_of = _circles(written, [(task, next_task) for task, next_task, _ in pairs])
     every = list(dict.fromkeys(circle_of.values()))
-    in_turn = _in_turn(
+    in_turn = _topological_order(
         every,
         [(circle_of[task], circle_of[next_task]) for task, next_task, _ in pairs if circle_of[task] != circle_of[next_task]],
         lambda circle: place[circle[0]],
@@ -65,7 +65,7 @@ def _circles(tasks: Sequence[Task], edges: Sequence[tuple[Task, Task]]) -> dict[
     return {task: tuple(members[number[task]]) for task in tasks}
 
 
-def _in_turn(every: Sequence[Circle], edges: Sequence[tuple[Circle, Circle]], key: Callable[[Circle], int]) -> Iterator[Circle]:
+def _topological_order(every: Sequence[Circle], edges: Sequence[tuple[Circle, Circle]], key: Callable[[Circle], int]) -> Iterator[Circle]:
     """Yield the circles in topological order; among ready circles the least key first."""
     sorter: TopologicalSorter[Circle] = TopologicalSorter(dict.fromkeys(every, ()))
     for earlier, later in edges:

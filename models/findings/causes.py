@@ -61,11 +61,11 @@ def go_together(findings: Sequence[Finding]) -> list[Finding]:
     """
     latest = {finding.edit.span: finding.edit for finding in findings if finding.edit and finding.edit.span.length}
     chosen = [latest.get(finding.edit.span, finding.edit) if finding.edit else None for finding in findings]
-    instead = _instead_of(list(dict.fromkeys(edit for edit in chosen if edit)))
+    instead = _replacements(list(dict.fromkeys(edit for edit in chosen if edit)))
     return [replace(finding, edit=instead.get(edit, edit)) if edit else finding for finding, edit in zip(findings, chosen)]
 
 
-def _instead_of(edits: list[Edit]) -> dict[Edit, Edit | None]:
+def _replacements(edits: list[Edit]) -> dict[Edit, Edit | None]:
     """Return edit -> replacement, for edits that overlap another edit."""
     instead: dict[Edit, Edit | None] = {}
     removals: list[Edit] = []
@@ -106,16 +106,16 @@ def _cause(finding: Finding) -> object:
     if not finding.subject or not finding.help or (finding.edit is None and finding.span is None):
         return finding
     where = finding.edit or (None if finding.code in _COMMON else finding.span)
-    texts = skeleton(finding.subject, finding.message), _named_otherwise(finding.subject, finding.help)
+    texts = skeleton(finding.subject, finding.message), _mask_subject(finding.subject, finding.help)
     return (finding.severity, finding.code, *texts, where, finding.notes)
 
 
 def skeleton(subject: str, message: str) -> str:
     """Return the message without subject and numbers."""
-    return _NUMBER.sub("#", _named_otherwise(subject, message))
+    return _NUMBER.sub("#", _mask_subject(subject, message))
 
 
-def _named_otherwise(subject: str, text: str) -> str:
+def _mask_subject(subject: str, text: str) -> str:
     return re.sub(rf"(?<![\w.]){re.escape(subject)}(?![\w.])", "@", text)
 
 
@@ -140,14 +140,14 @@ def first_causes(findings: Sequence[Finding]) -> tuple[list[Finding], list[Unche
     Dependent errors are reported as unchecked until their premise is fixed.
     """
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
-    kept, unchecked = list[Finding](), list[Unchecked]()
+    independent, unchecked = list[Finding](), list[Unchecked]()
     for finding in findings:
         premise = _premise(finding, errors) if finding.severity is Severity.ERROR else None
         if premise is None:
-            kept.append(finding)
+            independent.append(finding)
         else:
             unchecked.append(Unchecked(finding.code, finding.subject, f"judged once {premise.code} of `{premise.subject}` is mended"))
-    return kept, list(dict.fromkeys(unchecked))
+    return independent, list(dict.fromkeys(unchecked))
 
 
 def _premise(finding: Finding, errors: Sequence[Finding]) -> Finding | None:

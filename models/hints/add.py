@@ -129,10 +129,10 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     per_process, least, most, counts = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
     available = min(most, _room(cluster, groups))
     if form.seconds and countless(form, least, available):
-        what = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
+        noun = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
         first = counts[0] if counts else (least, available)
         written = find(value, "seconds") or value
-        raise UnusableInput(uncounted(name, written, form.phase, cluster, what, example(*first, form.parallel.choices()[0].replica)))
+        raise UnusableInput(uncounted(name, written, form.phase, cluster, noun, example(*first, form.parallel.choices()[0].replica)))
     if (times := timed(form, least)) and (clash := contradicted(times)):
         message = f"`{name}` has two times for {clash}"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])

@@ -39,7 +39,7 @@ KEYS = (COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN, MODEL)
 
 
 class BlockForm(Form):
-    """Hints about the components of the file, which its framework ignores."""
+    """Hints about the components of the file; the framework ignores them."""
 
     components = key(map_of(form_of(HintForm)), default={}, description="name -> its hints, such as `{actor: {seconds: {8: 120, 16: 66}}}`")
     relations = key(list_of(form_of(RelationForm)), default=(), description="what must hold between components")
@@ -58,7 +58,7 @@ class BlockForm(Form):
 
 
 class FileForm(Form):
-    """A file of a framework; all of its keys but one are the framework's own."""
+    """File of a framework; all keys except `placewright` are the framework's own."""
 
     is_open = True
 
@@ -131,7 +131,7 @@ def add_block(
         if name not in faulty and isinstance(hints, MapNode) and (ranks := hints.get("placement")) is not None:
             message = f"the ranks of `{name}` belong into the framework's own section, not into its hints"
             findings.append(error("PW121", name, message, ranks.span, help="move them there"))
-    known = tuple(_with_own_role(component, components, findings) for component in known)
+    known = tuple(_with_framework_role(component, components, findings) for component in known)
     names_left = {component.name for component in known}
     links = tuple(link for link in links if {link.source, link.target} <= names_left)
     preference = read_preference(block.get(OBJECTIVE), findings, f"{NAME}.{OBJECTIVE}")
@@ -141,7 +141,7 @@ def add_block(
     return Said(known, relations, choices, links, preference, workload)
 
 
-def _with_own_role(component: Component, components: tuple[Component, ...], findings: list[Finding]) -> Component:
+def _with_framework_role(component: Component, components: tuple[Component, ...], findings: list[Finding]) -> Component:
     """Return the component with the framework's role; warn if hints state another role."""
     before = next((candidate for candidate in components if candidate.name == component.name), None)
     role = role_of(before) if before is not None else ""

@@ -28,10 +28,10 @@ def topology_of(component: Component, cluster: Cluster) -> Iterator[Finding]:
     """Yield faults of a component's demands on the topology."""
     for keep in component.keep:
         if keep.domains == 1 and not named(cluster, keep.level):
-            yield _unnamed(component.name, keep.level, f"`keep` of {keep.what} holds by itself", keep.span)
+            yield _unnamed_level(component.name, keep.level, f"`keep` of {keep.what} holds by itself", keep.span)
     for spread in component.spread:
         if not named(cluster, spread.level) and (spread.domains > 1 or spread.percent < 100):
-            yield _unnamed(component.name, spread.level, "`spread` cannot be kept", spread.span, Severity.ERROR)
+            yield _unnamed_level(component.name, spread.level, "`spread` cannot be kept", spread.span, Severity.ERROR)
         for keep in component.keep:
             if keep.what == WHOLE and keep.required and keep.level == spread.level and keep.domains < spread.domains:
                 message = (
@@ -43,11 +43,11 @@ def topology_of(component: Component, cluster: Cluster) -> Iterator[Finding]:
         message = f"`{component.name}` excludes every node that it may use"
         yield error("PW121", component.name, message, component.span("excluded"), help="leave a node")
     for position, pin in enumerate(component.pins):
-        yield from _pin(component, position, pin, members)
-    yield from _offloaded(component)
+        yield from _pin_faults(component, position, pin, members)
+    yield from _offload_faults(component)
 
 
-def _pin(component: Component, position: int, pin: Pin, members: frozenset[int]) -> Iterator[Finding]:
+def _pin_faults(component: Component, position: int, pin: Pin, members: frozenset[int]) -> Iterator[Finding]:
     name = component.name
     processes = component.most // component.per_process
     if component.most < UNBOUNDED and component.runs is None and pin.ranks.stop > processes:
@@ -65,7 +65,7 @@ def _pin(component: Component, position: int, pin: Pin, members: frozenset[int])
             yield error("PW121", name, message, pin.span, label="again", help="pin each rank once")
 
 
-def _offloaded(component: Component) -> Iterator[Finding]:
+def _offload_faults(component: Component) -> Iterator[Finding]:
     name, span = component.name, component.span("offloaded")
     if component.offloaded and not component.phases:
         message = f"`{name}` has no phase, so that it is never offloaded"
@@ -90,7 +90,7 @@ def levels_of(relation: Relation, cluster: Cluster) -> Iterator[Finding]:
             "cannot be apart" if apart else "are near by themselves"
         )
         severity = Severity.ERROR if apart else Severity.WARNING
-        yield _unnamed(relation.components[0], relation.level, statement, relation.span, severity)
+        yield _unnamed_level(relation.components[0], relation.level, statement, relation.span, severity)
 
 
 def named(cluster: Cluster, level: str) -> bool:
@@ -100,7 +100,7 @@ def named(cluster: Cluster, level: str) -> bool:
     return level not in LEVELS or any(alike.node.topology.get(level) for alike in cluster.alike)
 
 
-def _unnamed(name: str, level: str, so: str, span: Span | None, severity: Severity = Severity.WARNING) -> Finding:
+def _unnamed_level(name: str, level: str, so: str, span: Span | None, severity: Severity = Severity.WARNING) -> Finding:
     known = (
         f"no node says how many NUMA domains it has, so {so}" if level == NUMA else f"no node names its {level}: all are in one, so {so}"
     )
@@ -139,7 +139,7 @@ def consistent(
         if any(fault.severity is Severity.ERROR for fault in faults):
             relations.remove(relation)
             wrong.append(relation)
-    sizes = _sized(components, relations, unjudged)
+    sizes = _sized_components(components, relations, unjudged)
     for component in components:
         sized = component.name in sizes or any(r.kind in TOGETHER and component.name == r.components[0] for r in wrong)
         degrees = (UNDIVIDED,) if component.name in undivided else choices.get(component.name, (component.parallel,))
@@ -147,7 +147,7 @@ def consistent(
         yield component
 
 
-def _sized(components: Sequence[Component], relations: Sequence[Relation], unjudged: Collection[str]) -> set[str]:
+def _sized_components(components: Sequence[Component], relations: Sequence[Relation], unjudged: Collection[str]) -> set[str]:
     """Return the components of known size: their own, shared, or chosen by time.
 
     Components in `unjudged` count as known.
@@ -163,7 +163,7 @@ def _sized(components: Sequence[Component], relations: Sequence[Relation], unjud
     return sized
 
 
-def _without_meaning(component: Component, choices: tuple[Parallel, ...]) -> Iterator[Finding]:
+def _meaningless_hints(component: Component, choices: tuple[Parallel, ...]) -> Iterator[Finding]:
     """Yield faults for accelerator hints of a component counted in processes on nodes."""
     values = {
         "accelerator_model": component.accelerator_model, "memory": component.memory, "estimate": component.estimate, "contiguous": component.contiguous,
@@ -179,7 +179,7 @@ def _without_meaning(component: Component, choices: tuple[Parallel, ...]) -> Ite
 
 
 def _relation(
-    relation: Relation, by_name: Mapping[str, Component], choices: Mapping[str, tuple[Parallel, ...]], cluster: Cluster, said: str
+    relation: Relation, by_name: Mapping[str, Component], choices: Mapping[str, tuple[Parallel, ...]], cluster: Cluster, key: str
 ) -> Iterator[Finding]:
     """Yield faults of a relation: first in the names, then in the placement."""
     name = relation.components[0]
@@ -188,21 +188,21 @@ def _relation(
             close = nearest(target, by_name)
             edit = Edit(relation.span, in_flow_map(close)) if close and relation.span else None
             advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{known}`" for known in by_name if known != name)
-            message = f"`{name}` names `{target}` in {said}, which is no component"
+            message = f"`{name}` names `{target}` in {key}, which is no component"
             yield error("PW121", name, message, relation.span, label="not a component", help=advice, edit=edit)
             return
     if len(set(relation.components)) < len(relation.components):
-        yield error("PW121", name, f"`{name}` names itself in {said}", relation.span, help="name another component")
+        yield error("PW121", name, f"`{name}` names itself in {key}", relation.span, help="name another component")
     elif relation.kind in BETWEEN_DOMAINS:
         yield from levels_of(relation, cluster)
     elif relation.kind != NOT_FEWER:
         components = [by_name[component] for component in relation.components]
-        yield from _comparable(relation, components, said, cluster)
+        yield from _comparability_faults(relation, components, key, cluster)
         if relation.kind == ZERO_COPY:
-            yield from _zero_copy(relation, *_tensor_parallel(relation, by_name, choices))
+            yield from _zero_copy_faults(relation, *_tensor_parallel(relation, by_name, choices))
 
 
-def _zero_copy(relation: Relation, first_sizes: Sequence[int], second_sizes: Sequence[int]) -> Iterator[Finding]:
+def _zero_copy_faults(relation: Relation, first_sizes: Sequence[int], second_sizes: Sequence[int]) -> Iterator[Finding]:
     """Yield a fault unless tp sizes are divisible.
 
     Ranks of the larger tp lie evenly on ranks of the smaller only then.
@@ -223,7 +223,7 @@ def _tensor_parallel(
     return tuple([degrees.tp for degrees in choices.get(name, (by_name[name].parallel,))] for name in relation.components)
 
 
-def _comparable(relation: Relation, components: Sequence[Component], said: str, cluster: Cluster) -> Iterator[Finding]:
+def _comparability_faults(relation: Relation, components: Sequence[Component], key: str, cluster: Cluster) -> Iterator[Finding]:
     """Yield faults of relations between accelerators.
 
     The components must have accelerators, numbered alike if both are ranges.
@@ -234,7 +234,7 @@ def _comparable(relation: Relation, components: Sequence[Component], said: str, 
     if strange is not None:
         second = components[strange] if strange else components[1]
         message = f"`{first.name}` is placed on {kinds[0]}s and `{second.name}` on {cluster.kind(second.node_groups)}s: they cannot be compared by accelerator"
-        yield error("PW121", first.name, message, relation.span, help=f"drop {said}, or name a node group with accelerators")
+        yield error("PW121", first.name, message, relation.span, help=f"drop {key}, or name a node group with accelerators")
     ranged = [component for component in components if component.contiguous]
     if relation.kind in TOGETHER and len({component.node_groups for component in ranged}) > 1:
         message = f"`{first.name}` and `{components[1].name}` are both contiguous, in the numberings of different node groups"
@@ -246,10 +246,10 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
     if component.stride > 1 and not component.contiguous:
         message = f"`{name}` has stride {component.stride} but is not contiguous"
         yield error("PW121", name, message, component.span("stride"), help="add `contiguous: true`, or drop `stride`")
-    yield from _timed_elsewhere(component)
+    yield from _unnamed_phases(component)
     yield from topology_of(component, cluster)
     if cluster.kind(component.node_groups) == NODE:
-        yield from _without_meaning(component, choices)
+        yield from _meaningless_hints(component, choices)
         return
     if component.runs is not None or "placement" in component.spans:
         return  # the rules judge what was placed
@@ -267,14 +267,14 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
     counts = component.counts or ((least, most),)
     if most < UNBOUNDED and not any(-(-low // step) * step <= high for low, high in counts for step in steps):
         step = steps[0]
-        asked = write_counts(counts)
+        request = write_counts(counts)
         noun = "accelerator, which holds" if most == 1 else "accelerators, which hold"
-        message = f"`{name}` asks for {asked} {noun} no multiple of {step} ({choices[0]}, {component.per_process} a process)"
+        message = f"`{name}` asks for {request} {noun} no multiple of {step} ({choices[0]}, {component.per_process} a process)"
         advice = multiples(component, choices[0], step, cluster)
         yield error("PW208", name, message, component.span("amount"), label=f"no multiple of {step}", help=advice, amount=least % step)
 
 
-def _timed_elsewhere(component: Component) -> Iterator[Finding]:
+def _unnamed_phases(component: Component) -> Iterator[Finding]:
     """Yield a warning for times in a phase that `phase` omits.
 
     Memory does not count in such a phase.

@@ -61,7 +61,7 @@ def _one_of(words: tuple[str, ...]) -> str:
 
 
 class EstimateForm(Form):
-    """What memory is estimated from. What a model card knows need not be said again."""
+    """Input of the memory estimate; numbers of a known model may be omitted."""
 
     model = key(Word, default="", title="the model, where its numbers are known", description="an id such as `Qwen/Qwen2.5-7B-Instruct`")
     parameters = key(Parameters, default=None, title="all weights of the model", description="a number such as `7B`")
@@ -141,7 +141,7 @@ def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, st
         return message, "shards", "leave it out, or write a `sharding` that divides"
     # solver/rules/amounts/whole_shard_groups.py checks given ranks.
     divided = estimate.divided_among if component.runs is None else 0
-    if divided and not any(_some_count(component, divided, parallel) for parallel in choices):
+    if divided and not any(_has_whole_groups(component, divided, parallel) for parallel in choices):
         shards, ranks = estimate.shards, component.least // (choices[0].tp * choices[0].pp)
         if component.least == component.most and len(choices) == 1:
             return not_whole(component.name, ranks, shards), "shards", fitting(ranks, shards)
@@ -154,7 +154,7 @@ def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, st
     return None
 
 
-def _some_count(component: Component, shards: int, parallel: Parallel) -> bool:
+def _has_whole_groups(component: Component, shards: int, parallel: Parallel) -> bool:
     """Return True if some allowed count has ranks in whole groups of shards."""
     step = lcm(component.per_process, parallel.replica)
     counts = range(-(-component.least // step) * step, component.most + 1, step)

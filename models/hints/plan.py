@@ -124,7 +124,7 @@ def read_workflow(
             help_ = f"write `{f' {ARROW} '.join(meant)}`, or `{f' {WHOLE} '.join(meant)}`; or {LEAVE}"
             findings.append(error("PW105", "", message, place.span, help=help_))
             continue
-        findings += _strange(names, components, faulty, section, most)
+        findings += _untimed_names(names, components, faulty, section, most)
         for source, arrow, target in zip(names, arrows, names[1:]):
             sources, targets = _tasks(source.text, components), _tasks(target.text, components)
             if not sources or not targets:
@@ -154,7 +154,7 @@ def _parts(chain: str, place: Value) -> Iterator[_Part]:
         yield _Part(match.group(), place.span.part(shift + match.start(), shift + match.end()) if alike else place.span)
 
 
-def _strange(
+def _untimed_names(
     names: list[_Part], components: Mapping[str, Component], faulty: Collection[str], section: str, most: int
 ) -> Iterator[Finding]:
     """Yield a finding per name without times in a chain."""
@@ -216,14 +216,14 @@ def _once(phases: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class BudgetForm(Form):
-    """What an answer may take at most."""
+    """Upper limits on an answer."""
 
     accelerators = key(Count, default=None, description="a whole number such as `48`")
     seconds = key(Duration, default=None, description="a number such as `60`", title="how long an iteration may take")
 
 
 class BandwidthForm(Form):
-    """How much crosses a level of the topology in a second; with it, what components send counts as time."""
+    """Amount per second across a level of the topology; traffic then counts as time."""
 
     node = key(Rate, default=0, description="an amount such as `50GiB`")
     nvlink_domain = key(Rate, default=0, description="an amount such as `50GiB`")
@@ -232,7 +232,7 @@ class BandwidthForm(Form):
 
 
 class PlanForm(Form):
-    """What counts and degrees are chosen by; the times themselves are the `seconds` of the components."""
+    """Basis for counts and degrees; the times are the `seconds` of the components."""
 
     other_words = _OTHER_WORDS
 
@@ -293,7 +293,7 @@ def read_plan(
             form = fill(PlanForm, written, "", f"`{key}`")
         except UnusableInput as problem:
             findings += problem.findings
-            form, readable = _workflow_of(written), False
+            form, readable = _workflow_form(written), False
         if not timed and not any(finding.severity is Severity.ERROR for finding in findings):
             message = f"`{key}` chooses by time, and no component says its `seconds`"
             advice = f"write `seconds: {example(1, most)}` of each component that is planned"
@@ -308,14 +308,14 @@ def read_plan(
     spans = dict(_spans(written))
     span = written.span if written is not None else None
     if form.cost_model == STAGES:
-        findings += _strange_phases(by_name, form.phases, spans.get("phases"), key)
+        findings += _phases_without_stage(by_name, form.phases, spans.get("phases"), key)
     if NESTED in form.scope and "nested" in spans and not form.nested:
         message = f"`{key}.scope` lets components be nested, and `{key}.nested` forbids it"
         findings.append(error("PW121", "", message, spans["nested"], help="drop one of them"))
     if len(findings) > faults:
         return None
-    findings += _not_looked_at(form, spans, key)
-    findings += _strange_levels(form.bandwidth, spans, key, cluster)
+    findings += _ignored_keys(form, spans, key)
+    findings += _unused_bandwidths(form.bandwidth, spans, key, cluster)
     levels = {level: getattr(form.bandwidth, level) for level in ("node", *LEVELS) if getattr(form.bandwidth, level, 0)}
     budget = Budget(form.budget.accelerators, form.budget.seconds)
     return Workload(
@@ -324,7 +324,7 @@ def read_plan(
     )  # fmt: skip
 
 
-def _workflow_of(written: Value) -> PlanForm:
+def _workflow_form(written: Value) -> PlanForm:
     """Return a form with the workflow alone, to report faults there too."""
     entry = written.entry("workflow") if isinstance(written, MapNode) else None
     try:
@@ -340,7 +340,7 @@ def _spans(written: Value | None, before: str = "") -> Iterator[tuple[str, Span]
         yield from _spans(entry.value, f"{before}{entry.key.text}.")
 
 
-def _not_looked_at(form: PlanForm, spans: Mapping[str, Span], key: str) -> Iterator[Finding]:
+def _ignored_keys(form: PlanForm, spans: Mapping[str, Span], key: str) -> Iterator[Finding]:
     """Yield a note per key ignored by the cost model.
 
     If a dialect may choose another cost model, only keys that none of its models uses.
@@ -353,7 +353,7 @@ def _not_looked_at(form: PlanForm, spans: Mapping[str, Span], key: str) -> Itera
             yield Finding("PW121", Severity.INFO, "", message, spans[name], help=f"drop it, or write a `cost_model` that does: {users}")
 
 
-def _strange_levels(form: BandwidthForm, spans: Mapping[str, Span], key: str, cluster: Cluster | None) -> Iterator[Finding]:
+def _unused_bandwidths(form: BandwidthForm, spans: Mapping[str, Span], key: str, cluster: Cluster | None) -> Iterator[Finding]:
     """Yield a warning for a zero bandwidth, or for a level that no node names."""
     for level in BandwidthForm.keys:
         span = spans.get(f"bandwidth.{level}")
@@ -374,13 +374,13 @@ def _strange_levels(form: BandwidthForm, spans: Mapping[str, Span], key: str, cl
             )
 
 
-def _strange_phases(components: Mapping[str, Component], phases: Collection[str], span: Span | None, key: str) -> Iterator[Finding]:
+def _phases_without_stage(components: Mapping[str, Component], phases: Collection[str], span: Span | None, key: str) -> Iterator[Finding]:
     for name, component in components.items():
         times = component.timed
         for phase in times.phases if times else ():
             if phase not in phases:
-                what = f"the phase `{phase}`" if phase else "no phase"
-                message = f"a time of `{name}` names {what}, and the stages are {', '.join(f'`{stage}`' for stage in phases)}"
+                subject = f"the phase `{phase}`" if phase else "no phase"
+                message = f"a time of `{name}` names {subject}, and the stages are {', '.join(f'`{stage}`' for stage in phases)}"
                 own = next((row.span for row in times.measured if row.phase == phase), None) if times else None
                 where = (component.spans.get(row) for row in ("phases" if phase else "timed", "timed", "name"))
                 place = own or (span if phase else None) or next(filter(None, where), span)

@@ -24,7 +24,7 @@ _Kind = OneOf("kind of relation", RELATION_KINDS)
 
 
 class WeightsForm(Form):
-    """What a MiB across each level of the topology costs in the weighted sum."""
+    """Cost of a MiB across each level of the topology in the weighted sum."""
 
     zone = key(Index, default=1, description="a whole number such as `100`")
     rack = key(Index, default=1, description="a whole number such as `10`")
@@ -32,7 +32,7 @@ class WeightsForm(Form):
 
 
 class ObjectiveForm(Form):
-    """How bytes at different levels of the topology are compared."""
+    """Comparison of bytes at different levels of the topology."""
 
     order = key(
         _Order,
@@ -73,7 +73,7 @@ def read_preference(written: Value | None, findings: list[Finding], key: str = "
 
 
 class RelationForm(Form):
-    """What must hold between components; what a key of one of them says need not be said again here.
+    """Relation between components; do not repeat relations in the components' own keys.
 
     `colocated`: exactly the same accelerators. `disjoint`: none in common. `colocated or disjoint`: one of the two. `subset`:
     the first uses only what the second uses. `in order`: each a solid range, one after the other, over the whole cluster.
@@ -89,7 +89,7 @@ class RelationForm(Form):
 
 
 class LinkForm(Form):
-    """What one component sends to another in every step."""
+    """Traffic from a component to another in every step."""
 
     source = key(Word, written="from", description="the name of the component that sends, such as `actor`")
     target = key(Word, written="to", description="the name of the component that receives, such as `rollout`")

@@ -109,7 +109,7 @@ def rows_of(value: object) -> object:
     fault names its place.
     """
     if isinstance(value, dict):
-        return _of_map(value)
+        return _map_rows(value)
     if isinstance(value, (list, tuple)):
         if not value:
             raise ValueError(_NOTHING)
@@ -117,7 +117,7 @@ def rows_of(value: object) -> object:
     return _alone(value, ())
 
 
-def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
+def _map_rows(value: dict[object, object]) -> list[dict[str, object]]:
     counts = [_is_count(str(key), inner) for key, inner in value.items()]
     none = next((str(key) for key, inner in value.items() if not (_is_count(str(key)) or set(str(key)) - _OF_NUMBERS)), None)
     if none is not None:
@@ -125,8 +125,8 @@ def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
     if any(counts) and not all(counts):
         raise Faults([_beside_counts(str(key)) for key, is_count in zip(value, counts) if not is_count])
     if all(counts):
-        return _by_count(value, ())
-    return _all(value, "phase", _of_phase, ())
+        return _count_rows(value, ())
+    return _all(value, "phase", _phase_rows, ())
 
 
 def _all(value: dict[object, object], named: str, rows_below: RowsOf, place: tuple[str, ...]) -> list[dict[str, object]]:
@@ -145,20 +145,20 @@ def _all(value: dict[object, object], named: str, rows_below: RowsOf, place: tup
     return rows
 
 
-def _of_phase(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
+def _phase_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
     if isinstance(value, dict) and value and not any(_is_count(str(inner), below) for inner, below in value.items()):
-        return _all(value, "accelerator", _of_model, place)
+        return _all(value, "accelerator", _model_rows, place)
     return _counted(value, place, "counts of accelerators, such as `{8: 120}`, or models of these, such as `{H100: {8: 120}}`")
 
 
-def _of_model(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
+def _model_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
     model = place[-1]
     if model in PHASES or not re.fullmatch(NAME_PATTERN, model) or not (set(model) - _OF_NUMBERS or _is_count(model)):
         raise _key_fault(f"`{model[:40]}` is neither a count of accelerators nor a model of these", place)
     return _counted(value, place, "counts of accelerators, such as `{8: 120}`")
 
 
-def _counted(value: object, place: tuple[str, ...], what: str) -> list[dict[str, object]]:
+def _counted(value: object, place: tuple[str, ...], expected: str) -> list[dict[str, object]]:
     """Return the rows of a number of seconds, or of a map from counts.
 
     `what` describes the keys at a place of the short form.
@@ -166,11 +166,11 @@ def _counted(value: object, place: tuple[str, ...], what: str) -> list[dict[str,
     counts = value.items() if isinstance(value, dict) else ()
     strange = next((str(count) for count, below in counts if not _is_count(str(count), below)), None)
     if strange is not None:
-        raise _key_fault(f"below `{place[-1][:40]}` stand {what}", (*place, strange))
-    return _by_count(value, place) if isinstance(value, dict) else _alone(value, place)
+        raise _key_fault(f"below `{place[-1][:40]}` stand {expected}", (*place, strange))
+    return _count_rows(value, place) if isinstance(value, dict) else _alone(value, place)
 
 
-def _by_count(value: dict[object, object], place: tuple[str, ...]) -> list[dict[str, object]]:
+def _count_rows(value: dict[object, object], place: tuple[str, ...]) -> list[dict[str, object]]:
     """Return the rows of a map from counts to seconds."""
     if not value:
         raise _fault(_NOTHING, place)
@@ -197,16 +197,16 @@ def _beside_counts(key: str) -> Fault:
     """Return the fault of a key beside counts: a phase, or a misspelt count."""
     if key in PHASES:
         message = "counts of accelerators stand beside phases, whose own counts stand below them"
-        return _of_key(message, (key,), f"counts below each phase, such as `{{{key}: {{8: 120}}}}`")
-    return _of_key(f"`{key[:40]}` stands beside counts of accelerators, and is no whole number", (key,), _COUNTS)
+        return _single_key_fault(message, (key,), f"counts below each phase, such as `{{{key}: {{8: 120}}}}`")
+    return _single_key_fault(f"`{key[:40]}` stands beside counts of accelerators, and is no whole number", (key,), _COUNTS)
 
 
 def _key_fault(message: str, place: tuple[str, ...]) -> Faults:
     """Return the fault of a key that should be a count."""
-    return Faults([_of_key(message, place, _COUNTS)])
+    return Faults([_single_key_fault(message, place, _COUNTS)])
 
 
-def _of_key(message: str, place: tuple[str, ...], takes: str) -> Fault:
+def _single_key_fault(message: str, place: tuple[str, ...], takes: str) -> Fault:
     return Fault(message, inside=place, takes=takes, of_key=True)
 
 
@@ -220,7 +220,7 @@ def _is_count(key: str, value: object = None) -> bool:
 
 
 class MeasuredForm(Form):
-    """One measurement: on so many accelerators an iteration took so many seconds, with nothing else on them."""
+    """Measurement: seconds of an iteration on some accelerators, with nothing else on them."""
 
     seconds = key(Duration, description=WRITTEN)
     accelerators = key(

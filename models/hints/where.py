@@ -57,18 +57,18 @@ def _entry(value: Value, key: str, position: int) -> Value:
 
 
 def _keeps(form: ComponentForm, name: str, value: Value, findings: list[Finding]) -> Iterator[Keep]:
-    for what in KEPT:
-        for position, spec in enumerate(getattr(form.keep, what)):
-            written = _entry(value, f"keep.{what}", position)
+    for unit in KEPT:
+        for position, spec in enumerate(getattr(form.keep, unit)):
+            written = _entry(value, f"keep.{unit}", position)
             keep = (
-                Keep(what, spec, span=written.span)
+                Keep(unit, spec, span=written.span)
                 if isinstance(spec, str)
-                else Keep(what, spec.level, spec.domains, spec.required, written.span)
+                else Keep(unit, spec.level, spec.domains, spec.required, written.span)
             )
-            if keep.domains == 1 or what == WHOLE:
+            if keep.domains == 1 or unit == WHOLE:
                 yield keep
                 continue
-            noun = {TP: "a tp group", EP: "an ep group"}.get(what, "a replica")
+            noun = {TP: "a tp group", EP: "an ep group"}.get(unit, "a replica")
             message = f"`keep` lets {noun} of `{name}` lie in {keep.domains} domains; only the whole component can"
             place = find(written, "domains") or written
             findings.append(error("PW121", name, message, place.span, label="more than one", help="drop `domains`, or name a wider level"))
@@ -119,14 +119,14 @@ def _nodes(texts: tuple[str, ...], name: str, value: Value, key: str, cluster: C
             if item.strip() in names:
                 ranks.add(names[item.strip()])
             else:
-                findings.append(_no_node(item.strip(), names, name, key, span, alone=item == text))
+                findings.append(_unknown_node(item.strip(), names, name, key, span, alone=item == text))
     return tuple(sorted(ranks))
 
 
 _RANKS = frozenset("0123456789-, ")
 
 
-def _no_node(item: str, names: dict[str, int], name: str, key: str, span: Span, alone: bool) -> Finding:
+def _unknown_node(item: str, names: dict[str, int], name: str, key: str, span: Span, alone: bool) -> Finding:
     close = nearest(item, names)
     edit = Edit(span, in_flow_map(close)) if close and alone else None
     advice = f"write `{close}`" if close else "write the rank of a node such as `0`, several such as `0-3`, or a node's name"

@@ -33,9 +33,10 @@ _HELP = "a cluster file is `nodes: [{repeat: 2, accelerators: {count: 8, model: 
 
 
 class AcceleratorsForm(Form):
-    """The accelerators of one node: `count` of one `model`; `memory` each; physical `ids`; local indices that are `taken`.
+    """Accelerators of a node: `count` of a `model`, with `memory` each.
 
-    In order they belong to `numa` NUMA domains, as evenly as can be.
+    `ids` are physical ids, `taken` the local indices that other jobs hold. In order the
+    accelerators belong to `numa` NUMA domains, as evenly as can be.
     """
 
     other_words = dict.fromkeys(_NOT_TO_BE_USED, "write `taken`, a list of local indices such as `[6, 7]`")
@@ -61,7 +62,7 @@ class AcceleratorsForm(Form):
 
 
 class HardwareForm(Form):
-    """A device that is not an accelerator, such as a robot: its type and any further settings."""
+    """Device other than an accelerator, like a robot: type and any further settings."""
 
     is_open = True
 
@@ -69,7 +70,7 @@ class HardwareForm(Form):
 
 
 class TopologyForm(Form):
-    """Where a node is in the network; nodes that name no domain of a level share one."""
+    """Network location of a node; nodes without a domain of a level share one."""
 
     zone = key(Name, default=None, description="the name of its zone, a building or a part of one, such as `a`")
     rack = key(Name, default=None, description="the name of its rack, such as `r1`")
@@ -110,7 +111,7 @@ class EnvConfigForm(Form):
 
 
 class GroupForm(Form):
-    """A labelled set of nodes; `kind` is what counts as its resource, found out by itself if not said."""
+    """Labelled set of nodes; `kind` is the counted resource, derived if unspecified."""
 
     label = key(Word, description="a name such as `train`")
     node_ranks = key(RankText, description="ranks of nodes, such as `0-3`")
@@ -130,18 +131,18 @@ _Nodes = text_or_list(Kind(_shorthand, {"type": "string", "pattern": SHORTHAND_P
 
 
 class ClusterForm(Form):
-    """The whole cluster: what a cluster file holds."""
+    """Content of a cluster file: the whole cluster."""
 
     nodes = key(_Nodes, description="a list of nodes in the order of their ranks, or a shorthand such as `2x8xH100`")
     node_groups = key(list_of(form_of(GroupForm)), default=(), description="labelled sets of nodes")
 
     def build(self) -> Cluster:
         """Return the Cluster. Raises ValueError with a sentence for a person."""
-        bare = _of_shorthand(self.nodes) if isinstance(self.nodes, str) else Cluster(_nodes_of(self.nodes))
+        bare = _shorthand_cluster(self.nodes) if isinstance(self.nodes, str) else Cluster(_nodes_of(self.nodes))
         return bare.with_groups(_group(bare, form) for form in self.node_groups)
 
 
-def _of_shorthand(text: str) -> Cluster:
+def _shorthand_cluster(text: str) -> Cluster:
     cluster = read_shorthand(text)
     if isinstance(cluster, AsDeclared):
         raise ValueError(f"`{text}` does not say how many nodes there are")

@@ -50,7 +50,7 @@ class Node:
         return (1 << self.count(kind)) - 1
 
     def free(self, kind: str) -> int:
-        """Return the free resources of a kind, not held by another job, as a bit mask."""
+        """Return the resources of a kind without those of other jobs, as a bit mask."""
         return self.whole(kind) & ~self.taken if kind == ACCELERATOR else self.whole(kind)
 
     @property

@@ -70,14 +70,14 @@ def _shape(estimate: Estimate, card: ModelCard | None) -> Shape:
 
 def _missing(work: Work) -> list[str]:
     """Return sentences on inputs that are unknown and not counted."""
-    what, shape = "the cache" if work.serves else "activations", work.shape
+    term, shape = "the cache" if work.serves else "activations", work.shape
     sentences = ["parts of the model for images or sound: nobody says `parameters`"] if shape.partial and not shape.said else []
     if work.estimate.lora_rank and not work.estimate.trainable and work.optimizer != NONE and not shape.adapters(1):
         sentences.append("adapters: the layers and the width of the model are not known")
     if not work.estimate.sequence:
-        sentences.append(f"{what}: nobody says `sequence`")
+        sentences.append(f"{term}: nobody says `sequence`")
     elif not (shape.layers and shape.hidden and (shape.cached or not work.serves)):
-        sentences.append(f"{what}: the layers and the width of the model are not known")
+        sentences.append(f"{term}: the layers and the width of the model are not known")
     return sentences
 
 

@@ -69,7 +69,9 @@ class Shape:
             return 0
         attention = sum(rows * columns for rows, columns in self._attention)
         shared = self.experts * self.hidden + GATED * self.hidden * self.expert_intermediate * self.shared_experts
-        forward = self._dense * GATED * self.hidden * self.intermediate + (self.layers - self._dense) * shared
+        forward = (
+            self._layers_without_experts * GATED * self.hidden * self.intermediate + (self.layers - self._layers_without_experts) * shared
+        )
         return self.layers * attention + forward + self.expert_parameters
 
     def adapters(self, rank: int) -> int:
@@ -83,20 +85,22 @@ class Shape:
             return 0
         attention = sum(rows + columns for rows, columns in self._attention)
         per_layer = GATED * (self.hidden + self.expert_intermediate) * (self.experts + self.shared_experts)
-        forward = self._dense * GATED * (self.hidden + self.intermediate) + (self.layers - self._dense) * per_layer
+        forward = (
+            self._layers_without_experts * GATED * (self.hidden + self.intermediate)
+            + (self.layers - self._layers_without_experts) * per_layer
+        )
         return rank * (self.layers * attention + forward)
 
     @property
     def _is_known(self) -> bool:
-        return bool(self.layers and self.hidden and all(rows and columns for rows, columns in self._attention) and self._wide)
+        return bool(self.layers and self.hidden and all(rows and columns for rows, columns in self._attention) and self._feed_forward_width)
 
     @property
-    def _wide(self) -> int:
+    def _feed_forward_width(self) -> int:
         return self.intermediate or self.expert_intermediate
 
     @property
-    def _dense(self) -> int:
-        """Number of layers without experts."""
+    def _layers_without_experts(self) -> int:
         return self.dense_layers if self.experts else self.layers
 
     @property
@@ -142,12 +146,11 @@ def shape_of(estimate: Estimate, card: ModelCard | None) -> Shape:
         return int(getattr(estimate, name) or getattr(known, name))
 
     heads, hidden = number("heads"), number("hidden")
-    expert_width = number("expert_intermediate") or (
-        number("intermediate") if number("experts") else 0
-    )  # as Mixtral's configuration has it
-    said = estimate.parameters or (0 if _reshaped(estimate) else known.parameters)
+    # Mixtral's configuration has the width of an expert under `intermediate_size`.
+    expert_width = number("expert_intermediate") or (number("intermediate") if number("experts") else 0)
+    stated = estimate.parameters or (0 if _overrides_shape(estimate) else known.parameters)
     return Shape(
-        said, number("layers"), hidden, heads, number("kv_heads") or heads, number("head_size") or (hidden // heads if heads else 0),
+        stated, number("layers"), hidden, heads, number("kv_heads") or heads, number("head_size") or (hidden // heads if heads else 0),
         number("intermediate"), number("vocabulary"), number("experts"), expert_width, known.shared_experts,
         known.active_experts, known.dense_layers,
         known.latent, known.query_latent, known.rope, known.value_size,
@@ -155,6 +158,6 @@ def shape_of(estimate: Estimate, card: ModelCard | None) -> Shape:
     )  # fmt: skip
 
 
-def _reshaped(estimate: Estimate) -> bool:
+def _overrides_shape(estimate: Estimate) -> bool:
     """Return True if the user states numbers that decide the parameter count."""
     return any((estimate.layers, estimate.hidden, estimate.intermediate, estimate.vocabulary, estimate.experts))

@@ -137,7 +137,8 @@ def _term(work: Work, name: str, count: Parts, bits: int, part: str, source: str
         figures: tuple[object, ...] = (count.dense, ranks, count.experts, *((few,) if few > 1 else ()), _per_number(bits))
     else:
         words, figures = "{} parameters x {} bytes" + (" / {} ranks" if ranks > 1 else ""), (count.total, _per_number(bits), ranks)
-    # Programs free the gradients after a step (PyTorch: `zero_grad` sets them to None); Megatron keeps its buffer.
+    # Programs free the gradients after a step (PyTorch: `zero_grad` sets them to None);
+    # Megatron keeps its buffer.
     stays = part != "gradients" or work.estimate.sharding in (MEGATRON, DISTRIBUTED)
     return Term(name, size, words, figures, source, stays)
 

@@ -105,7 +105,7 @@ class Work:
     @property
     def ranks(self) -> int:
         """Ranks that may further divide the model: data and context parallel ranks, or `shards`."""
-        return self._of_those_that_divide(self.accelerators // (self.parallel.tp * self.parallel.pp))
+        return self._sharding_ranks(self.accelerators // (self.parallel.tp * self.parallel.pp))
 
     @property
     def expert_ranks(self) -> int:
@@ -114,9 +114,9 @@ class Work:
         Source: Megatron-LM, megatron/core/parallel_state.py (expert data parallel ranks are all /
         (tp x ep x pp)).
         """
-        return self._of_those_that_divide(self.accelerators // (self.expert_degree * self.parallel.pp))
+        return self._sharding_ranks(self.accelerators // (self.expert_degree * self.parallel.pp))
 
-    def _of_those_that_divide(self, ranks: int) -> int:
+    def _sharding_ranks(self, ranks: int) -> int:
         """Return the size of a sharding group; every group has all weights.
 
         Source: PyTorch FSDP, arXiv 2304.11277, section 3.2.2.

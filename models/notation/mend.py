@@ -58,10 +58,10 @@ def _candidates(pieces: list[_Piece], numbered: Numbered, numbering: Numbering |
     if numbering is not None:
         for start in dict.fromkeys((valid[0].first if valid else 0, 0)):
             yield list(joined(_on_single_nodes(valid, start, numbering), _both))
-        yield from _in_more_processes(valid)
+        yield from _with_more_processes(valid)
 
 
-def _in_more_processes(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
+def _with_more_processes(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
     """Yield the pieces with more processes for the same resources, as few as possible first."""
     sizes = [piece.resources // piece.processes if piece.processes else 1 for piece in pieces]
     for per_process in range(max(sizes, default=1) - 1, 0, -1):

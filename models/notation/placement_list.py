@@ -140,16 +140,16 @@ class _Reader:
         if entry.indices is None:
             return []
         key = "accelerators" if entry.kind == ACCELERATOR else "hardware"
-        what = "accelerator" if entry.kind == ACCELERATOR else entry.kind
+        noun = "accelerator" if entry.kind == ACCELERATOR else entry.kind
         if not count:
-            self._fault("PW102", f"node {entry.node} has no {what}", key, "has none", help=f"name another node, or leave `{key}` out")
+            self._fault("PW102", f"node {entry.node} has no {noun}", key, "has none", help=f"name another node, or leave `{key}` out")
             return None
         items = [item for text in entry.indices for item in text.split(",")]
-        ranges = self._numbers(key, entry.indices, lambda: [span for item in items for span in parse_ranks(item, count, what).ranges])
+        ranges = self._numbers(key, entry.indices, lambda: [span for item in items for span in parse_ranks(item, count, noun).ranges])
         indices = [index for span in ranges or () for index in span]
         if len(set(indices)) < len(indices):
             repeated = next(index for index in indices if indices.count(index) > 1)
-            self._fault("PW108", f"{what} {repeated} is named twice in one entry", key, "named twice")
+            self._fault("PW108", f"{noun} {repeated} is named twice in one entry", key, "named twice")
             return None
         return indices if ranges else None
 
@@ -169,12 +169,12 @@ class _Reader:
                 return ranges
             self._fault("PW112", f"`{key}` names nothing", key, "names nothing")
         except RankError as problem:
-            shown = ", ".join(texts)[:60]
+            joined_texts = ", ".join(texts)[:60]
             better = problem.replacement if problem.replacement and len(texts) == 1 and "," not in texts[0] else ""
             reason = str(problem)
             if problem.reason == "range" and key in ("accelerators", "hardware"):
                 reason = f"{reason.partition(' is outside ')[0]} is not there: on node {self.entry.node}, {problem.label}"
-            self._fault(CODES_BY_REASON[problem.reason], f"`{shown}`: {reason}", key, problem.label, better, HELPS.get(key, ""))
+            self._fault(CODES_BY_REASON[problem.reason], f"`{joined_texts}`: {reason}", key, problem.label, better, HELPS.get(key, ""))
         return None
 
     def _fault(self, code: str, message: str, key: str, label: str = "", better: str = "", help: str = "") -> None:

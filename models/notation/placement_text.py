@@ -99,10 +99,10 @@ def _shared(pair: Pair, rank: int, numbering: Numbering, kinds: dict[str, str]) 
 
 
 def _divided(pair: Pair, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Repeat]:
-    per_process, held = pair.resources // pair.processes, 0
+    per_process, carried = pair.resources // pair.processes, 0
     for wide, first, count in numbering.wide_pieces(pair.start, pair.stop):
         kind = kinds[wide.label]
-        if not held and count % per_process == 0:
+        if not carried and count % per_process == 0:
             yield Repeat((_solid(range(rank, rank + count // per_process), wide, kind, first, per_process),), wide.nodes)
             rank += count // per_process * wide.nodes
             continue
@@ -110,13 +110,13 @@ def _divided(pair: Pair, rank: int, numbering: Numbering, kinds: dict[str, str])
             start, left = first, count
             while left:
                 taken, processes = (
-                    (min(per_process - held, left), 1)
-                    if held or left < per_process
+                    (min(per_process - carried, left), 1)
+                    if carried or left < per_process
                     else (left // per_process * per_process, left // per_process)
                 )
                 yield Repeat((_solid(range(rank, rank + processes), stretch, kind, start, taken // processes),))
-                held = (held + taken) % per_process
-                rank += processes if not held and processes > 1 else int(not held)
+                carried = (carried + taken) % per_process
+                rank += processes if not carried and processes > 1 else int(not carried)
                 start, left = start + taken, left - taken
 
 
@@ -228,9 +228,9 @@ class _Reader:
                 if match[3] is None or low <= high:
                     self._segment(start, stop, range(low, high + 1) if match[3] else None)
                 else:
-                    self._slowly()
+                    self._read_unusual()
             elif piece.strip():
-                self._slowly()
+                self._read_unusual()
             self.position += len(piece) + 1
             if len(self.found.faults) >= MAX_FAULTS:
                 break
@@ -248,7 +248,7 @@ class _Reader:
         start = self.position + (len(left) + 1 if part == "processes" else 0) + len(texts) - len(texts.lstrip())
         return start, start + len(texts.strip())
 
-    def _slowly(self) -> None:
+    def _read_unusual(self) -> None:
         size, excess = self.numbered.size, self.numbered.excess
         left, colon, right = self.piece.partition(":")
         everything = left.strip().lower() == "all"

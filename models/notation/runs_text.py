@@ -80,12 +80,12 @@ def best_text(name: str, runs: Sequence[Run], cluster: Cluster, named: tuple[str
             refusal = problem
     if len(used) > 1:
         groups = ", ".join(f"`{label}`" for label in used)
-        raise _unsayable(
+        raise _inexpressible(
             name,
             f"in no order of the groups {groups} its processes go up from resource to resource",
             "declare one node group over their nodes, or name one of them",
         )
-    raise refusal or _unsayable(name, "it has no processes")
+    raise refusal or _inexpressible(name, "it has no processes")
 
 
 def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...], says_all: bool = False) -> str:
@@ -96,10 +96,10 @@ def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tup
     from process to process, several resources of one process that another process shares.
     """
     if not runs:
-        raise _unsayable(name, "it has no processes")
+        raise _inexpressible(name, "it has no processes")
     strange = [label for label in labels if label not in cluster.groups]
     if strange:
-        raise _unsayable(name, f"the file has no node group `{strange[0]}`")
+        raise _inexpressible(name, f"the file has no node group `{strange[0]}`")
     blocks = list(joined(_blocks(name, runs, cluster, labels), _both))
     size = cluster.numbering(labels).size
     # With mixed kinds RLinf counts differently, and `all` exceeds the resources.
@@ -107,7 +107,7 @@ def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tup
     texts, last = [], 0
     for block in blocks:
         if block.first < last:
-            raise _unsayable(name, f"process {block.rank} is on a lower resource than the processes before it")
+            raise _inexpressible(name, f"process {block.rank} is on a lower resource than the processes before it")
         last = block.stop
         everything = alike and size > 1 and (block.first, block.stop) == (0, size)
         text = "all" if everything else _range(block.first, block.stop)
@@ -123,7 +123,7 @@ def _blocks(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str,
     for (first, per_process), sharers in groupby(_processes(name, runs, cluster, labels)):
         count = sum(1 for _ in sharers)
         if count > 1 and per_process > 1:
-            raise _unsayable(name, f"the processes from {rank} on share {with_noun(per_process, 'resource')} each")
+            raise _inexpressible(name, f"the processes from {rank} on share {with_noun(per_process, 'resource')} each")
         yield _Block(first, rank, count, per_process, count)
         rank += count
 
@@ -139,10 +139,10 @@ def _processes(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[s
     for run in runs:
         start = starts.get((run.node, run.node_group))
         if start is None or run.ranks.start != expected:
-            raise _unsayable(name, f"process {run.ranks.start} is not on one node of {', '.join(labels)}, in the order of the ranks")
+            raise _inexpressible(name, f"process {run.ranks.start} is not on one node of {', '.join(labels)}, in the order of the ranks")
         expected = run.ranks.stop
         if run.each > 1 and run.step != 1:
-            raise _unsayable(name, f"the resources of process {run.ranks.start} are not one solid range (step {run.step})")
+            raise _inexpressible(name, f"the resources of process {run.ranks.start} are not one solid range (step {run.step})")
         for i in range(len(run.ranks)):
             yield (start, 1) if run.kind == NODE else (start + run.first + i * run.pitch, run.each)
 
@@ -158,7 +158,7 @@ def _range(start: int, stop: int) -> str:
     return str(start) if stop == start + 1 else f"{start}-{stop - 1}"
 
 
-def _unsayable(name: str, why: str, otherwise: str = "launch from the plan itself") -> UnusableInput:
+def _inexpressible(name: str, why: str, otherwise: str = "launch from the plan itself") -> UnusableInput:
     message = f"a placement text cannot say where `{name}` is: {why}"
     return UnusableInput([error("PW603", name, message, help=otherwise)])
 
@@ -168,7 +168,7 @@ def placement_list(runs: Sequence[Run], grouped: bool) -> list[Data]:
 
     `grouped`: entries name their node group.
     """
-    return [_entry(ranks, nodes, run, resources, grouped) for ranks, nodes, run, resources in joined(_pieces(runs), _both_on_node)]
+    return [_entry(ranks, nodes, run, resources, grouped) for ranks, nodes, run, resources in joined(_pieces(runs), _merged_on_node)]
 
 
 def _pieces(runs: Sequence[Run]) -> Iterator[Piece]:
@@ -198,7 +198,7 @@ def _held(run: Run) -> list[int]:
     return [index for rank in (run.ranks if run.pitch else run.ranks[:1]) for index in run.held_by(rank)]
 
 
-def _both_on_node(left: Piece, right: Piece) -> Piece | None:
+def _merged_on_node(left: Piece, right: Piece) -> Piece | None:
     """Return neighbours on a node with equal shares as a single piece, else None."""
     return (range(left[0].start, right[0].stop), left[1], left[2], left[3] + right[3]) if _goes_on(left, right) else None
 

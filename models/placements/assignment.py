@@ -128,22 +128,22 @@ def compress(processes: Iterable[tuple[int, Iterable[Seat]]], kind: str = ACCELE
         if len(pieces) == 1 and open_run and (longer := _extended(runs[-1], rank, pieces[0])):
             runs[-1] = longer
             continue
-        for node, first, each, step in pieces:
-            runs.append(Run(range(rank, rank + 1), node, kind, first, each, step, each, node_group))
+        for node, first, per_process, step in pieces:
+            runs.append(Run(range(rank, rank + 1), node, kind, first, per_process, step, per_process, node_group))
         open_run = len(pieces) == 1
     return tuple(runs)
 
 
 def _extended(run: Run, rank: int, piece: tuple[int, int, int, int]) -> Run | None:
     """Return the run extended by a process if the process fits the pattern, else None."""
-    node, first, each, step = piece
-    if (run.node, run.each, run.ranks.stop) != (node, each, rank) or (each > 1 and run.step != step):
+    node, first, per_process, step = piece
+    if (run.node, run.each, run.ranks.stop) != (node, per_process, rank) or (per_process > 1 and run.step != step):
         return None
     count = len(run.ranks)
     pitch = first - (run.first + (count - 1) * run.pitch) if count > 1 else first - run.first
     if count > 1 and pitch != run.pitch:
         return None
-    return Run(range(run.ranks.start, rank + 1), node, run.kind, run.first, each, run.step, pitch, run.node_group)
+    return Run(range(run.ranks.start, rank + 1), node, run.kind, run.first, per_process, run.step, pitch, run.node_group)
 
 
 def _progressions(resources: tuple[Seat, ...]) -> Iterator[tuple[int, int, int, int]]:

@@ -161,8 +161,8 @@ def _blocks(runs: Sequence[Run]) -> Iterator[_Block]:
         return
     for repeat in repeats:
         run = repeat.runs[0]
-        held = tuple(tuple(run_.held_by(rank)) for run_ in repeat.runs for rank in run_.ranks)
-        yield _Block(run.ranks.start, repeat.node_ranks, run.kind, run.node_group, held)
+        resources = tuple(tuple(run_.held_by(rank)) for run_ in repeat.runs for rank in run_.ranks)
+        yield _Block(run.ranks.start, repeat.node_ranks, run.kind, run.node_group, resources)
 
 
 def _torn(runs: Iterable[Run]) -> Iterator[_Block]:
@@ -180,9 +180,9 @@ def _torn(runs: Iterable[Run]) -> Iterator[_Block]:
         yield _Block(rank, range(own_runs[0].node, own_runs[0].node + 1), own_runs[0].kind, own_runs[0].node_group, (resources,))
 
 
-def _views(node: Node, held: Iterable[tuple[int, ...]], isolated: bool) -> list[_View]:
+def _views(node: Node, resources_by_process: Iterable[tuple[int, ...]], isolated: bool) -> list[_View]:
     """Return the views of processes with these resources on a node."""
     ids = tuple(accelerator.physical_id for accelerator in node.accelerators)
     if isolated:
-        return [(local, tuple(ids[index] for index in local), local[0]) for local in held]
-    return [(local, ids, 0 if ids else -1) for local in held]
+        return [(local, tuple(ids[index] for index in local), local[0]) for local in resources_by_process]
+    return [(local, ids, 0 if ids else -1) for local in resources_by_process]

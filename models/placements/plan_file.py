@@ -44,7 +44,7 @@ class RunForm(_Strict):
 
 
 class DegreesForm(_Strict):
-    """The parallel degrees that were chosen for a component, where a choice was left."""
+    """Parallel degrees chosen for a component, if there was a choice."""
 
     tp: Count = Field(description="tensor parallel size")
     pp: Count = Field(description="pipeline parallel size")
@@ -64,7 +64,7 @@ class TermForm(_Strict):
 
 
 class PlanForm(_Strict):
-    """A plan: where every process of every component goes, for which cluster, and how good that is."""
+    """Plan: placement of every process, cluster, and quality."""
 
     schema_: Literal[1] = Field(alias="schema", description="the version of this format")
     status: Literal["verified", "optimal", "feasible"] = Field(description="`verified` where the ranks were given, else how good it is")

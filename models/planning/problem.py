@@ -20,7 +20,7 @@ from .workload import SECONDS, Budget
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Work of a component in a phase; phase "" for all work in a single task."""
+    """Work of a component in a phase; "" for all work as a single task."""
 
     component: str
     phase: str = ""
@@ -263,7 +263,7 @@ class PlanningProblem:
         return tuple(
             Barred({name: Use(kind, amount, parallel, parallel is not None), neighbour: Use(beside, 0, degrees, True)}, inside)
             for index, arrangement in enumerate(self.ways)
-            for name, amount, parallel, neighbour_degrees in self._unfit(arrangement)
+            for name, amount, parallel, neighbour_degrees in self._excluded_shapes(arrangement)
             for neighbour, together in arrangement.told_by(name, [*self.ways[:index], *self.ways[index + 1 :]])
             for degrees in [neighbour_degrees.get(neighbour) if neighbour_degrees else None]
             if not neighbour_degrees or degrees is not None
@@ -272,7 +272,7 @@ class PlanningProblem:
             if kind == beside or not together
         )
 
-    def _unfit(self, arrangement: Way) -> Iterator[tuple[str, int, Parallel | None, Mapping[str, Parallel]]]:
+    def _excluded_shapes(self, arrangement: Way) -> Iterator[tuple[str, int, Parallel | None, Mapping[str, Parallel]]]:
         """Yield (component, count, degrees, degrees of others) that an arrangement excludes.
 
         Either degrees on any count (count 0), or a count with any degrees (None). Degrees excluded

@@ -60,9 +60,9 @@ def _too_many(items: dict[Item, int], rooms: Sequence[Room]) -> bool:
     )
 
 
-def _times(accelerators: int, cpus: int, size: int, each: int) -> int:
+def _times(accelerators: int, cpus: int, size: int, part_cpus: int) -> int:
     """Return how often a part fits on a node."""
-    return min(accelerators // size if size else UNLIMITED, cpus // each if each else UNLIMITED)
+    return min(accelerators // size if size else UNLIMITED, cpus // part_cpus if part_cpus else UNLIMITED)
 
 
 def _search(items: tuple[tuple[Item, int], ...], nodes: tuple[Item, ...], seen: set[object]) -> bool:
