@@ -96,5 +96,5 @@ class Estimate:
 
 def said_of(estimate: Estimate) -> dict[str, object]:
     """Return the non-default keys of an estimate, as a file states them."""
-    values = ((field_.name, getattr(estimate, field_.name), field_.default) for field_ in fields(Estimate) if field_.compare)
+    values = ((entry.name, getattr(estimate, entry.name), entry.default) for entry in fields(Estimate) if entry.compare)
     return {name: value for name, value, default in values if value != default}

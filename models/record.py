@@ -30,24 +30,24 @@ def _made(cls: type, frozen: bool = False, slots: bool = False, order: bool = Fa
     extends = any(_params(base).frozen for base in cls.__mro__[1:] if _params(base) is not None)
     if extends and not frozen:
         raise TypeError("cannot inherit non-frozen dataclass from a frozen one")
-    fields_ = _fields_of(cls, kw_only, frozen=extends)
+    class_fields = _fields_of(cls, kw_only, frozen=extends)
     if frozen:
         _params(cls).frozen = True  # subclasses must be frozen too
-    compared = _values([field_.name for field_ in fields_ if field_.compare])
-    added: dict[str, Any] = {"__repr__": _repr(fields_)}
+    compared = _values([field.name for field in class_fields if field.compare])
+    added: dict[str, Any] = {"__repr__": _repr(class_fields)}
     if frozen:
         added |= {"__setattr__": _refuse_assignment, "__delattr__": _refuse_deletion}
     if eq:
-        added |= {"__eq__": _comparison(compared, operator.eq), "__hash__": _hash(fields_) if frozen else None}
+        added |= {"__eq__": _comparison(compared, operator.eq), "__hash__": _hash(class_fields) if frozen else None}
     if order:
         added |= {f"__{name}__": _comparison(compared, getattr(operator, name)) for name in ("lt", "le", "gt", "ge")}
     has_hash = cls.__dict__.get("__hash__") is not None
     for name, function in added.items():
         if name not in cls.__dict__ or (name == "__hash__" and not has_hash):
             setattr(cls, name, function)
-    made = _slotted(cls, fields_, frozen) if slots else cls
+    made = _slotted(cls, class_fields, frozen) if slots else cls
     if "__init__" not in made.__dict__:
-        setattr(made, "__init__", _Uncompiled(made, fields_, frozen))  # noqa: B010 (mypy refuses the plain form)
+        setattr(made, "__init__", _Uncompiled(made, class_fields, frozen))  # noqa: B010 (mypy refuses the plain form)
     return made
 
 
@@ -63,8 +63,8 @@ def _fields_of(cls: type, kw_only: bool, frozen: bool) -> tuple[Field[Any], ...]
     dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only, frozen=frozen)(cls)
     cls.__annotations__ = annotations
     class_fields = fields(cls)
-    for field_ in class_fields:
-        field_.type = annotations.get(field_.name, field_.type)
+    for field in class_fields:
+        field.type = annotations.get(field.name, field.type)
     return class_fields
 
 
@@ -92,21 +92,21 @@ def _init(cls: type, class_fields: tuple[Field[Any], ...], frozen: bool) -> Call
     """Compile `__init__`, which assigns every field and calls `__post_init__`."""
     known: dict[str, Any] = {"_missing": MISSING, "_set": object.__setattr__}
     plain, by_key, body = list[str](), list[str](), list[str]()
-    for field_ in class_fields:
-        name = field_.name
+    for field in class_fields:
+        name = field.name
         value = name
-        if field_.default is not MISSING:
-            known[f"_default_{name}"] = field_.default
+        if field.default is not MISSING:
+            known[f"_default_{name}"] = field.default
             argument = f"{name}=_default_{name}"
-        elif field_.default_factory is not MISSING:
-            known[f"_make_{name}"] = field_.default_factory
+        elif field.default_factory is not MISSING:
+            known[f"_make_{name}"] = field.default_factory
             argument = f"{name}=_missing"
-            value = f"_make_{name}() if {name} is _missing else {name}" if field_.init else f"_make_{name}()"
+            value = f"_make_{name}() if {name} is _missing else {name}" if field.init else f"_make_{name}()"
         else:
             argument = name
-        if field_.init:
-            (by_key if field_.kw_only else plain).append(argument)
-        elif field_.default_factory is MISSING:
+        if field.init:
+            (by_key if field.kw_only else plain).append(argument)
+        elif field.default_factory is MISSING:
             continue
         body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
@@ -136,12 +136,12 @@ def _comparison(values: Callable[[Any], tuple[Any, ...]], compare: Callable[[Any
 
 
 def _hash(class_fields: tuple[Field[Any], ...]) -> Callable[[Any], int]:
-    values = _values([field_.name for field_ in class_fields if (field_.compare if field_.hash is None else field_.hash)])
+    values = _values([field.name for field in class_fields if (field.compare if field.hash is None else field.hash)])
     return lambda self: hash(values(self))
 
 
 def _repr(class_fields: tuple[Field[Any], ...]) -> Callable[[Any], str]:
-    names = [field_.name for field_ in class_fields if field_.repr]
+    names = [field.name for field in class_fields if field.repr]
 
     @recursive_repr()
     def text(self: Any) -> str:
@@ -162,7 +162,7 @@ def _slotted(cls: type, class_fields: tuple[Field[Any], ...], frozen: bool) -> t
     """Rebuild the class with `__slots__`, which cannot be added to a class."""
     inherited = {name for base in cls.__mro__[1:-1] for name in getattr(base, "__slots__", ())}
     content = dict(cls.__dict__)
-    names = tuple(field_.name for field_ in class_fields)
+    names = tuple(field.name for field in class_fields)
     content["__slots__"] = tuple(name for name in names if name not in inherited)
     for name in (*names, "__dict__", "__weakref__"):
         content.pop(name, None)
@@ -174,9 +174,9 @@ def _slotted(cls: type, class_fields: tuple[Field[Any], ...], frozen: bool) -> t
 
 
 def _state(self: Any) -> list[Any]:
-    return [getattr(self, field_.name) for field_ in fields(self)]
+    return [getattr(self, field.name) for field in fields(self)]
 
 
 def _restore(self: Any, state: list[Any]) -> None:
-    for field_, value in zip(fields(self), state):
-        object.__setattr__(self, field_.name, value)
+    for field, value in zip(fields(self), state):
+        object.__setattr__(self, field.name, value)

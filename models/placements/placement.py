@@ -161,7 +161,7 @@ def _blocks(runs: Sequence[Run]) -> Iterator[_Block]:
         return
     for repeat in repeats:
         run = repeat.runs[0]
-        resources = tuple(tuple(run_.held_by(rank)) for run_ in repeat.runs for rank in run_.ranks)
+        resources = tuple(tuple(member.held_by(rank)) for member in repeat.runs for rank in member.ranks)
         yield _Block(run.ranks.start, repeat.node_ranks, run.kind, run.node_group, resources)
 
 

@@ -147,5 +147,5 @@ class Way:
         shapes = {name: shape for name, shape in self.shapes.items() if name in names}
         multiples = tuple(multiple for multiple in self.multiples if {multiple.one, multiple.other} <= names)
         least = {name: count for name, count in self.least.items() if name in names}
-        paired = tuple(pair_ for pair_ in self.paired if {pair_.one, pair_.other} <= names)
+        paired = tuple(entry for entry in self.paired if {entry.one, entry.other} <= names)
         return Way(self.name, together, apart, shapes, self.without & names, multiples, least, paired)

@@ -50,13 +50,13 @@ def _too_many(items: dict[Item, int], rooms: Sequence[Room]) -> bool:
     """Return True if some size has more parts than the nodes can hold."""
     for size, cpus in items:
         wanted = sum(count for (part_size, part_cpus), count in items.items() if part_size >= size and part_cpus >= cpus)
-        capacity = sum(len(room_.nodes) * _times(room_.free.bit_count(), room_.cpus, size, cpus) for room_ in rooms)
+        capacity = sum(len(group.nodes) * _times(group.free.bit_count(), group.cpus, size, cpus) for group in rooms)
         if wanted > capacity:
             return True
     need = sum(size * count for (size, _), count in items.items())
     cpus = sum(part_cpus * count for (_, part_cpus), count in items.items())
-    return need > sum(len(room_.nodes) * room_.free.bit_count() for room_ in rooms) or cpus > sum(
-        len(room_.nodes) * room_.cpus for room_ in rooms
+    return need > sum(len(group.nodes) * group.free.bit_count() for group in rooms) or cpus > sum(
+        len(group.nodes) * group.cpus for group in rooms
     )
 
 
