@@ -45,9 +45,9 @@ POLICY = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, STUDENT)
 
 
 def path_of(paths: Sequence[str]) -> str | None:
-    """Return the unknown or first of the named models; "" if a component names none.
+    """Return the first unknown model of `paths`, else the first; "" if a path is missing.
 
-    Components without a role name the `paths`. None without such components.
+    `paths` are the models named by components without a role. None without such components.
     """
     from .model_cards.known import known_model
 

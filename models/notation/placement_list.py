@@ -182,7 +182,7 @@ class _Reader:
 
 
 def _shared(pairs: list[tuple[int, int]], node: int, share: int, indices: list[int], entry: Entry) -> Iterator[Run]:
-    """Yield runs of ranks of which `share` consecutive ones hold the same resource."""
+    """Yield runs of ranks; every `share` consecutive ranks hold the same resource."""
     for index, sharers in groupby(pairs, lambda pair: indices[pair[0] // share]):
         ranks = [rank for _, rank in sharers]
         yield Run(range(ranks[0], ranks[-1] + 1), node, entry.kind, index, 1, 1, 0, entry.label)

@@ -36,8 +36,8 @@ class Multiple:
     """Constraint on two counts: that of `one` is a multiple of `step`.
 
     It is also at most that of `other`, or a whole multiple of it if that is a multiple of `step`
-    too. `with_one`, `with_other`: degrees under which this holds; None for all. `equal`: equal
-    counts are allowed too, and of other counts nothing more is known.
+    too. `with_one`, `with_other`: degrees under which this holds; None for all. `equal`: it holds
+    for equal counts only; nothing is known of unequal counts.
     """
 
     one: str
