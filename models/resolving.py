@@ -45,7 +45,7 @@ POLICY = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, STUDENT)
 
 
 def path_of(paths: Sequence[str]) -> str | None:
-    """Return the first unknown model of `paths`, else the first; "" if a path is missing.
+    """Return the first unknown model of `paths`, else the first; "" if one is missing.
 
     `paths` are the models named by components without a role. None without such components.
     """
