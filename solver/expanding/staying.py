@@ -113,7 +113,7 @@ def in_ranks(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Se
 
 
 def _units(bundle: Bundle, masks: Mapping[int, int], old: Pieces) -> list[tuple[int | None, Unit]]:
-    """Yield (previous number or None, resources) node by node, unmoved units first."""
+    """Return (previous number or None, resources) node by node, unmoved units first."""
     stayed: dict[int, list[tuple[int, int]]] = {}
     for (node, mask), number in old.at.items():
         if not mask & ~masks.get(node, 0):
