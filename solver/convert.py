@@ -99,8 +99,13 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
 
 def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> Iterator[Finding]:
     """Yield reasons against the new text: refused by its dialect, or a changed placement."""
-    again = read(Source(f"{name} as {target}", rendering.text), replace(problem.cluster, declared=()), target, PLACEMENT)
-    errors = verify(again).errors
+    reread = read(
+        Source(f"{name} as {target}", rendering.text),
+        replace(problem.cluster, declared=()),
+        target,
+        PLACEMENT,
+    )
+    errors = verify(reread).errors
     for fault in errors:
         yield refusal(
             fault.subject,
@@ -109,14 +114,14 @@ def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> I
         )
     if errors:
         return
-    if again.problem is None:
+    if reread.problem is None:
         yield refusal("", f"the text that was made for {target} cannot be read, which is a fault of placewright: please report it")
         return
     announced: dict[str, bool] = {}
     for loss in rendering.losses:
         if loss.code == LOSS:
             announced[loss.subject] = announced.get(loss.subject, False) or loss.severity is Severity.WARNING
-    for difference in differences(problem, again.problem, rendering.names):
+    for difference in differences(problem, reread.problem, rendering.names):
         if difference.component not in announced or (difference.moves and not announced[difference.component]):
             message = f"in the text that was made for {target} `{difference.component}` {difference.what}"
             yield refusal(

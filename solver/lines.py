@@ -427,11 +427,11 @@ class _Line:
         several = [number for number, choices in enumerate(lengths) if len(choices) > 1]
         if best is not None or len(several) != 1 or self.bundles[several[0]].wholes or self.bundles[several[0]].piece > 1:
             return best
-        open_ = several[0]
-        fits, too_long = -1, len(lengths[open_]) - 1
+        variable_range = several[0]
+        fits, too_long = -1, len(lengths[variable_range]) - 1
         while too_long - fits > 1:
             middle = (fits + too_long) // 2
-            tried = self.sweep([[choices[middle]] if number == open_ else choices for number, choices in enumerate(lengths)])
+            tried = self.sweep([[choices[middle]] if number == variable_range else choices for number, choices in enumerate(lengths)])
             if tried is None:
                 too_long = middle
             else:

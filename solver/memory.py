@@ -13,9 +13,9 @@ from ..models.sharing import Members
 def peak(members: Members, capacity: int | None = None) -> int:
     """Return the MiB that components need together at the worst moment.
 
-    `capacity` is the accelerator's MiB; None for any accelerator, at least. The sum of resident
-    memory and, in the worst phase, the needs of working components and the offloaded rest of all
-    others.
+    `capacity` is the accelerator's MiB; None for a minimum valid on any accelerator. The sum of
+    resident memory and, in the worst phase, the needs of working components and the offloaded rest
+    of all others.
     """
     needs = [(component, *component.needs(capacity)) for component in members]
     resident = sum(memory for component, memory, _ in needs if not component.phases)

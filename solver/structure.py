@@ -30,8 +30,8 @@ def structure_of(problem: Problem, assignment: Assignment, other: Structure | No
         if figure_kind == AMOUNT:
             figures.append((key, assignment.amount(names[0])))
         else:
-            met = set.intersection(*(domains_by_name[name] for name in names))
-            figures.append((key, sum(name in met for name in domains_of[kind])))
+            common = set.intersection(*(domains_by_name[name] for name in names))
+            figures.append((key, sum(name in common for name in domains_of[kind])))
     degrees = tuple((component.name, component.parallel) for component in problem.components if component.runs is None)
     return Structure(level, tuple(figures), degrees, alike)
 

@@ -64,7 +64,7 @@ def _wishes(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     if not cut or bundle.contiguous:
         return
     component, keep = cut[0]
-    pinned = [component_here for component_here in bundle.components if component_here.pins]
+    pinned = [member for member in bundle.components if member.pins]
     if component in pinned:
         why = f"{component.name} has pinned ranks and groups that are better kept together; only one of these is searched"
         yield component.name, why, f"drop `pin`, or require what `keep` says of `{keep.what}`"
@@ -110,8 +110,8 @@ def unsearched_keeps(layout: Layout) -> Iterator[Reason]:
             yield from _any_order(component)
     for relation in layout.problem.related(ZERO_COPY):
         for component in (layout.problem[name] for name in relation.components):
-            bundle_here = layout.bundle_of.get(component.name)
-            if bundle_here and not bundle_here.fixed and bundle_here.unit % component.parallel.tp:
+            placed_bundle = layout.bundle_of.get(component.name)
+            if placed_bundle and not placed_bundle.fixed and placed_bundle.unit % component.parallel.tp:
                 why = f"tp groups of {component.name} may lie on several nodes, and where each part of the weights is then is not searched"
                 yield component.name, why, f"keep its tp groups in one node, or drop `{ZERO_COPY.replace(' ', '_')}_with`"
 

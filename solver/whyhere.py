@@ -131,13 +131,16 @@ def _without(problem: Problem, plan: Plan, name: str, level: str, where: str, so
 
 def why_accelerator(problem: Problem, plan: Plan, node: int, index: int) -> WhyAccelerator:
     """Explain the use of an accelerator in a plan; `problem` is the solved problem."""
-    node_here = problem.cluster.nodes[node]
-    holders, used = [], node_here.taken
+    cluster_node = problem.cluster.nodes[node]
+    holders, used = [], cluster_node.taken
     for name in plan.components:
         for run in (run for run in plan.assignment.of(name) if run.node == node and run.kind == ACCELERATOR):
             used |= run.mask
             holders += [(name, rank) for rank in run.ranks if index in run.held_by(rank)]
-    taken, idle = bool(node_here.taken >> index & 1), len(node_here.accelerators) - used.bit_count()
+    taken, idle = (
+        bool(cluster_node.taken >> index & 1),
+        len(cluster_node.accelerators) - used.bit_count(),
+    )
     names = {name for name, _ in holders}
     sets = [
         members
@@ -149,7 +152,7 @@ def why_accelerator(problem: Problem, plan: Plan, node: int, index: int) -> WhyA
         for members in sets
         if not names & {component.name for component in members}
     )
-    return WhyAccelerator(node_here.name, index, tuple(holders), taken, idle, reasons, plan.status == OPTIMAL)
+    return WhyAccelerator(cluster_node.name, index, tuple(holders), taken, idle, reasons, plan.status == OPTIMAL)
 
 
 def _reason(problem: Problem, plan: Plan, members: Members, node: int, is_held: bool, idle: int) -> Reason:

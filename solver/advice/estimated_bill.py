@@ -49,45 +49,50 @@ def judged(problem: Problem, assignment: Assignment, code: str) -> Iterator[Find
     asking = [component for component in problem.components if component.memory or component.offloaded or component.estimate]
     reported: set[tuple[str, ...]] = set()
     for ranks, node, masks in stretches(problem, assignment, asking):
-        has = node.accelerator_memory
+        capacity = node.accelerator_memory
         shares = [(mask, component) for component in asking if (mask := masks.get((component.name, ACCELERATOR), 0))]
-        for mask in pieces([mask for mask, _ in shares]) if has is not None else ():
-            here = [component for share, component in shares if share & mask]
-            names = tuple(component.name for component in here)
-            if has is not None and names not in reported and any(component.estimate for component in here):
+        for mask in pieces([mask for mask, _ in shares]) if capacity is not None else ():
+            sharers = [component for share, component in shares if share & mask]
+            names = tuple(component.name for component in sharers)
+            if capacity is not None and names not in reported and any(component.estimate for component in sharers):
                 reported.add(names)
-                yield from _judge(code, problem, assignment, here, has, (ranks.start, lowest(mask)))
+                yield from _judge(code, problem, assignment, sharers, capacity, (ranks.start, lowest(mask)))
 
 
 def _judge(
-    code: str, problem: Problem, assignment: Assignment, here: Sequence[Component], has: int, where: tuple[int, int]
+    code: str,
+    problem: Problem,
+    assignment: Assignment,
+    sharers: Sequence[Component],
+    capacity: int,
+    place: tuple[int, int],
 ) -> Iterator[Finding]:
-    needs = [_need(problem, assignment, component, has) for component in here]
+    needs = [_need(problem, assignment, component, capacity) for component in sharers]
     worst, phase = _worst(needs)
     slack, _ = _worst([_slackened(need) for need in needs])
-    if slack <= has or not any(need.estimate for need in needs):
+    if slack <= capacity or not any(need.estimate for need in needs):
         return
     first = max(
         (need for need in needs if need.estimate),
         key=lambda need: need.works if need.component is phase else need.stays,
     ).component
     bill = " + ".join(filter(None, (_part(need, phase) for need in needs)))
-    short = worst > has
+    short = worst > capacity
     statement = (
         f"by an estimate {write_estimate(worst)} are needed"
         if short
         else f"an estimate of {write_estimate(worst)} leaves less than {SLACK} %"
     )
-    message = f"accelerator {where[1]} of node {where[0]} has {write_memory(has)}; {statement}: {bill}"
-    changes = list(_changes(problem, assignment, here, has)) if short else []
+    message = f"accelerator {place[1]} of node {place[0]} has {write_memory(capacity)}; {statement}: {bill}"
+    changes = list(_changes(problem, assignment, sharers, capacity)) if short else []
     yield Finding(
         code, Severity.WARNING if short else Severity.INFO, first.name, message, first.span("estimate"), label="estimated",
         help="; or ".join(changes) or "write the `memory` that was measured, or use more or larger accelerators",
-        notes=tuple(note for need in needs for note in terms_of(need.component.name, need.estimate, not _works(need, phase))) if short else (), witnesses=where, amount=worst - has,
+        notes=tuple(note for need in needs for note in terms_of(need.component.name, need.estimate, not _works(need, phase))) if short else (), witnesses=place, amount=worst - capacity,
     )  # fmt: skip
 
 
-def _need(problem: Problem, assignment: Assignment, component: Component, has: int) -> Need:
+def _need(problem: Problem, assignment: Assignment, component: Component, capacity: int) -> Need:
     if component.memory or component.offloaded:
         return Need(component, component.memory, component.offloaded if component.phases else component.memory)
     use = problem.job.models.get(component.name)
@@ -96,7 +101,7 @@ def _need(problem: Problem, assignment: Assignment, component: Component, has: i
         use.card if use else None,
         component.parallel,
         assignment.amount(component.name),
-        has,
+        capacity,
     )
     return Need(component, memory.mebibytes, memory.kept, memory) if memory else Need(component, 0, 0)
 
@@ -136,14 +141,14 @@ def _part(need: Need, working: Component) -> str:
     return f"{component.name} {text}" + ("" if works or need.works == need.stays else " (kept)")
 
 
-def _changes(problem: Problem, assignment: Assignment, here: Sequence[Component], has: int) -> Iterator[str]:
+def _changes(problem: Problem, assignment: Assignment, sharers: Sequence[Component], capacity: int) -> Iterator[str]:
     """Yield single changes of estimate keys that make the estimate fit, all estimated."""
-    for place, component in enumerate(here):
+    for position, component in enumerate(sharers):
         estimate = component.estimate
         if estimate is None or component.memory or component.offloaded:
             continue
         trains = optimizer_of(component) != NONE
-        tried: list[tuple[str, object]] = [("offload", True)] if len(here) > 1 and not estimate.offload else []
+        tried: list[tuple[str, object]] = [("offload", True)] if len(sharers) > 1 and not estimate.offload else []
         if estimate.micro_batch > 1:
             tried.append(("micro_batch", 1))
         if trains and estimate.recompute != FULL:
@@ -154,8 +159,8 @@ def _changes(problem: Problem, assignment: Assignment, here: Sequence[Component]
             tried.append(("sharding", DISTRIBUTED))
         for key, value in tried:
             changed = replace(component, estimate=replace(estimate, **{key: value}))  # type: ignore[arg-type]
-            needed = [changed if number == place else current for number, current in enumerate(here)]
-            if _worst([_slackened(_need(problem, assignment, changed_component, has)) for changed_component in needed])[0] <= has:
+            needed = [changed if number == position else current for number, current in enumerate(sharers)]
+            if _worst([_slackened(_need(problem, assignment, changed_component, capacity)) for changed_component in needed])[0] <= capacity:
                 word = "true" if value is True else value
                 yield f"run {component.name} with `{key}: {word}`"
 
@@ -170,9 +175,9 @@ def fits_nowhere(problem: Problem, code: str) -> Iterator[Finding]:
         if component.estimate is None or component.memory or component.offloaded or problem.kind(component) != ACCELERATOR:
             continue
         allowed = problem.cluster.members(component.node_groups) - set(component.excluded)
-        has = [node.accelerator_memory for node in problem.cluster.nodes if node.rank in allowed and node.accelerators]
-        known = [memory for memory in has if memory is not None]
-        if not known or len(known) < len(has):
+        capacities = [node.accelerator_memory for node in problem.cluster.nodes if node.rank in allowed and node.accelerators]
+        known = [memory for memory in capacities if memory is not None]
+        if not known or len(known) < len(capacities):
             continue
         largest, most = max(known), min(component.most, problem.cluster.total(ACCELERATOR))
         use = problem.job.models.get(component.name)

@@ -22,10 +22,7 @@ class EstimatedMemory:
 
     def check(self, problem: Problem, assignment: Assignment) -> Iterator[Finding]:
         if any(component.estimate for component in problem.components):
-            from .estimated_bill import (
-                fits_nowhere,
-                judged,
-            )  # files without estimates skip this import
+            from .estimated_bill import fits_nowhere, judged  # loaded for estimates alone
 
             yield from fits_nowhere(problem, self.code)
             yield from judged(problem, assignment, self.code)

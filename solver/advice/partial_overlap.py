@@ -63,14 +63,19 @@ def _overlaps(
     """
     smallest: dict[int, list[tuple[int, int]]] = {}
     for position, places in enumerate(ordered):
-        met: Counter[int] = Counter()
+        amounts_shared: Counter[int] = Counter()
         shared: dict[int, tuple[int, int]] = {}
         for number, mask in places:
             before = smallest.get(number, [])
             for piece, owner in before:
-                if both := piece & mask:
-                    met[owner] += both.bit_count() * len(nodes[number])
-                    shared.setdefault(owner, (number, both))
+                if common := piece & mask:
+                    amounts_shared[owner] += common.bit_count() * len(nodes[number])
+                    shared.setdefault(owner, (number, common))
             smallest[number] = [(mask, position), *((piece & ~mask, owner) for piece, owner in before if piece & ~mask)]
-        if met and met[max(met)] < amounts[places]:
-            yield places, ordered[max(met)], met[max(met)], shared[max(met)]
+        if amounts_shared and amounts_shared[max(amounts_shared)] < amounts[places]:
+            yield (
+                places,
+                ordered[max(amounts_shared)],
+                amounts_shared[max(amounts_shared)],
+                shared[max(amounts_shared)],
+            )

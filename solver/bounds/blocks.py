@@ -76,7 +76,7 @@ def blocks(linear: LinearModel, apart: Sequence[Sequence[int]]) -> list[Block]:
     order = sorted(
         range(len(linear.rows)), key=lambda row: (indicators.isdisjoint(linear.rows[row].variables), len(linear.rows[row].variables))
     )
-    for number in order:  # rows with an indicator come first: they decide the domain of their other variables
+    for number in order:  # first the rows with an indicator: they decide domains
         joined.join(linear.rows[number].variables)
     members: dict[int, list[int]] = {}
     for variable in range(len(linear.boxes)):
@@ -191,7 +191,7 @@ class Least:
         self._emptiness = None
 
     def below(self, costs: Mapping[int, int], upper: int | None, nodes: int) -> tuple[bool, Solution | None]:
-        """Return (True if `upper` is proved as lower bound, else a solution below `upper` or None).
+        """Return (True if `upper` is a proved lower bound, a solution below `upper` or None).
 
         Parameters
         ----------
@@ -205,9 +205,9 @@ class Least:
         while stack and self.nodes < until:
             boxes, point = stack.pop()
             variable = self._fractional(point, costs)
-            likely = point if variable is None else self._rounded_up(boxes, point)
-            if likely is not None:
-                solution = tuple(round(value) for value in likely.values)
+            rounded = point if variable is None else self._rounded_up(boxes, point)
+            if rounded is not None:
+                solution = tuple(round(value) for value in rounded.values)
                 if upper is None or sum(cost * solution[index] for index, cost in costs.items()) < upper:
                     return False, solution
             if variable is None:
@@ -248,9 +248,9 @@ class Least:
             low, high = boxes.get(variable) or self._relaxation.linear.boxes[variable]
             if (low, high) == (0, 1):
                 up[variable] = (0, 0) if point.values[variable] < WHOLE else (1, 1)
-        likely = self._relaxation.solve({**boxes, **up})
+        rounded = self._relaxation.solve({**boxes, **up})
         self.nodes += 1
-        return likely if likely is not None and all(abs(value - round(value)) < WHOLE for value in likely.values) else None
+        return rounded if rounded is not None and all(abs(value - round(value)) < WHOLE for value in rounded.values) else None
 
     def _is_empty(self, boxes: Boxes) -> bool:
         if self._emptiness is None:
@@ -308,8 +308,8 @@ class Facets:
             return None
         integral = _simple(separating)
         least = min(_cost(integral, known) for known in self._known)
-        missed = least - sum(coefficient * values[variable] for variable, coefficient in integral.items())
-        if missed <= NEAR * max(map(abs, integral.values())) or not self._least.below(integral, least, NODES)[0]:
+        violation = least - sum(coefficient * values[variable] for variable, coefficient in integral.items())
+        if violation <= NEAR * max(map(abs, integral.values())) or not self._least.below(integral, least, NODES)[0]:
             return None
         row = Row(least, None, tuple(integral), tuple(integral.values()))
         self._least.add(row)

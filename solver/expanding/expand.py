@@ -122,10 +122,10 @@ def _component_runs(
         raise ExpansionFailed(f"no order of ranks keeps what is asked of {bundle.name}")
     order = in_step[component.name] if component.name in in_step else in_pinned_order(layout.problem, component, seats[component.name])
     runs = compress(_processes(component, order), bundle.kind)
-    met = [labels.get(run.node, component.node_groups[0]) for run in runs]
-    if _interleaves(layout, met):
-        met = [CLUSTER_LABEL] * len(runs)
-    return tuple(replace(run, node_group=label) for run, label in zip(runs, met))
+    run_labels = [labels.get(run.node, component.node_groups[0]) for run in runs]
+    if _interleaves(layout, run_labels):
+        run_labels = [CLUSTER_LABEL] * len(runs)
+    return tuple(replace(run, node_group=label) for run, label in zip(runs, run_labels))
 
 
 def _labels(layout: Layout, component: Component) -> dict[int, str]:

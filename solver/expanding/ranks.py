@@ -85,14 +85,14 @@ def _on_pinned(seats: Sequence[Seat], groups: Groups, size: int) -> list[Seat]:
 
 
 def _arranged(
-    problem: Problem, pinned: dict[int, Allowed], nodes: Sequence[int], open_: tuple[Sequence[int], Sequence[int]], blocks: list[tuple[str, int]]
+    problem: Problem, pinned: dict[int, Allowed], nodes: Sequence[int], remaining: tuple[Sequence[int], Sequence[int]], blocks: list[tuple[str, int]]
 ) -> dict[int, int]:  # fmt: skip
     """Return piece number -> position, block by block, widest level first.
 
     Numbers and positions have equal length. Unpinned pieces take the lowest remaining positions in
     order. `nodes` holds the nodes of all positions.
     """
-    numbers, positions = open_
+    numbers, positions = remaining
     if not blocks:
         return on_nodes(pinned, nodes, numbers, positions)
     (level, size), *inner = blocks

@@ -53,9 +53,9 @@ def cell_apart(
     plan = solve(problem).plan
     if plan is None:
         return {}
-    now = {bundle: pieces(problem, (problem[bundle.name],), plan.assignment).at for bundle in held}
+    placed = {bundle: pieces(problem, (problem[bundle.name],), plan.assignment).at for bundle in held}
     return {
-        bundle: [piece for piece in bundle_pieces if (rank[piece[0]], piece[1]) in now[bundle]] for bundle, bundle_pieces in held.items()
+        bundle: [piece for piece in bundle_pieces if (rank[piece[0]], piece[1]) in placed[bundle]] for bundle, bundle_pieces in held.items()
     }
 
 
@@ -334,7 +334,7 @@ def _in_order(candidates: Sequence[Piece], old: Pieces, block: int) -> list[Piec
 
 
 def _by_bundle(taken: Sequence[tuple[Bundle, Piece]]) -> Kept:
-    found: Kept = {}
+    by_bundle: Kept = {}
     for bundle, piece in taken:
-        found.setdefault(bundle, []).append(piece)
-    return found
+        by_bundle.setdefault(bundle, []).append(piece)
+    return by_bundle

@@ -42,7 +42,7 @@ def explain(reading: Reading, again: Callable[[AsDeclared], Reading], verify: Ve
     return explained(reading)
 
 
-def _assuming(reading: Reading, again: Callable[[AsDeclared], Reading], explained: Callable[..., Explanation]) -> Explanation | None:
+def _assuming(reading: Reading, reread: Callable[[AsDeclared], Reading], explained: Callable[..., Explanation]) -> Explanation | None:
     """Explain the file on the smallest nodes that hold all ranks; None without ranks.
 
     Prefers nodes on which every process fits on one node.
@@ -53,11 +53,11 @@ def _assuming(reading: Reading, again: Callable[[AsDeclared], Reading], explaine
     )
     if not 0 < least <= MAX_ACCELERATORS_PER_NODE:
         return None
-    on_least = again(AsDeclared(least))
+    on_least = reread(AsDeclared(least))
     if on_least.problem is None or not on_least.problem.cluster.counted:
         return None
     first = explained(on_least, least)
-    larger = (explained(again(AsDeclared(count)), count) for count in USUAL if count > least and first.report.errors)
+    larger = (explained(reread(AsDeclared(count)), count) for count in USUAL if count > least and first.report.errors)
     chosen = next(
         (explanation for explanation in larger if len(explanation.report.errors) < len(first.report.errors)),
         first,

@@ -33,7 +33,7 @@ MOST_TRIED = 64
 
 
 Within = Mapping[str, frozenset[str]]
-"""Component -> itself, colocated components, enclosing components."""
+"""Component -> itself, colocated components, all enclosing components."""
 Layout = tuple[tuple[int, int], ...]
 """(number of nodes, resources per node) in node order; equal amounts are merged."""
 

@@ -61,14 +61,14 @@ def sharing_of(problem: Problem) -> Sharing:
     amounts = {places: sum(mask.bit_count() * len(nodes[number]) for number, mask in places) for places in alike}
     sets = [Together(tuple(names), amounts[places]) for places, names in alike.items()]
     occupied: dict[int, list[tuple[int, int]]] = {}
-    met: Counter[tuple[int, int]] = Counter()
+    shared_amounts: Counter[tuple[int, int]] = Counter()
     for position, places in enumerate(list(alike)[:MOST]):
         for number, mask in places:
             for earlier, earlier_mask in occupied.get(number, ()):
-                if both := mask & earlier_mask:
-                    met[earlier, position] += both.bit_count() * len(nodes[number])
+                if common := mask & earlier_mask:
+                    shared_amounts[earlier, position] += common.bit_count() * len(nodes[number])
             occupied.setdefault(number, []).append((position, mask))
-    overlaps = [_overlap(sets[first], sets[second], shared) for (first, second), shared in met.items()]
+    overlaps = [_overlap(sets[first], sets[second], shared) for (first, second), shared in shared_amounts.items()]
     inner = {(overlap.first, overlap.second) for overlap in overlaps if overlap.kind == WITHIN}
     direct = [
         overlap

@@ -231,9 +231,9 @@ def _more(vector: Vector, number: int, domain: Domain) -> Vector:
 def supports(kind: int, domain: Domain) -> Iterator[Option]:
     """Yield all sets of bundles that fit a domain, for domains with too many contents."""
     for size in range(len(domain.open) + 1):
-        for there in combinations(domain.open, size):
+        for present in combinations(domain.open, size):
             least, most = (
-                tuple(vector[number] if number in there else 0 for number in range(len(vector))) for vector in (domain.steps, domain.most)
+                tuple(vector[number] if number in present else 0 for number in range(len(vector))) for vector in (domain.steps, domain.most)
             )
-            if may_hold(domain.layout, there) and all(row.holds(least) for row in (*domain.groups, *domain.beside(there))):
+            if may_hold(domain.layout, present) and all(row.holds(least) for row in (*domain.groups, *domain.beside(present))):
                 yield Option(kind, least, most, free=True)

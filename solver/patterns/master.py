@@ -50,9 +50,9 @@ def expanded(
     for bundle, amount in enumerate(wanted):
         beyond = sum(vector[bundle] for _, vector, _ in least) - amount
         for _, vector, low in reversed(least):
-            less = max(0, min(beyond, vector[bundle] - low[bundle]))
-            vector[bundle] -= less
-            beyond -= less
+            surplus = max(0, min(beyond, vector[bundle] - low[bundle]))
+            vector[bundle] -= surplus
+            beyond -= surplus
     for kind, vector, _ in least:
         _hold(uses, values, left[kind].pop(0), uses.contents[kind][tuple(vector)])
     return values
@@ -193,7 +193,8 @@ class Master(Saying):
             return share.cost * asking
         most = self.problem.room_for(self.problem[share.component])
         excess = self.integer(0, most, f"{share.component} without {share.source} by {number}")
-        self.at_most(asking - share.ratio * serving, excess)  # a lower bound of the sum over domains
+        # A lower bound: domain by domain the excess can only be larger.
+        self.at_most(asking - share.ratio * serving, excess)
         return share.cost * excess
 
     def _amount_in(self, number: int, name: str) -> Amount:

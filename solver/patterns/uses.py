@@ -44,13 +44,13 @@ class Uses:
         self._exact = frozenset(
             number for number, bundle in enumerate(layout.counted) if any(component.name in names for component in bundle.components)
         )
-        many = sum(len(kind.domains) for kind in self.kinds) >= MANY_ALIKE * len(self.kinds)
-        if not many and not all(is_small(domain, MOST_CONTENTS) for domain in self.domains):
+        are_many = sum(len(kind.domains) for kind in self.kinds) >= MANY_ALIKE * len(self.kinds)
+        if not are_many and not all(is_small(domain, MOST_CONTENTS) for domain in self.domains):
             raise TooMany
         self.contents: list[Contents] = []
         uses: list[Option] = []
         for kind, domain in enumerate(self.domains):
-            kind_uses = self._few(kind, domain) if many else self._written_out(kind, domain)
+            kind_uses = self._few(kind, domain) if are_many else self._written_out(kind, domain)
             uses += kind_uses
         self.options = tuple(uses)
 

@@ -95,8 +95,8 @@ def with_machines(problem: Problem, text: str) -> Problem | Finding:
         count, size = int(match[1]), len(problem.cluster.nodes)
         if not 0 < count < size:
             return _unread(text, f"there {are(size)} {with_noun(size, 'node')}; at least one of them must be left")
-        gone = range(size - count, size)
-        return next(given_on(problem, gone), None) or lose(problem, gone)
+        removed = range(size - count, size)
+        return next(given_on(problem, removed), None) or lose(problem, removed)
     match = _MORE.fullmatch(text.strip())
     if not match or not 0 < int(match[1]) <= MAX_NODES - len(problem.cluster.nodes):
         return _unread(text, "write such as `+4x8xH100`, `4xH100`, `+2` or `-2`")

@@ -47,8 +47,8 @@ def price(problem: Problem, changes: Sequence[Named], solve: Solve) -> Pricing:
 def without(problem: Problem, demands: Sequence[Demand]) -> Problem:
     """Return the problem without demands; dropped degrees leave no choice of degrees."""
     changed = problem.without(*demands)
-    gone = {demand.component for demand in demands if demand.field == "parallel"}
-    choices = {name: degrees for name, degrees in changed.job.choices.items() if name not in gone}
+    free_components = {demand.component for demand in demands if demand.field == "parallel"}
+    choices = {name: degrees for name, degrees in changed.job.choices.items() if name not in free_components}
     return replace(changed, job=replace(changed.job, choices=choices))
 
 
@@ -97,8 +97,8 @@ def _costs(before: Plan, after: Plan, problem: Problem | None) -> tuple[list[int
         return old, new
     weights = {term.name: term.weight for plan in (after, before) for term in plan.terms}
     values = [{term.name: term.value for term in plan.terms} for plan in (before, after)]
-    every = [[weights[name] * plan_values.get(name, 0) for name in names] for names in _tiers(before, after) for plan_values in values]
-    sums = [sum(costs) for costs in every]
+    tier_costs = [[weights[name] * plan_values.get(name, 0) for name in names] for names in _tiers(before, after) for plan_values in values]
+    sums = [sum(costs) for costs in tier_costs]
     return sums[::2], sums[1::2]
 
 

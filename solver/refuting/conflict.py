@@ -106,10 +106,10 @@ def clauses(problem: Problem, demands: Iterable[Demand]) -> tuple[Clause, ...]:
     return tuple(by_text.values())
 
 
-def merged(clause_list: Sequence[Clause]) -> Iterator[Clause]:
+def merged(its: Sequence[Clause]) -> Iterator[Clause]:
     """Merge clauses that differ only in the component name."""
     alike: dict[object, list[Clause]] = {}
-    for position, clause in enumerate(clause_list):
+    for position, clause in enumerate(its):
         names = {demand.component for demand in clause.demands}
         name = names.pop() if len(names) == 1 else ""
         parts = _around(name, clause.text) if name else []
@@ -119,8 +119,11 @@ def merged(clause_list: Sequence[Clause]) -> Iterator[Clause]:
             yield members[0]
             continue
         names_of = [clause.demands[0].component for clause in members]
-        before, after = _around(names_of[0], members[0].text)
-        yield Clause(f"{before}each of {few(names_of)}{after}", tuple(demand for clause in members for demand in clause.demands))
+        prefix, suffix = _around(names_of[0], members[0].text)
+        yield Clause(
+            f"{prefix}each of {few(names_of)}{suffix}",
+            tuple(demand for clause in members for demand in clause.demands),
+        )
 
 
 def _around(name: str, text: str) -> list[str]:
@@ -176,8 +179,7 @@ def can_be_dropped(problem: Problem, demand: Demand) -> bool:
 
 
 def says_the_kind(problem: Problem, demand: Demand) -> bool:
-    """Return True if the demand decides the counted resource: robots or nodes instead of
-    accelerators.
+    """Return True if the demand decides the counted resource, such as robots or nodes.
 
     Without it the problem would be a different one.
     """

@@ -33,7 +33,8 @@ def contradicted(problem: Problem) -> Finding | None:
         ]
         reached = {name: _reached(name, [*joined, *inside]) for name in plain} if inside else plain
         for pair in combinations(sorted(relation.components), 2):
-            names = sorted(reached, key=lambda name: name not in pair)  # simplest with a member of the pair
+            # A member of the pair itself gives the simplest sentence.
+            names = sorted(reached, key=lambda name: name not in pair)
             if name := next((name for name in names if reached[name].keys() >= set(pair)), None):
                 return _told(name, pair, reached[name], relation)
     return None
@@ -54,16 +55,16 @@ def _lies_inside(cluster: Cluster, narrow: str, wide: str) -> bool:
 
 def _reached(name: str, joined: list[Relation]) -> Reached:
     chains: dict[str, tuple[Relation, ...]] = {name: ()}
-    open_ = [name]
-    while open_:
-        inner = open_.pop(0)
+    queue = [name]
+    while queue:
+        inner = queue.pop(0)
         for relation in joined:
             if inner not in relation.components or (relation.kind in (SUBSET, NEAR) and relation.components[0] != inner):
                 continue
             for outer in relation.components:
                 if outer not in chains:
                     chains[outer] = (*chains[inner], relation)
-                    open_.append(outer)
+                    queue.append(outer)
     return chains
 
 
@@ -71,12 +72,12 @@ def _told(name: str, pair: tuple[str, ...], reached: Reached, apart: Relation) -
     through = [relation for member in pair for relation in reached[member]]
     first_name, second_name = pair if name not in pair else (name, next(member for member in pair if member != name))
     if apart.kind == APART:
-        level, where = (
+        level, position = (
             level_name(apart.level),
             "on accelerators of" if all(relation.kind != NEAR for relation in through) else "near",
         )
-        who = f"`{second_name}`{_between(through, pair)}" if name in pair else f"`{first_name}` and `{second_name}`"
-        statement = f"`{name}` is to be {where} {who}, and no {level} is to hold some of {'both' if name in pair else 'these two'}"
+        partner = f"`{second_name}`{_between(through, pair)}" if name in pair else f"`{first_name}` and `{second_name}`"
+        statement = f"`{name}` is to be {position} {partner}, and no {level} is to hold some of {'both' if name in pair else 'these two'}"
     elif name not in pair:
         statement = f"`{name}` is to be on accelerators of `{first_name}` and of `{second_name}`, which are to share none"
     elif any(relation.kind == SUBSET for relation in through):

@@ -51,10 +51,10 @@ def more_nodes(trial: Trial, row: Row) -> Iterator[Change]:
     while least < most:
         middle = (least + most) // 2
         least, most = (least, middle) if _enough(trial, sample, middle) else (middle + 1, most)
-    where = " in a rack of their own" if sample.topology.get("rack") and most > 1 else ""
+    rack_note = " in a rack of their own" if sample.topology.get("rack") and most > 1 else ""
     size = sample.count(ACCELERATOR)
     noun = plural("accelerator", size) if sample.accelerator_model == GENERIC else sample.accelerator_model
-    text = f"add {most} {plural('node', most)} with {size} {noun}{where}{_to_groups(problem, row)}"
+    text = f"add {most} {plural('node', most)} with {size} {noun}{rack_note}{_to_groups(problem, row)}"
     yield Change(text, (ADDED, most / count), adding(sample, most))
 
 

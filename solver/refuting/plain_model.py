@@ -138,8 +138,8 @@ class PlainModel:
             return 0
         if kind == NODE:
             return members[0].most
-        has = node.accelerator_memory if kind == ACCELERATOR else None
-        return 0 if has is not None and _memory(members, has) > has else node.free(kind).bit_count()
+        capacity = node.accelerator_memory if kind == ACCELERATOR else None
+        return 0 if capacity is not None and _memory(members, capacity) > capacity else node.free(kind).bit_count()
 
     def _may_use(self, component: Component, node: Node) -> bool:
         labels, model = component.node_groups, component.accelerator_model
@@ -165,9 +165,9 @@ class PlainModel:
             used_masks = within if members in nested else used
             for place, mask in ((place, mask) for member in members for place, mask in self._given.masks(member.name).items()):
                 used_masks[place] = used_masks.get(place, 0) | mask
-        open_ = [members for members in self._sets if members not in explicit_sets and members not in nested]
-        for kind in {self.problem.kind(members[0]) for members in open_} - {NODE}:
-            open_counts = [self._counts[members[0].name] for members in open_ if self.problem.kind(members[0]) == kind]
+        open_sets = [members for members in self._sets if members not in explicit_sets and members not in nested]
+        for kind in {self.problem.kind(members[0]) for members in open_sets} - {NODE}:
+            open_counts = [self._counts[members[0].name] for members in open_sets if self.problem.kind(members[0]) == kind]
             for number, node in enumerate(self._nodes):
                 # Nested components may use resources that explicit ones hold too.
                 free = node.free(kind) & ~(used.get((node.rank, kind), 0) & ~within.get((node.rank, kind), 0))
@@ -176,12 +176,12 @@ class PlainModel:
     def _on_nodes(self) -> None:
         """Require CPUs and memory for all processes of a node."""
         for number, node in enumerate(self._nodes):
-            for name, has in (("cpus", node.cpus), ("host_memory", node.memory)):
-                if has is not None:
+            for name, capacity in (("cpus", node.cpus), ("host_memory", node.memory)):
+                if capacity is not None:
                     users = [component for component in self.problem.components if getattr(component, name)]
                     self._at_most(
                         sum(getattr(component, name) * self._processes(component, number) for component in users),
-                        has,
+                        capacity,
                     )
 
     def _processes(self, component: Component, number: int) -> Amount:
@@ -202,16 +202,16 @@ class PlainModel:
             if keep.what == WHOLE:
                 self._at_most(sum(self._domains(component, keep.level).values()), keep.domains)
             elif not nodes and (size := _kept(component, keep)) > 1:
-                for members in self._by_domain(keep.level).values():
-                    self.model.add(sum(counts[number] for number in members) == size * self.model.new_int_var(0, 1 << 30, ""))
+                for positions in self._by_domain(keep.level).values():
+                    self.model.add(sum(counts[number] for number in positions) == size * self.model.new_int_var(0, 1 << 30, ""))
         for spread in (spread for spread in component.spread if spread.level != NUMA):
             if spread.domains > 1:
                 self._at_most(spread.domains, sum(self._domains(component, spread.level).values()))
             size = 1 if nodes else component.group_size
             share = self.model.new_int_var(0, 1 << 30, "")  # percentage in whole groups, rounded up
             self.model.add(100 * size * share <= spread.percent * sum(counts) + 100 * size - 1)
-            for members in self._by_domain(spread.level).values():
-                self.model.add(sum(counts[number] for number in members) <= size * share)
+            for positions in self._by_domain(spread.level).values():
+                self.model.add(sum(counts[number] for number in positions) <= size * share)
         for pin in component.pins:
             pinned = sum(rank * component.per_process < component.least for rank in pin.ranks)
             pinned_counts = [self._counts[component.name][number] for number, node in enumerate(self._nodes) if node.rank in pin.nodes]
@@ -236,8 +236,8 @@ class PlainModel:
                 else:
                     self._at_most(first_present[name], second_present[name])
         for relation in problem.related(NOT_FEWER):
-            many, few = (problem[name] for name in relation.components)
-            self._at_most(self._least_processes(few), self._most_processes(many))
+            larger, smaller = (problem[name] for name in relation.components)
+            self._at_most(self._least_processes(smaller), self._most_processes(larger))
 
     def _least_processes(self, component: Component) -> int:
         requested = component.least if self.problem.kind(component) == NODE else -(-component.least // component.per_process)
@@ -265,15 +265,15 @@ class PlainModel:
     def _presence(self, component: Component, level: str) -> Iterator[tuple[str, Amount]]:
         if component.runs is not None:
             occupied = {node for node, _ in self._given.masks(component.name)} | set(self._given.processes_on(component.name))
-            for name, members in self._by_domain(level).items():
-                yield name, int(any(self._nodes[number].rank in occupied for number in members))
+            for name, positions in self._by_domain(level).items():
+                yield name, int(any(self._nodes[number].rank in occupied for number in positions))
             return
-        for name, members in self._by_domain(level).items():
+        for name, positions in self._by_domain(level).items():
             amount, present = (
-                sum(self._counts[component.name][number] for number in members),
+                sum(self._counts[component.name][number] for number in positions),
                 self.model.new_bool_var(""),
             )
-            most = sum(self._room(self._nodes[number], (component,)) for number in members)
+            most = sum(self._room(self._nodes[number], (component,)) for number in positions)
             self._at_most(amount, most * present)
             self._at_most(present, amount)
             yield name, present

@@ -160,9 +160,9 @@ def memory_row(question: Question, bundle: Bundle) -> Row | None:
             f"{names} {verb} {write_memory(need)}, {capacity}",
         )
     mask = question.census.may(question.company(bundle), memory=False)
-    has = [kind.memory for index, kind in enumerate(question.census.kinds) if mask >> index & 1]
-    largest = max((memory for memory in has if memory is not None), default=0)
-    if not has or None in has or largest >= need:
+    sizes = [kind.memory for index, kind in enumerate(question.census.kinds) if mask >> index & 1]
+    largest = max((memory for memory in sizes if memory is not None), default=0)
+    if not sizes or None in sizes or largest >= need:
         return None
     sentence = f"{names} {verb} {write_memory(need)} on one accelerator, the largest that may be used has {write_memory(largest)}"
     return Row(bundle.components, need, largest, sentence)
@@ -250,8 +250,8 @@ def spread_row(question: Question, bundle: Bundle) -> Row | None:
                 component.least // size,
                 [capacity * bundle.unit // size for capacity in units],
             )
-            # Ranges are skipped: a domain's limit depends on the amount, and more may fit where less
-            # does not. Groups that may cross domains are not counted either.
+            # Ranges are skipped: a domain's limit depends on the amount, and more may fit where
+            # less does not. Groups that may cross domains are not counted either.
             if spread.percent < 100 and component.least == component.most and bundle.unit % size == 0:
                 most = -(-groups * spread.percent // 100)
                 if (have := sum(min(most, capacity) for capacity in capacities)) < groups:
@@ -274,10 +274,10 @@ def whole_row(question: Question, bundle: Bundle) -> Row | None:
                     bundle.least * bundle.unit,
                     sum(capacities) * bundle.unit,
                 )
-                where = f"the largest {name} that may be used has"
+                capacity_text = f"the largest {name} that may be used has"
                 if keep.domains > 1:
-                    where = f"the {keep.domains} largest {plural(name, 2)} that may be used have"
-                sentence = f"{component.name} needs {with_noun(need, 'accelerator')} in {_count(keep, name)}, {where} {have}"
+                    capacity_text = f"the {keep.domains} largest {plural(name, 2)} that may be used have"
+                sentence = f"{component.name} needs {with_noun(need, 'accelerator')} in {_count(keep, name)}, {capacity_text} {have}"
                 return Row(_first(component, bundle), need, have, sentence, span=keep.span)
     return None
 

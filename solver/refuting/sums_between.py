@@ -48,10 +48,10 @@ def shortage(needs: Mapping[B, int], may: Mapping[B, int], have: Callable[[int],
             members = [member for member in needs if not may[member] & ~union]
             if sum(needs[member] for member in members) > have(union):
                 return smallest(members, needs, may, have)
-    everyone = 0
+    all_nodes = 0
     for mask in distinct:
-        everyone |= mask
-    return smallest(list(needs), needs, may, have) if sum(needs.values()) > have(everyone) else []
+        all_nodes |= mask
+    return smallest(list(needs), needs, may, have) if sum(needs.values()) > have(all_nodes) else []
 
 
 def smallest(members: Sequence[B], needs: Mapping[B, int], may: Mapping[B, int], have: Callable[[int], int]) -> list[B]:
@@ -225,8 +225,8 @@ def _around(layout: Layout) -> Iterator[Row]:
                 layout.pool_of[bundle].free.get(node, 0).bit_count(),
             )
             if missing > free:
-                names_here = listed([bundle_inside.name for bundle_inside in enclosed if node in layout.fixed[bundle_inside]])
-                sentence = f"{bundle.name} holds groups of {bundle.unit}: around {names_here} it lacks {missing} on node {node}, where {free} {are(free)} free"
+                local_names = listed([bundle_inside.name for bundle_inside in enclosed if node in layout.fixed[bundle_inside]])
+                sentence = f"{bundle.name} holds groups of {bundle.unit}: around {local_names} it lacks {missing} on node {node}, where {free} {are(free)} free"
                 yield Row(members, missing, free, sentence)
 
 

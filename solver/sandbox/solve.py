@@ -81,7 +81,8 @@ def solve(
 
     def told(progress: Progress) -> None:
         trust.hear(progress)
-        if last != [(progress.objective, progress.bound, progress.refuted)]:  # the child repeats known facts
+        # The child starts from facts known here and reports them again.
+        if last != [(progress.objective, progress.bound, progress.refuted)]:
             last[:] = [(progress.objective, progress.bound, progress.refuted)]
             on_progress(progress)
 

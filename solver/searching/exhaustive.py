@@ -68,10 +68,10 @@ def combinations(layout: Layout, most: int) -> list[Values] | None:
     for choices in every:
         options = [(option, _load(layout, option)) for option in islice(choices, most + 1)]
         partial = [
-            ({**values, **option}, {**load, **both})
+            ({**values, **option}, {**load, **total_load})
             for values, load in partial
             for option, option_load in options
-            if (both := _added(layout, load, option_load)) is not None
+            if (total_load := _added(layout, load, option_load)) is not None
         ]
         if len(options) > most or len(partial) > most:
             return None
@@ -100,9 +100,9 @@ def _spread(layout: Layout, bundle: Bundle, totals: Sequence[int], room: int) ->
             if left >= least[number]:
                 yield {counts[number]: left}
             return
-        for here in range(min(left, room), least[number] - 1, -1):  # ties keep the first nodes
-            for later in divided(left - here, number + 1):
-                yield {counts[number]: here, **later}
+        for units in range(min(left, room), least[number] - 1, -1):  # ties keep the first nodes
+            for later in divided(left - units, number + 1):
+                yield {counts[number]: units, **later}
 
     for total in totals if counts else ():
         yield from divided(total, 0)
@@ -122,5 +122,5 @@ def _load(layout: Layout, values: Values) -> Load:
 
 def _added(layout: Layout, load: Load, more: Load) -> Load | None:
     """Return the summed loads in the cells of `more`; None if a capacity is exceeded."""
-    both = {key: load.get(key, 0) + used for key, used in more.items()}
-    return both if all(used <= layout.capacity(*key, 1) for key, used in both.items()) else None
+    total_load = {key: load.get(key, 0) + used for key, used in more.items()}
+    return total_load if all(used <= layout.capacity(*key, 1) for key, used in total_load.items()) else None

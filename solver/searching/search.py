@@ -40,8 +40,8 @@ def solve(
     session : decides if a solver may be loaded; None allows it. Raises SearchNeeded if not.
     """
     session = session or Session()
-    again = partial(solve, session=session)
-    search = Search(problem, seed, on_progress, again, session)
+    solve_again = partial(solve, session=session)
+    search = Search(problem, seed, on_progress, solve_again, session)
     if faults := errors(check_given(problem)):
         return Answer(IMPOSSIBLE, findings=faults, how="given")
     if not problem.hinted:
@@ -80,7 +80,7 @@ def solve(
                 on_progress(Progress(None, 0, search.seconds, refuted=True))
             from ..refuting.impossible import impossible
 
-            why = impossible(alternatives, again, proof, session)
+            why = impossible(alternatives, solve_again, proof, session)
             return Answer(IMPOSSIBLE if why.code == "PW601" else UNDECIDED, findings=(why,), how=stands[0].how)
         return Answer(UNDECIDED, findings=(_undecided(limit),), how="search")
     plan = best.plan(bound)

@@ -197,8 +197,13 @@ class OneTier:
             self._refused = True
             # A single "infeasible" is no proof (or-tools 5274, 5295): confirmed without presolve.
             limit = max(self.left, CONFIRMING * outcome.spent + 1.0)
-            again = run(compile(standing.problem, minimise=False), limit, standing.search.seed, presolve=False)
-            standing.refuted = refutable(self.variables.layout) and again.status is Status.INFEASIBLE
+            confirmation = run(
+                compile(standing.problem, minimise=False),
+                limit,
+                standing.search.seed,
+                presolve=False,
+            )
+            standing.refuted = refutable(self.variables.layout) and confirmation.status is Status.INFEASIBLE
         if outcome.values is not None:
             self._offer(outcome)
         if tiered and outcome.bound is not None and not self.some and standing.assignment is not None:
@@ -271,9 +276,9 @@ def search_by_patterns(standing: Standing, layout: Layout, limit: float) -> floa
         master.at_most(amount, outcomes[-1].objective)
     if outcomes and outcomes[0].status is Status.INFEASIBLE and standing.assignment is None:
         # As everywhere, a single "infeasible" is no proof: confirmed without presolve.
-        again = run(Master(uses), left, standing.search.seed, presolve=False)
-        left -= again.spent
-        standing.refuted = again.status is Status.INFEASIBLE
+        confirmation = run(Master(uses), left, standing.search.seed, presolve=False)
+        left -= confirmation.spent
+        standing.refuted = confirmation.status is Status.INFEASIBLE
     _take_use(standing, layout, outcomes)
     return SHARE * limit - left + standing.an_offer
 
