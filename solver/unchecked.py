@@ -70,7 +70,8 @@ def _urgency(missing: Missing) -> int:
 def machines_of(reading: Reading) -> str:
     """Return the file's machines in one word; "" if assumed or unknown."""
     problem = reading.problem
-    if reading.machines is not None and reading.failed:  # no fit here: judged on others
+    # A file that does not fit these machines is judged on others.
+    if reading.machines is not None and reading.failed:
         return in_one_word(reading.machines)
     if any(finding.code == NO_ROOM and finding.severity is Severity.ERROR for finding in reading.findings):
         return ""  # a file that does not fit is judged on assumed machines

@@ -58,7 +58,7 @@ def _filled(free: int, size: int, domains: Domains) -> int:
 def some_of(free: int, size: int, each: int, solid: bool) -> int:
     """Return the lowest `size` resources; 0 if there are too few.
 
-    With `solid` they form one contiguous range, else contiguous ranges of `each`.
+    With `solid` preferably one contiguous range; otherwise contiguous ranges of `each`.
     """
     if free.bit_count() < size:
         return 0

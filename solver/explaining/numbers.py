@@ -48,7 +48,7 @@ def numbers(problem: Problem, needs: Needs, known: Iterable[Derivation], documen
         )
         sizes = {name: by_dialect.get(name) or general.get(name) for name in SIZES}
         world, per_node = sizes[WORLD_SIZE], sizes[PROCESSES_PER_NODE]
-        if world and per_node and WORLD_SIZE in by_dialect:  # they name the framework's keys
+        if world and per_node and WORLD_SIZE in by_dialect:  # the figures name framework keys
             sizes[PROCESSES_PER_NODE] = replace(per_node, figures=world.figures)
         chain = {name: derivation for name, derivation in by_dialect.items() if name not in SIZES}
         shares = {name: derivation for name, derivation in general.items() if name not in SIZES and name not in chain}

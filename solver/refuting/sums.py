@@ -40,8 +40,7 @@ def amount_row(question: Question, bundle: Bundle) -> Row | None:
     if bundle.fixed and (row := _apart(question, bundle)):
         return row
     if bundle.fixed:
-        # Own amounts of explicit members are judged with their ranks, as ranks may share an
-        # accelerator.
+        # Explicit members are judged with their ranks: several may share an accelerator.
         explicit_amount, hinted = (
             sum(mask.bit_count() for mask in question.masks(bundle).values()),
             [component for component in members if component.runs is None],

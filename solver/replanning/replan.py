@@ -43,8 +43,7 @@ def moves(question: Problem, before: Plan, now: Plan) -> Moves:
     by_framework = tuple(
         _dealt(component.name, question, before, now) for component in question.components if component.name in question.job.in_turn
     )
-    # The term also counts groups that end as the job requests fewer; its gap to the bound is of
-    # moves.
+    # The term also counts groups that end as the job shrinks; its gap to the bound is of moves.
     open_still = next((term.value - term.bound for term in now.terms if term.name == MovesTerm.name), 0)
     # Framework layouts and placements over explicit ranks are not searched for fewest moves.
     searched = question.job.planning.laying is None and not question.job.overlaps
