@@ -16,9 +16,7 @@ from ..wording import listed, lowest
 
 
 class PartialOverlap:
-    """Two components overlap in part.
-
-    They share accelerators and neither contains the other.
+    """Two components overlap in part: they share accelerators and neither contains the other.
 
     Each component is compared with the smallest of the larger components that it meets: the cost
     grows with stretches and components, not with pairs.
