@@ -151,7 +151,7 @@ def on_nodes(pinned: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence
     for class_numbers, counts_on in zip(classes.values(), counts):
         rest = sorted(waiting[node].pop(0) for node, count in counts_on.items() for _ in range(count))
         chosen.update(zip((number for number in class_numbers if number not in chosen), rest))
-    left = iter(sorted(position for free_positions in waiting.values() for position in free_positions))
+    left = iter(sorted(position for free in waiting.values() for position in free))
     return {**chosen, **{number: next(left) for number in numbers if number not in chosen}}
 
 

@@ -48,15 +48,13 @@ def cell_apart(
     nodes = tuple(_node(position, node, free.get(node.rank, 0)) for position, node in enumerate(cell.nodes))
     rank = {node.rank: position for position, node in enumerate(cell.nodes)}
     components = tuple(_component(bundle, count) for bundle, count in asked.items())
-    before = Assignment({bundle.name: _runs(bundle_pieces, rank) for bundle, bundle_pieces in held.items()})
+    before = Assignment({bundle.name: _runs(unmoved, rank) for bundle, unmoved in held.items()})
     problem = Problem(Cluster(nodes), Job(components), before)
     plan = solve(problem).plan
     if plan is None:
         return {}
     placed = {bundle: pieces(problem, (problem[bundle.name],), plan.assignment).at for bundle in held}
-    return {
-        bundle: [piece for piece in bundle_pieces if (rank[piece[0]], piece[1]) in placed[bundle]] for bundle, bundle_pieces in held.items()
-    }
+    return {bundle: [piece for piece in unmoved if (rank[piece[0]], piece[1]) in placed[bundle]] for bundle, unmoved in held.items()}
 
 
 def _node(position: int, node: Node, free: int) -> Node:
@@ -277,7 +275,7 @@ class _OneCell:
 
     def best(self, solve: Solve) -> Kept:
         """Return the most pieces that can stay."""
-        every = {bundle: bundle_pieces[: self.asked[bundle]] for bundle, bundle_pieces in self.held.items()}
+        every = {bundle: unmoved[: self.asked[bundle]] for bundle, unmoved in self.held.items()}
         if self._fits(every):
             return every
         if len(self.cell.nodes) == 1:
@@ -286,10 +284,10 @@ class _OneCell:
 
     def _fits(self, stay: Kept) -> bool:
         """Check that the remaining units fit beside the unmoved pieces."""
-        if overlap([piece for bundle_pieces in stay.values() for piece in bundle_pieces]):
+        if overlap([piece for unmoved in stay.values() for piece in unmoved]):
             return False
         free: Held = {node.rank: self.free.get(node.rank, 0) for node in self.cell.nodes}
-        for node, mask in (piece for bundle_pieces in stay.values() for piece in bundle_pieces):
+        for node, mask in (piece for unmoved in stay.values() for piece in unmoved):
             free[node] &= ~mask
         remaining = {bundle: [(self.cell, count - len(stay.get(bundle, ())))] for bundle, count in self.asked.items()}
         try:
@@ -306,7 +304,7 @@ class _OneCell:
 
     def _tried(self) -> Kept:
         """Return the largest set of unmoved pieces on one node, by enumeration."""
-        every = [(bundle, piece) for bundle, bundle_pieces in self.held.items() for piece in bundle_pieces]
+        every = [(bundle, piece) for bundle, unmoved in self.held.items() for piece in unmoved]
         best: list[tuple[Bundle, Piece]] = []
 
         def extend(position: int, taken: list[tuple[Bundle, Piece]], mask: int) -> None:
