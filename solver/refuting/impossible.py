@@ -76,7 +76,7 @@ def _as_written(
 ) -> tuple[Row, Problem]:
     """Return the sum at the written amounts, and the problem of that sum.
 
-    Smaller amounts would already be too much; the fallback is the given row.
+    Smaller amounts would already be too much. Falls back to `row` and `question`.
     """
     names = {component.name for component in row.components}
     amounts = [demand for demand in alternatives[0].demands if demand.field == AMOUNT and demand.component in names]

@@ -210,7 +210,7 @@ def node_piece_row(question: Question) -> Row | None:
 
 
 def domain_piece_row(question: Question) -> Row | None:
-    """Return such a row for groups kept inside domains above the node level."""
+    """Return a row if groups kept inside domains above node level do not fit."""
     for level in LEVELS:
         group_sizes = {
             bundle: size for bundle in question.open if (size := bundle.whole(level)) > bundle.unit and bundle.kind == ACCELERATOR

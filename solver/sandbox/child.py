@@ -87,8 +87,7 @@ def _own_output() -> BinaryIO:
 def _listen(questions: SimpleQueue[bytes]) -> None:
     """Queue questions, one per line.
 
-    Ends the process when the input closes: the parent keeps it open, so nobody reads answers any
-    more.
+    Ends the process when the input closes: the parent keeps it open while it reads answers.
     """
     partial_line: list[bytes] = []
     while chunk := os.read(0, 1 << 16):
