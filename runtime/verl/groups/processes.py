@@ -32,7 +32,7 @@ NOSET_SWITCH = "RAY_EXPERIMENTAL_NOSET_"
 
 
 class PoolProcesses(WorkerGroup):
-    """Workers on seats; a seat is freed when the worker ends or the last handle goes.
+    """Workers on seats; a seat is freed with the worker or the last handle.
 
     `meeting_port`: rendezvous port on rank 0's node, if the user names one. `detached`: the workers
     outlive this process. `slots`: number of slots that each worker takes of its seat.

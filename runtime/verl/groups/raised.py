@@ -32,8 +32,7 @@ class RaisedByUser(LaunchFailed):
 
 
 def as_raised(failure: LaunchFailed) -> LaunchFailed:
-    """Return the failure with its cause's type added if a user's code raised; else the failure
-    itself.
+    """Return the failure with the type of a user's exception added; others unchanged.
 
     Classes that cannot have such a subclass (a metaclass of their own, a different memory layout)
     leave the failure unchanged; its `__cause__` is the original exception.

@@ -18,7 +18,7 @@ SHARE_LIMIT = 60.0
 
 
 def in_bundle(cls: Any, options: Mapping[str, Any], hold: Any, bundle: int, accelerators: float, device_name: str) -> Any:
-    """Build an actor class that starts in a placement group's bundle, with some of the accelerators.
+    """Build an actor class that starts in a placement group's bundle with accelerators.
 
     Actors end with their last handle.
     """

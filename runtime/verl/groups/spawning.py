@@ -15,9 +15,7 @@ View = TypeVar("View", bound="Spawning")
 
 
 class Spawning(Executing):
-    """Group with the registered methods of its class, and one group per key of colocated or fused
-    classes.
-    """
+    """Group with the registered methods of a class and views per colocated class."""
 
     name_prefix: str
     ray_cls_with_init: RayClassWithInitArgs | None
@@ -34,8 +32,7 @@ class Spawning(Executing):
     """
 
     def spawn(self: View, prefix_set: Collection[str]) -> dict[str, View]:
-        """Return, per key of colocated classes, a group of the same workers with the original
-        method names.
+        """Return a view per key: the same workers, with the original method names.
 
         Raises a ValueError (PW718) for an unknown key, where verl returns a group without methods.
         """

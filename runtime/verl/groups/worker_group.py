@@ -36,14 +36,17 @@ class RayWorkerGroup(Spawning):
 
     Parameters
     ----------
-    resource_pool : pool of the workers. None attaches to running workers, by `worker_handles` or `worker_names`.
+    resource_pool : pool of the workers. None attaches to running workers, by `worker_handles` or
+        `worker_names`.
     ray_cls_with_init : their class and its arguments.
     bin_pack : accepted as in verl; each part of a pool is whole on one node either way.
-    name_prefix : prefix of their names, ``{name_prefix}{class}_{part}:{place}``; six random letters by default.
+    name_prefix : prefix of their names, ``{name_prefix}{class}_{part}:{place}``; default: six
+        random letters.
     detached : they outlive this process.
     ray_wait_register_center_timeout : time limit, in seconds, for the construction of all workers.
-    others : `master_addr` and `master_port`, both or neither; `use_gpu`, whether they see the pool's
-        accelerators; `device_name`, ``cuda`` or ``npu``; `worker_env`, more environment variables;
+    others : `master_addr` and `master_port`, both or neither; `use_gpu`, True if they see the
+        pool's accelerators; `device_name`, ``cuda`` or ``npu``; `worker_env`, more environment
+        variables;
         `on`, the cluster to attach on.
 
     The constructor returns when all workers are constructed. It fails at the first failing worker,
@@ -107,11 +110,11 @@ class RayWorkerGroup(Spawning):
         return self._master[1]
 
     def dispatch_info(self, mesh_name: str) -> list[int]:
-        """Return the chunk number of each worker on a mesh; cached after the first query."""
+        """Return the chunk number of every worker on a mesh; cached."""
         return self._queried_once(self._dispatch_info, "_query_dispatch_info", mesh_name)
 
     def collect_info(self, mesh_name: str) -> list[bool]:
-        """Return, per worker, True if the answer on a mesh counts; cached after the first query."""
+        """Return, per worker, True if the answer on a mesh counts; cached."""
         return self._queried_once(self._collect_info, "_query_collect_info", mesh_name)
 
     def start_worker_aliveness_check(self, every_n_seconds: float = 1) -> None:
@@ -138,9 +141,7 @@ class RayWorkerGroup(Spawning):
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Return a registered method or a group made by `fuse`; both are only known at run
-            time.
-            """
+            """Return a registered method or a group of `fuse`, known only at run time."""
 
     def _started(self, pool: RayResourcePool, others: Mapping[str, Any], detached: bool, limit: float) -> WorkerGroup:
         cia, use_gpu = self._class(), others.get("use_gpu", pool.use_gpu)

@@ -30,8 +30,9 @@ def resource_of(device_name: str) -> str:
 
 
 def type_on(node: RayNode, device_name: str) -> str:
-    """Return the accelerator type of a device on a node, by Ray's model label; ``NO_ACCEL`` for no
-    device.
+    """Return the accelerator type of a device on a node; ``NO_ACCEL`` without a device.
+
+    AMD's and Intel's are known by Ray's model label.
     """
     if not device_name:
         return NO_ACCELERATOR

@@ -177,9 +177,7 @@ class RayResourcePool(ResourcePool):
     def _tried(
         self, nodes: Sequence[RayNode], positions: Sequence[int], needs: Sequence[Need], name: str, last: bool
     ) -> Reservation | None:
-        """Return the reservation of these nodes; None if another job was faster and this try was
-        not the last.
-        """
+        """Reserve these nodes; None if another job was faster and `last` is False."""
         wanted = []
         for position, need in zip(positions, needs):
             where = f"node {position} (`{name_of(nodes[position])}`)"

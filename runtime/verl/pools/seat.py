@@ -1,6 +1,4 @@
-"""Seat of a pool: an accelerator, or a share of CPUs, on one node, for one process of each of
-several groups.
-"""
+"""Seat of a pool: an accelerator or a share of CPUs, shared by several groups."""
 
 from __future__ import annotations
 
@@ -18,10 +16,10 @@ class Seat:
     Attributes
     ----------
     pool : name of the pool that it was reserved for.
-    part, local_rank, local_world_size : its part of the pool, its rank there, and the size of the part.
+    part, local_rank, local_world_size : the part of the pool, the rank in it, and its size.
     node, node_rank : its node, and the rank of the node in the order of all nodes.
-    device, accelerator, number : device name and physical id of the accelerator, "" without one; its number on
-        the node.
+    device, accelerator, number : device name and physical id of the accelerator, "" without
+        one; its number on the node.
     reservation, bundle : reservation that holds it, and its bundle there.
     taken : the components in it, by a unique number per slot.
     """

@@ -1,6 +1,4 @@
-"""Explanation of pools that do not fit: the deciding sum, the capacity of each node, and the
-holders.
-"""
+"""Explanation of a shortage: the deciding sum, the capacity per node, the holders."""
 
 from __future__ import annotations
 
@@ -76,9 +74,7 @@ def _sum(nodes: Sequence[RayNode], resource: str, field: str) -> float:
 
 
 def _either(resource: str, lead: str, help: str) -> str:
-    """Return the help; for CPUs that come with accelerators it offers a lower max_colocate_count
-    first.
-    """
+    """Return the help; prefer a lower max_colocate_count if CPUs per accelerator are short."""
     return f"lower max_colocate_count; or {help}" if resource == "CPU" != lead else help
 
 
