@@ -1,1 +1,3 @@
-"""Launches that outlive the command that started them: each is held by a keeper, and written down where only its user can read."""
+"""Launches that outlive their command: a keeper process holds the launch, a private file records
+it.
+"""
