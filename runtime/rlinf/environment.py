@@ -19,8 +19,7 @@ ON_CPU = ("osmesa", "glx")
 """Values of MUJOCO_GL that render without an accelerator."""
 
 PREFIX, OF_ONE_NODE = "RLINF_", ("RLINF_NODE_RANK",)
-"""Prefix of the driver's variables for workers, and the exceptions specific to a node.
-"""
+"""Prefix of the driver's variables for workers, and the exceptions specific to a node."""
 
 
 def rlinf_environment(machines: Cluster, placement: Placement, namespace: str, catch_system_failure: bool, address: str) -> dict[str, str]:

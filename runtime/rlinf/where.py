@@ -15,7 +15,8 @@ from .cluster import Cluster
 Where = Union[PlacementStrategy, Plan, "tuple[Plan, str]"]
 """Strategy, plan, or plan and component name.
 
-A plan alone has a single component, or a component of the group's name."""
+A plan alone has a single component, or a component of the group's name.
+"""
 
 
 def plan_of(name: str, cluster: Cluster, where: Where | None, isolate: bool) -> Plan:

@@ -1,4 +1,4 @@
-"""What the failure of one rank is to a user: it died, it raised, or it could not be started."""
+"""Failure of a rank as a message: it died, raised, or could not start."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ STARTING = "was starting"
 
 
 def trouble(problem: AnswerFailed, component: str, rank: int, node: str, doing: str) -> LaunchFailed:
-    """The failure of one rank. `doing`: what it did then, such as "was starting" or "ran `train`".
+    """Build the failure of a rank.
 
-    PW703: the constructor raised; PW707: the class cannot be loaded; PW709: a method raised; PW713: its node was lost; PW704: the process died or never came to be.
+    `doing`: activity of the rank, such as "was starting" or "ran `train`".
+
+    PW703: the constructor raised; PW707: the class cannot be loaded; PW709: a method raised; PW713:
+    its node was lost; PW704: the process died or never started.
     """
     who = f"rank {rank} of `{component}` on `{node}`"
     if isinstance(problem, Died) and problem.node_lost:
@@ -37,6 +40,6 @@ def trouble(problem: AnswerFailed, component: str, rank: int, node: str, doing: 
 
 
 def unimportable(worker: object, component: str, rank: int, node: str, why: object) -> LaunchFailed:
-    """The worker class that could be imported here cannot be imported on the worker's node (PW707)."""
+    """Build the failure (PW707) of a class that imports only here, not on the node."""
     message = f"the worker class `{worker}` cannot be imported by rank {rank} of `{component}` on `{node}`: {why}"
     return failed("PW707", component, message, "put its code at the same path of every node, or install it there", rank)
