@@ -1,4 +1,4 @@
-"""What a recovery came to."""
+"""Result of a recovery."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ...models.placements.moves import Moves
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """A launch that runs again.
+    """Recovered launch.
 
     Attributes
     ----------
-    lost : names of the nodes that the plan before used and that are gone.
-    joined : names of the nodes that are there and were not when it was made.
-    moves : what became of the groups of the plan before; None where the plan is the same.
-    attempt : the how many-th restart of the launch this was; 0 where nothing had failed.
-    seconds : from the failure, or the wish to grow, until all workers were audited again.
-    taken : names of the nodes that the plan before used and of which other jobs hold too much by now.
+    lost : names of the previous plan's nodes that are gone.
+    joined : names of new nodes.
+    moves : moved groups of the previous plan; None if the plan is unchanged.
+    attempt : number of this restart of the launch, from 1; 0 without a failure.
+    seconds : from the failure, or the decision to grow, to the audit of all workers.
+    taken : names of the previous plan's nodes on which other jobs now use too much.
     """
 
     lost: tuple[str, ...]
@@ -37,7 +37,7 @@ class Recovery:
 
     @property
     def moved(self) -> str:
-        """How many groups are elsewhere now, in words."""
+        """Text with the number of moved groups."""
         if self.moves is None:
             return "everything is where it was"
         parts, lost = self.moves.parts, self.moves.lost
