@@ -1,4 +1,4 @@
-"""What a plan asks of its nodes that a launch neither brings about nor can see."""
+"""Demands of a plan on nodes that a launch can neither meet nor see."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from ..world.matching import Match
 
 
 def unchecked(plan: Plan, matches: Mapping[int, Match], available: Sequence[RayNode], seen: Seen = NOTHING_SEEN) -> tuple[Unchecked, ...]:
-    """Hardware that no node of Ray names, nodes that nobody looked at, and accelerators that the plan counts as taken."""
+    """Return hardware unknown to Ray, nodes without a survey, and unverifiable taken
+    accelerators.
+    """
     return (*_hardware(plan, available), *_not_seen(matches, seen), *_taken(matches, seen))
 
 

@@ -1,4 +1,4 @@
-"""Accelerators that a worker does not see although its maker's variable shows them: another variable hides them."""
+"""Accelerators hidden by a variable other than their maker's."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ _LEVEL_ZERO = re.compile(r"level_zero:(\d+(?:,\d+)*)")
 
 
 def hidden(accelerator_type: str, visible: Sequence[str], environment: Mapping[str, str]) -> str:
-    """What hides them, in words; "" if nothing does.
+    """Return which variable hides accelerators, in words; "" if none does.
 
-    AMD: HIP counts what ROCR_VISIBLE_DEVICES leaves. Intel: ONEAPI_DEVICE_SELECTOR counts what ZE_AFFINITY_MASK leaves, from 0.
-    Sources: ROCm, "GPU isolation techniques"; oneAPI DPC++, EnvironmentVariables.
+    AMD: HIP counts what ROCR_VISIBLE_DEVICES leaves. Intel: ONEAPI_DEVICE_SELECTOR counts what
+    ZE_AFFINITY_MASK leaves, from 0. Sources: ROCm, "GPU isolation techniques"; oneAPI DPC++,
+    EnvironmentVariables.
     """
     beneath = environment.get("ROCR_VISIBLE_DEVICES", "")
     left = len([id for id in beneath.split(",") if id])
