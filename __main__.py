@@ -1,4 +1,6 @@
-"""The command `placewright` as ``python -m placewright``: of the interpreter that is named, where several have it installed."""
+"""Command `placewright` as ``python -m placewright``: selects the interpreter if several
+have it.
+"""
 
 from __future__ import annotations
 
