@@ -127,9 +127,9 @@ def bring_up(
     `look`: survey every node that is not simulated, by a process there; otherwise only Ray's
     knowledge is compared.
     """
-    seen = look_at(port) if look else NOTHING_SEEN
+    survey = look_at(port) if look else NOTHING_SEEN
     lifetime = Lifetime(
-        plan, again.problem, Way(port, worker, timeout, wait, progress, seen, share_nodes, name), again.restarts, again.search
+        plan, again.problem, Way(port, worker, timeout, wait, progress, survey, share_nodes, name), again.restarts, again.search
     )
     stack.callback(lifetime.stop)
     lifetime.begin()

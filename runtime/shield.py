@@ -23,13 +23,13 @@ def shielded() -> Iterator[list[int]]:
         return
     caught: list[int] = []
     # a handler of None was not set from Python and cannot be restored
-    before = {number: handler for number in SIGNALS if (handler := signal.getsignal(number)) is not None}
-    for number in before:
+    handlers = {number: handler for number in SIGNALS if (handler := signal.getsignal(number)) is not None}
+    for number in handlers:
         signal.signal(number, lambda number, frame: caught.append(number))
     try:
         yield caught
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
         if caught:
             signal.raise_signal(caught[0])

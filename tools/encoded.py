@@ -44,7 +44,7 @@ def encoded(columns: Mapping[str, Column], releases: Releases, bases: tuple[str,
     for name in [*(base for base in bases if base in columns), *sorted(columns.keys() - set(bases))]:
         column = columns[name]
         whole = _table({i: flat.keys for i, flat in column.items()}, releases)
-        made = _table({i: flat.made for i, flat in column.items()}, releases)
+        chosen = _table({i: flat.made for i, flat in column.items()}, releases)
         entry: dict[str, Any] = {
             "releases": _range(column, releases),
             "paths": _table({i: {"": column[i].path} for i in column}, releases)[""],
@@ -58,7 +58,7 @@ def encoded(columns: Mapping[str, Column], releases: Releases, bases: tuple[str,
             chosen_differently = {i: _difference(below[i], column[i].made) for i in column}
             entry.update(base=best, choices=_table(chosen_differently, releases, sorted(column)), keys=keys)
         else:
-            entry["choices"] = made
+            entry["choices"] = chosen
             files[name] = {"keys": whole}
             files[f"{name}.options"] = _options(column, releases)
         index[name] = entry

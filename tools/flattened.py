@@ -84,8 +84,8 @@ def _composed(file: str, roots: Sequence[str], *settings: str) -> Flat | None:
         return None
     if document.partial or any(finding.severity is Severity.ERROR for finding in document.findings):
         return None
-    made = _made(source, roots, *settings)
-    return Flat(dict(_leaves(document.root, "")), made, os.path.relpath(file, roots[0]))
+    chosen = _made(source, roots, *settings)
+    return Flat(dict(_leaves(document.root, "")), chosen, os.path.relpath(file, roots[0]))
 
 
 def _search(source: Source, roots: Sequence[str]) -> SearchPath:

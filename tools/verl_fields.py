@@ -52,18 +52,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def fields_of(checkout: Path) -> dict[str, set[str]]:
     """Return the fields of every class of a checkout, including inherited ones."""
-    own: dict[str, tuple[list[str], set[str]]] = {}
+    classes: dict[str, tuple[list[str], set[str]]] = {}
     for file in (file for pattern in PATTERNS for file in sorted(checkout.glob(pattern))):
         for node in ast.parse(file.read_text("utf-8")).body:
             if isinstance(node, ast.ClassDef):
                 bases = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
-                own[node.name] = bases, {field_name for line in node.body for field_name in _field(line)}
+                classes[node.name] = bases, {field_name for line in node.body for field_name in _field(line)}
 
     def every(name: str) -> set[str]:
-        bases, fields = own.get(name, ([], set()))
+        bases, fields = classes.get(name, ([], set()))
         return fields.union(*map(every, bases))
 
-    return {name: every(name) for name in own}
+    return {name: every(name) for name in classes}
 
 
 def _field(line: ast.stmt) -> list[str]:

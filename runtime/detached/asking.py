@@ -38,15 +38,15 @@ def launches() -> list[Seen]:
     A killed keeper's launch is reported once, and its record removed. Raises LaunchFailed (PW732)
     if other users could write to the directory.
     """
-    return [seen for seen in map(_seen, names()) if seen is not None]
+    return [status for status in map(_seen, names()) if status is not None]
 
 
 def launch_named(name: str) -> Seen:
     """Return a launch by name. Raises LaunchFailed: PW730 if there is none."""
-    seen = _seen(name)
-    if seen is None:
+    status = _seen(name)
+    if status is None:
         raise failed("PW730", "", f"there is no launch named `{name}`", "see which there are with `placewright status`", name)
-    return seen
+    return status
 
 
 def stop(name: str, limit: float = STOP_LIMIT) -> Seen:
@@ -55,18 +55,18 @@ def stop(name: str, limit: float = STOP_LIMIT) -> Seen:
     For a launch that has ended already, only the record is removed. A keeper that has not ended
     within `limit` s is killed; then Ray ends its workers. Raises LaunchFailed: PW730.
     """
-    seen = launch_named(name)
+    status = launch_named(name)
     path = directory_of(name)
-    if seen.alive:
+    if status.alive:
         with Look(path) as look:
             _ask_to_stop(path)
             if not _wait_until_released(look, limit):
-                os.kill(seen.record.pid, signal.SIGKILL)  # locked: still the keeper
+                os.kill(status.record.pid, signal.SIGKILL)  # locked: still the keeper
                 if not _wait_until_released(look, KILL_LIMIT):
-                    who = f"the keeper of `{name}` (process {seen.record.pid})"
-                    raise failed("PW733", "", f"{who} cannot be ended", "look at that process", name)
+                    keeper_text = f"the keeper of `{name}` (process {status.record.pid})"
+                    raise failed("PW733", "", f"{keeper_text} cannot be ended", "look at that process", name)
     remove(path)
-    return seen
+    return status
 
 
 def _seen(name: str) -> Seen | None:

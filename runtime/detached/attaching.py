@@ -29,16 +29,16 @@ def attach(name: str) -> Iterator[Mapping[str, WorkerGroup]]:
     Raises LaunchFailed: PW730 for an unknown name, PW733 if it is not running, PW704 if a worker is
     gone.
     """
-    seen = launch_named(name)
-    if seen.state != RUNNING:
-        if seen.findings and not seen.alive:
-            raise LaunchFailed(*seen.findings)
-        raise failed("PW733", name, f"`{name}` is {seen.state}", "attach when it runs" if seen.alive else "launch it again", name)
+    status = launch_named(name)
+    if status.state != RUNNING:
+        if status.findings and not status.alive:
+            raise LaunchFailed(*status.findings)
+        raise failed("PW733", name, f"`{name}` is {status.state}", "attach when it runs" if status.alive else "launch it again", name)
     plan = read_plan(directory_of(name) / PLAN)
-    connection = Connection(seen.record.address)
+    connection = Connection(status.record.address)
     try:
         connection.open()
-        yield attached(RayPort(), plan, seen.record)
+        yield attached(RayPort(), plan, status.record)
     finally:
         connection.close()
 

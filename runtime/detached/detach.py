@@ -109,5 +109,5 @@ def _gone(errors: IO[bytes]) -> LaunchFailed:
     return _faulty(lines[-1][:200] if lines else "it ended without a word", "\n".join(lines[-8:]))
 
 
-def _faulty(why: str, traceback: str = "") -> LaunchFailed:
-    return failed("PW733", "", f"the keeper of the launch failed: {why}", "launch without `--detach` to see more", traceback=traceback)
+def _faulty(reason: str, traceback: str = "") -> LaunchFailed:
+    return failed("PW733", "", f"the keeper of the launch failed: {reason}", "launch without `--detach` to see more", traceback=traceback)

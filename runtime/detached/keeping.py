@@ -39,10 +39,10 @@ def keep(
 @contextmanager
 def heeding(claim: Claim, until: Callable[[], bool] = lambda: False) -> Iterator[None]:
     """Send SIGTERM to this process on a stop request, or once `until()` is True."""
-    over = threading.Event()
+    stopped = threading.Event()
 
     def heed() -> None:
-        while not over.wait(INTERVAL):
+        while not stopped.wait(INTERVAL):
             if claim.asked_to_stop or until():
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
@@ -52,5 +52,5 @@ def heeding(claim: Claim, until: Callable[[], bool] = lambda: False) -> Iterator
     try:
         yield
     finally:
-        over.set()
+        stopped.set()
         thread.join()

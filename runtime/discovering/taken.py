@@ -27,12 +27,12 @@ def with_taken(port: Port, nodes: Sequence[RayNode], machines: Mapping[str, Mach
         if free == total:
             continue
         try:
-            left = _left(port, node, free) if free else ()
+            free_ids = _left(port, node, free) if free else ()
         except LaunchFailed as problem:
             unknown[node.node_id] = problem.findings[0].message
             continue
         machine = machines[node.node_id]
-        devices = tuple(device if device.id in left else replace(device, taken=True) for device in machine.devices)
+        devices = tuple(device if device.id in free_ids else replace(device, taken=True) for device in machine.devices)
         updated[node.node_id] = replace(machine, devices=devices)
     return updated, unknown
 

@@ -30,8 +30,8 @@ def unreachable(addresses: Mapping[str, Address], limit: float) -> set[str]:
             else:
                 failed.add(key)
         deadline = time.monotonic() + limit
-        while (waiting := selector.get_map()) and (left := deadline - time.monotonic()) > 0:
-            for entry, _ in selector.select(left):
+        while (waiting := selector.get_map()) and (seconds_left := deadline - time.monotonic()) > 0:
+            for entry, _ in selector.select(seconds_left):
                 finished = entry.fileobj
                 selector.unregister(finished)
                 if isinstance(finished, socket.socket) and finished.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):

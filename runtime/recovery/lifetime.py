@@ -63,8 +63,8 @@ class Lifetime:
             return self._start(self.plan, unknown=True)
         except LaunchFailed as failure:
             self.stop()
-            gone = present - set(self._membership.there())
-            if not self.restarts.allowed or not (is_lost(failure) or gone & set(_used(self.plan))):
+            lost_names = present - set(self._membership.there())
+            if not self.restarts.allowed or not (is_lost(failure) or lost_names & set(_used(self.plan))):
                 raise
             self.recover(failure)
             return self.now
@@ -167,15 +167,15 @@ class Lifetime:
     def _again(self, failure: LaunchFailed, began: float) -> Recovery:
         reachable = self._membership.there()
         lost = tuple(name for name in _used(self.plan) if name not in reachable)
-        room, taken = self._membership.room(reachable, self.plan)
+        room, occupied_names = self._membership.room(reachable, self.plan)
         moves, plan, joined = None, self.plan, tuple[str, ...]()
-        if lost or taken:
-            self.way.progress(Step(f"placing anew without {', '.join((*lost, *taken))}"))
+        if lost or occupied_names:
+            self.way.progress(Step(f"placing anew without {', '.join((*lost, *occupied_names))}"))
             plan, moves = self._replanner.replanned(self.plan, room, failure)
             known = {node.name for node in self.plan.cluster.nodes}
             joined = tuple(node.name for node in plan.cluster.nodes if node.name not in known)
         self._start(plan)
-        return self._noted(Recovery(lost, joined, moves, self.restarts.used, self.way.port.now() - began, tuple(taken)))
+        return self._noted(Recovery(lost, joined, moves, self.restarts.used, self.way.port.now() - began, tuple(occupied_names)))
 
     def _start_previous(self, plan: Plan, began: float) -> Recovery:
         """Start the previous plan again; a failure there counts as any other loss."""

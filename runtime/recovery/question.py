@@ -30,21 +30,21 @@ def question_of(plan: Plan) -> Problem:
     """
     masks = {name: plan.assignment.masks(name) for name in plan.components}
     relations = tuple(_relations(masks))
-    given = _given(plan, masks, {frozenset(relation.components) for relation in relations})
-    components = tuple(_given_component(plan, name) if name in given else _component(plan, name) for name in plan.components)
-    kept = tuple(relation for relation in relations if not given.intersection(relation.components))
-    return Problem(plan.cluster, Job(components, kept, Capabilities(shares_accelerators=True)))
+    fixed = _given(plan, masks, {frozenset(relation.components) for relation in relations})
+    components = tuple(_given_component(plan, name) if name in fixed else _component(plan, name) for name in plan.components)
+    open_relations = tuple(relation for relation in relations if not fixed.intersection(relation.components))
+    return Problem(plan.cluster, Job(components, open_relations, Capabilities(shares_accelerators=True)))
 
 
 def _given(plan: Plan, masks: dict[str, Masks], related: set[frozenset[str]]) -> set[str]:
     """Return the components with given ranks, and all that share accelerators with them."""
-    given = {name for name in masks if not _even(plan, name)}
+    fixed = {name for name in masks if not _even(plan, name)}
     for first, second in combinations(masks, 2):
         if _overlap(masks[first], masks[second]) and not _joined(first, second, related):
-            given |= {first, second}
-    while more := {name for name in masks.keys() - given if any(_overlap(masks[name], masks[second]) for second in given)}:
-        given |= more
-    return given
+            fixed |= {first, second}
+    while additional := {name for name in masks.keys() - fixed if any(_overlap(masks[name], masks[second]) for second in fixed)}:
+        fixed |= additional
+    return fixed
 
 
 def _component(plan: Plan, name: str) -> Component:
@@ -96,16 +96,16 @@ def _even(plan: Plan, name: str) -> bool:
 def _relations(masks: dict[str, Masks]) -> Iterator[Relation]:
     """Yield colocations with an earlier component, and subset relations."""
     first: dict[tuple[tuple[tuple[int, str], int], ...], str] = {}
-    for name, own in masks.items():
-        if not any(kind == ACCELERATOR for _, kind in own):
+    for name, component_masks in masks.items():
+        if not any(kind == ACCELERATOR for _, kind in component_masks):
             continue
-        key = tuple(sorted(own.items()))
+        key = tuple(sorted(component_masks.items()))
         if key in first:
             yield Relation(COLOCATED, (first[key], name))
             continue
         first[key] = name
         outer = min(
-            (candidate for candidate in masks if _within(own, masks[candidate])),
+            (candidate for candidate in masks if _within(component_masks, masks[candidate])),
             key=lambda candidate: _size(masks[candidate]),
             default=None,
         )
@@ -127,12 +127,12 @@ def _size(masks: Masks) -> int:
 
 def _joined(start: str, goal: str, related: set[frozenset[str]]) -> bool:
     """Return True if a chain of relations connects the two."""
-    seen, left = {start}, [start]
-    while left:
-        name = left.pop()
+    visited, pending = {start}, [start]
+    while pending:
+        name = pending.pop()
         for pair in related:
             for next_ in pair if name in pair else ():
-                if next_ not in seen:
-                    seen.add(next_)
-                    left.append(next_)
-    return goal in seen
+                if next_ not in visited:
+                    visited.add(next_)
+                    pending.append(next_)
+    return goal in visited

@@ -32,20 +32,20 @@ class Recovery:
         nodes = [f"without {_listed(self.lost)}"] * bool(self.lost)
         nodes += [f"beside the jobs that took {_listed(self.taken)}"] * bool(self.taken)
         nodes += [f"with {_listed(self.joined)}"] * bool(self.joined)
-        where = f" {', '.join(nodes)}" if nodes else ""
-        return f"running again after {self.seconds:.1f} s{where}: {self.moved}"
+        details = f" {', '.join(nodes)}" if nodes else ""
+        return f"running again after {self.seconds:.1f} s{details}: {self.moved}"
 
     @property
     def moved(self) -> str:
         """Text with the number of moved groups."""
         if self.moves is None:
             return "everything is where it was"
-        parts, lost = self.moves.parts, self.moves.lost
-        now, new = sum(part.now for part in parts), sum(max(0, part.now - part.before) for part in parts)
-        moved = sum(part.started for part in parts) - new
-        words = [f"{moved} of {now} {'group' if now == 1 else 'groups'} moved"]
-        words += [f"{lost} {'was' if lost == 1 else 'were'} on {'lost' if not self.taken else 'such'} nodes"] * bool(lost)
-        words += [f"{new} {'is' if new == 1 else 'are'} new"] * bool(new)
+        parts, lost_count = self.moves.parts, self.moves.lost
+        group_count, new_count = sum(part.now for part in parts), sum(max(0, part.now - part.before) for part in parts)
+        moved = sum(part.started for part in parts) - new_count
+        words = [f"{moved} of {group_count} {'group' if group_count == 1 else 'groups'} moved"]
+        words += [f"{lost_count} {'was' if lost_count == 1 else 'were'} on {'lost' if not self.taken else 'such'} nodes"] * bool(lost_count)
+        words += [f"{new_count} {'is' if new_count == 1 else 'are'} new"] * bool(new_count)
         words += ["proved to be the fewest"] * self.moves.proved
         return ", ".join(words)
 

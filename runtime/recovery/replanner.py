@@ -88,11 +88,11 @@ def replanned(problem: Problem, before: Plan, there: Collection[str], search: Se
     from ...solver.pricing.changes import near
     from ...solver.replanning.replan import moves
 
-    gone = [node.name for node in problem.cluster.nodes if node.name not in there]
+    lost_names = [node.name for node in problem.cluster.nodes if node.name not in there]
     if not there:
         raise given_up(failure, "no node of its cluster is left", NO_ROOM_HELP)
     try:
-        question = near(problem, before, gone)
+        question = near(problem, before, lost_names)
     except UnusableInput as problem_of_input:
         raise given_up(failure, _nothing_fits(problem.cluster, there), NO_ROOM_HELP, problem_of_input.findings) from None
     answer = search(question)
@@ -102,10 +102,10 @@ def replanned(problem: Problem, before: Plan, there: Collection[str], search: Se
     return answer.plan, moves(decided(question, answer), before, answer.plan)
 
 
-def _nothing_fits(cluster: Cluster, there: Collection[str]) -> str:
-    left, shared_nodes = len(there), sum(node.name in there and bool(node.taken) for node in cluster.nodes)
-    others = f", {shared_nodes} of them with accelerators of other jobs" if shared_nodes else ""
-    return f"its components fit no longer on the {f'{left} nodes that are' if left > 1 else 'node that is'} left of {len(cluster.nodes)}{others}"
+def _nothing_fits(cluster: Cluster, reachable: Collection[str]) -> str:
+    count, shared_nodes = len(reachable), sum(node.name in reachable and bool(node.taken) for node in cluster.nodes)
+    shared_text = f", {shared_nodes} of them with accelerators of other jobs" if shared_nodes else ""
+    return f"its components fit no longer on the {f'{count} nodes that are' if count > 1 else 'node that is'} left of {len(cluster.nodes)}{shared_text}"
 
 
 def _as_known(cluster: Cluster, known: Cluster) -> Cluster:

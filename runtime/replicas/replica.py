@@ -207,8 +207,8 @@ class Replica(ABC):
     @property
     def node_seats(self) -> list[list[Seat]]:
         """Seats of the workers, node by node."""
-        each = self.gpus_per_replica_node
-        return [self._seats[first : first + each] for first in range(0, len(self._seats), each)]
+        per_node = self.gpus_per_replica_node
+        return [self._seats[first : first + per_node] for first in range(0, len(self._seats), per_node)]
 
     async def close(self) -> None:
         """End the servers, the started workers, and the replica's own pool. Idempotent."""

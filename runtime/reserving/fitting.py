@@ -29,49 +29,49 @@ def fit(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str) -> list[int]
     if chosen is None:
         return None
     chosen = _in_order(nodes, needs, lead, chosen)
-    for alike in _alike(needs):
-        for part, node in zip(alike, sorted(chosen[part] for part in alike)):
+    for equal_parts in _alike(needs):
+        for part, node in zip(equal_parts, sorted(chosen[part] for part in equal_parts)):
             chosen[part] = node
     return [chosen[part] for part in range(len(needs))]
 
 
 def _place(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str, order: Sequence[int]) -> dict[int, int] | None:
     """Search depth first, without recursion, for any number of parts."""
-    left = [dict(node.free) for node in nodes]
+    remaining = [dict(node.free) for node in nodes]
     chosen: dict[int, int] = {}
     tries: list[list[int]] = []
     steps = MAX_STEPS
     while len(chosen) < len(order):
         if len(tries) == len(chosen):
-            tries.append(_candidates(nodes, left, needs[order[len(chosen)]], lead)[::-1])
+            tries.append(_candidates(nodes, remaining, needs[order[len(chosen)]], lead)[::-1])
         if tries[-1] and steps:
             steps -= 1
             part = order[len(chosen)]
             chosen[part] = tries[-1].pop()
-            _move(left[chosen[part]], needs[part], -1)
+            _move(remaining[chosen[part]], needs[part], -1)
             continue
         tries.pop()
         if not tries:
             return None
         previous = order[len(tries) - 1]
-        _move(left[chosen.pop(previous)], needs[previous], 1)
+        _move(remaining[chosen.pop(previous)], needs[previous], 1)
     return chosen
 
 
-def _candidates(nodes: Sequence[RayNode], left: Sequence[Mapping[str, float]], need: Need, lead: str) -> list[int]:
+def _candidates(nodes: Sequence[RayNode], remaining_on_nodes: Sequence[Mapping[str, float]], need: Need, lead: str) -> list[int]:
     """Return the nodes with enough capacity, best first; only the first of indistinguishable
     nodes.
     """
-    seen: set[object] = set()
+    signatures: set[object] = set()
     ranking = []
-    for position, (node, remaining) in enumerate(zip(nodes, left)):
+    for position, (node, remaining) in enumerate(zip(nodes, remaining_on_nodes)):
         if any(remaining.get(name, 0.0) < amount - NOISE for name, amount in need.items()):
             continue
         total, rest = node.total.get(lead, 0.0), remaining.get(lead, 0.0) - need.get(lead, 0.0)
         breaks = remaining.get(lead, 0.0) >= total - NOISE and rest > NOISE
-        alike = total, remaining.get(lead, 0.0), remaining.get("CPU", 0.0), frozenset(need)
-        if alike not in seen:
-            seen.add(alike)
+        signature = total, remaining.get(lead, 0.0), remaining.get("CPU", 0.0), frozenset(need)
+        if signature not in signatures:
+            signatures.add(signature)
             ranking.append((breaks, rest, position))
     return [position for _, _, position in sorted(ranking)]
 
@@ -87,8 +87,8 @@ def _in_order(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str, chosen
     used: dict[object, dict[int, None]] = {}
     for part in sorted(chosen):
         node = nodes[chosen[part]]
-        alike = node.total.get(lead, 0.0), tuple(node.free.get(name, 0.0) for name in names)
-        used.setdefault(alike, {})[chosen[part]] = None
+        signature = node.total.get(lead, 0.0), tuple(node.free.get(name, 0.0) for name in names)
+        used.setdefault(signature, {})[chosen[part]] = None
     replacement = {node: ordered for group in used.values() for node, ordered in zip(group, sorted(group))}
     return {part: replacement[node] for part, node in chosen.items()}
 

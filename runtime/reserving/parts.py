@@ -70,8 +70,8 @@ def _told(port: Port, queries: dict[Ticket, int], wanted: Sequence[Wanted]) -> d
 
 
 def _silent(silent: Sequence[Wanted]) -> LaunchFailed:
-    where = ", ".join(dict.fromkeys(want.where for want in silent))
-    message = f"{where} did not tell within {PROBE_LIMIT:g} s which accelerators were given"
+    locations = ", ".join(dict.fromkeys(want.where for want in silent))
+    message = f"{locations} did not tell within {PROBE_LIMIT:g} s which accelerators were given"
     return failed("PW705", silent[0].subject, message, "see whether processes start on that node at all", *(want.rank for want in silent))
 
 

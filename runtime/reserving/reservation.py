@@ -77,6 +77,6 @@ class Reservation:
         findings = list(shortages(self.port, self.wanted, limit))
         if findings:
             return LaunchFailed(*findings)
-        after = max(limit, WAIT_LIMIT) + (DECISION_LIMIT if state == PENDING else 0)
-        why = f"Ray calls the reservation {state.lower()} after {after:g} s, though every node has enough"
-        return failed("PW702", "", why, "try again: the cluster was changing")
+        seconds = max(limit, WAIT_LIMIT) + (DECISION_LIMIT if state == PENDING else 0)
+        message = f"Ray calls the reservation {state.lower()} after {seconds:g} s, though every node has enough"
+        return failed("PW702", "", message, "try again: the cluster was changing")

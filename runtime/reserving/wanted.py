@@ -43,5 +43,5 @@ def wanted_of(match: Match, cpus: float = 0, part: int = 0, share: bool = False)
         resources = {vendor.resource: float(part if part and share else whole)}
     if cpus:
         resources["CPU"] = cpus
-    where = f"node {match.node.rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
-    return Wanted(Bundle(match.ray.node_id, resources), match.node.name, where, match.node.rank, _HELP, 0 if share else part)
+    location = f"node {match.node.rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
+    return Wanted(Bundle(match.ray.node_id, resources), match.node.name, location, match.node.rank, _HELP, 0 if share else part)

@@ -26,8 +26,8 @@ def members_in(
     def member(planned: Member) -> Member:
         placement = planned.placement
         address = cluster.get_node_ip(placement.node_rank)
-        own = rlinf_environment(cluster.machines, placement, NAMESPACE, catch_system_failure, address)
-        environment = {**own, **common, **planned.environment}
+        rlinf_variables = rlinf_environment(cluster.machines, placement, NAMESPACE, catch_system_failure, address)
+        environment = {**rlinf_variables, **common, **planned.environment}
         return replace(planned, name=f"{name}:{placement.rank}", environment=environment, arguments=tuple(arguments), named=dict(named))
 
     return [member(planned) for planned in members_of(plan, name, "", master)]

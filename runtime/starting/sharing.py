@@ -62,8 +62,8 @@ def given(reservation: Reservation, matches: Mapping[int, Match], parts: Mapping
             faults.append(error("PW702", node.name, message, help="launch without `--share-nodes`", witnesses=(rank,), amount=1))
             continue
         if unfit := [id for id in ids_there if id not in indices]:
-            why = "which the plan's machine does not have or counts as taken"
-            message = f"node {rank} (`{node.name}`) gave accelerators {', '.join(unfit)}, {why}"
+            reason = "which the plan's machine does not have or counts as taken"
+            message = f"node {rank} (`{node.name}`) gave accelerators {', '.join(unfit)}, {reason}"
             faults.append(error("PW702", node.name, message, help=_HELP, witnesses=(rank,), amount=len(unfit)))
             continue
         planned = tuple(index for index in range(mask.bit_length()) if mask >> index & 1)
@@ -79,8 +79,8 @@ def with_given(plan: Plan, replacements: Sequence[Given]) -> Plan:
     """Return the plan with granted accelerators in place of named ones."""
     if not replacements:
         return plan
-    mapping = {its.node_rank: dict(zip(its.planned, its.given)) for its in replacements}
-    runs = {name: tuple(new for run in its for new in _moved(run, mapping.get(run.node))) for name, its in plan.assignment.runs.items()}
+    mapping = {grant.node_rank: dict(zip(grant.planned, grant.given)) for grant in replacements}
+    runs = {name: tuple(new for run in grant for new in _moved(run, mapping.get(run.node))) for name, grant in plan.assignment.runs.items()}
     return replace(plan, assignment=Assignment(runs))
 
 

@@ -28,14 +28,14 @@ def _hardware(plan: Plan, available: Sequence[RayNode]) -> Iterator[Unchecked]:
                 yield Unchecked(kind, name, "Ray does not know whether its nodes have this hardware")
 
 
-def _not_seen(matches: Mapping[int, Match], seen: Seen) -> Iterator[Unchecked]:
+def _not_seen(matches: Mapping[int, Match], survey: Seen) -> Iterator[Unchecked]:
     for match in matches.values():
-        if why := seen.missing.get(match.ray.node_id):
-            yield Unchecked("devices", match.node.name, f"nobody could look at the accelerators there: {why}")
+        if reason := survey.missing.get(match.ray.node_id):
+            yield Unchecked("devices", match.node.name, f"nobody could look at the accelerators there: {reason}")
 
 
-def _taken(matches: Mapping[int, Match], seen: Seen) -> Iterator[Unchecked]:
+def _taken(matches: Mapping[int, Match], survey: Seen) -> Iterator[Unchecked]:
     for match in matches.values():
-        looked = not is_simulated(match.ray) and seen.reports.get(match.ray.node_id, {}).get("devices")
+        looked = not is_simulated(match.ray) and survey.reports.get(match.ray.node_id, {}).get("devices")
         if match.held and match.node.taken and not looked:
             yield Unchecked("taken", match.node.name, "Ray does not say which accelerators its other jobs have there")

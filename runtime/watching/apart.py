@@ -17,13 +17,13 @@ def together(rows: Sequence[AuditRow]) -> Iterator[Finding]:
     An accelerator is known by its UUID if a driver reports it, which also finds an accelerator that
     two nodes count as theirs.
     """
-    seen: dict[str, dict[Planned, list[AuditRow]]] = {}
+    users_by_plan: dict[str, dict[Planned, list[AuditRow]]] = {}
     for row in rows:
         for device in row.devices:
-            seen.setdefault(device, {}).setdefault(row.planned, []).append(row)
+            users_by_plan.setdefault(device, {}).setdefault(row.planned, []).append(row)
     shared: dict[tuple[int, ...], list[str]] = {}
     users: dict[tuple[int, ...], list[AuditRow]] = {}
-    for device, by_plan in seen.items():
+    for device, by_plan in users_by_plan.items():
         offenders = [
             row
             for planned, users_of_plan in by_plan.items()
@@ -41,8 +41,8 @@ def _finding(devices: Sequence[str], rows: Sequence[AuditRow]) -> Finding:
     hosts = ", ".join(f"`{host}`" for host in dict.fromkeys(row.host for row in rows))
     names = ", ".join(device.rpartition("/")[2] for device in devices)
     plural, verb = ("accelerators", "are") if len(devices) > 1 else ("accelerator", "is")
-    who = " and ".join(f"`{component}` rank {text}" for component, text in _ranks(rows).items())
-    message = f"{plural} {names} of {hosts} {verb} seen by {who}, which the plan keeps apart"
+    workers_text = " and ".join(f"`{component}` rank {text}" for component, text in _ranks(rows).items())
+    message = f"{plural} {names} of {hosts} {verb} seen by {workers_text}, which the plan keeps apart"
     help = "look for what sets the visibility variable there, and for two nodes that count the same accelerators as theirs"
     return error("PW712", rows[0].component, message, help=help, witnesses=tuple(devices), amount=len(devices))
 

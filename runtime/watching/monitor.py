@@ -87,8 +87,8 @@ class Monitor:
                 if member.placement.node_rank == rank:
                     name = member.placement.node_id
                     ranges_by_component.setdefault(group.component, []).append(range(member.placement.rank, member.placement.rank + 1))
-        who = ", ".join(f"`{component}` {write_ranks(merge(ranks))}" for component, ranks in ranges_by_component.items())
-        message = f"node `{name}` is lost, and with it ranks {who}"
+        ranks_text = ", ".join(f"`{component}` {write_ranks(merge(ranks))}" for component, ranks in ranges_by_component.items())
+        message = f"node `{name}` is lost, and with it ranks {ranks_text}"
         return error("PW713", name, message, help="start the node again, or launch with restarts", witnesses=(rank,), amount=1)
 
     def _lost_hold(self) -> list[Finding]:

@@ -94,8 +94,8 @@ class Results:
         """Yield the ranks of missing answers as they arrive."""
         if self._failure is not None:
             raise self._failure
-        left = self._left()
-        limit, shown = (left, self._timeout) if timeout is None or left < timeout else (timeout, timeout)
+        seconds_left = self._left()
+        limit, shown = (seconds_left, self._timeout) if timeout is None or seconds_left < timeout else (timeout, timeout)
         within = "" if shown is None else f" within {shown:g} s"
         waited = as_done(
             self._pending, None if math.isinf(limit) else max(0.0, limit), f"have not answered `{self.method}`{within}", CALL_HELP

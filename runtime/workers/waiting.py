@@ -72,8 +72,8 @@ def late(waiting: Iterable[tuple[Answering, int]], what: str, help: str = START_
     for group, rank in waiting:
         ranks.setdefault(group.component, []).append(range(rank, rank + 1))
     names = {component: write_ranks(merge(ranges)) for component, ranges in ranks.items()}
-    who = ", ".join(f"`{component}` {text}" for component, text in names.items())
+    ranks_text = ", ".join(f"`{component}` {text}" for component, text in names.items())
     if sum(len(span) for ranges in ranks.values() for span in ranges) == 1:
         verb, rest = what.split(" ", 1)
-        return failed("PW705", ", ".join(names), f"rank {who} {_OF_ONE.get(verb, verb)} {rest}", help, *names.values())
-    return failed("PW705", ", ".join(names), f"ranks {who} {what}", help, *names.values())
+        return failed("PW705", ", ".join(names), f"rank {ranks_text} {_OF_ONE.get(verb, verb)} {rest}", help, *names.values())
+    return failed("PW705", ", ".join(names), f"ranks {ranks_text} {what}", help, *names.values())

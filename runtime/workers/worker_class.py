@@ -60,10 +60,10 @@ def _try(worker: str, methods: Collection[str]) -> None:
         raise failed("PW707", "", f"`{name}` of `{module}` is not a class", "name a class, as `module:Class`", worker)
     if completed.returncode:
         error_lines = [line for line in completed.stderr.strip().splitlines() if line.strip(" ^~") and "<frozen importlib" not in line]
-        why = error_lines[-1][:200] if error_lines else f"importing `{module}` ends the process with {completed.returncode}"
+        reason = error_lines[-1][:200] if error_lines else f"importing `{module}` ends the process with {completed.returncode}"
         help = f"start from the directory that holds `{module}`, or install it"
         raise failed(
-            "PW707", "", f"the worker class `{worker}` cannot be imported: {why}", help, worker, traceback="\n".join(error_lines[-8:])
+            "PW707", "", f"the worker class `{worker}` cannot be imported: {reason}", help, worker, traceback="\n".join(error_lines[-8:])
         )
 
 

@@ -53,8 +53,8 @@ def compared(plan: Plan, available: Sequence[RayNode], seen: Seen = NOTHING_SEEN
         mask = masks.get(rank, 0)
         held = 0 if share_nodes and in_part(plan, match, mask) else mask
         for message, help, amount in _differences(plan, match, report, kinds, held):
-            where = f"node {rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
-            faults.append(error("PW702", match.node.name, f"{where} {message}", help=help, witnesses=(rank,), amount=amount))
+            location = f"node {rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
+            faults.append(error("PW702", match.node.name, f"{location} {message}", help=help, witnesses=(rank,), amount=amount))
     if faults:
         raise LaunchFailed(*sorted(faults, key=lambda finding: finding.witnesses))
     return matches

@@ -53,8 +53,8 @@ def check_interpreters(port: Port, plan: Plan, matches: Mapping[int, Match]) -> 
     faults = []
     for rank, trials in wanted.items():
         node_id = matches[rank].ray.node_id
-        whys = [f"it could not be tried there: {missing[node_id]}"] * len(trials) if node_id in missing else answers[node_id]
-        faults += [_unusable(matches[rank], path, why) for (path, _), why in zip(trials, whys) if why]
+        reasons = [f"it could not be tried there: {missing[node_id]}"] * len(trials) if node_id in missing else answers[node_id]
+        faults += [_unusable(matches[rank], path, reason) for (path, _), reason in zip(trials, reasons) if reason]
     if faults:
         raise LaunchFailed(*faults)
 
@@ -95,7 +95,7 @@ def _named(cluster: Cluster, label: str, rank: int) -> Sequence[str]:
     ]
 
 
-def _unusable(match: Match, path: str, why: str) -> Finding:
+def _unusable(match: Match, path: str, reason: str) -> Finding:
     node = match.node
-    message = f"node {node.rank} (`{node.name}`, Ray node `{match.ray.name}`): the interpreter `{path}` cannot run its workers: {why}"
+    message = f"node {node.rank} (`{node.name}`, Ray node `{match.ray.name}`): the interpreter `{path}` cannot run its workers: {reason}"
     return error("PW720", node.name, message, help=_HELP, witnesses=(node.rank, path))

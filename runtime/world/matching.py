@@ -121,13 +121,13 @@ def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, Ray
         return labelled
     if named:
         return {node.rank: by_name[node.name] for node in nodes}
-    left = list(available)
+    remaining = list(available)
     pairs: dict[int, RayNode] = {}
     for node in nodes:
-        ray = _first(node, left)
+        ray = _first(node, remaining)
         if ray is not None:
             pairs[node.rank] = ray
-            left.remove(ray)
+            remaining.remove(ray)
     return pairs
 
 
@@ -138,8 +138,10 @@ def _first(node: Node, remaining: Iterable[RayNode]) -> RayNode | None:
 
 def _missing(node: Node, available: Sequence[RayNode]) -> Finding:
     labelled = any(ray.rank is not None for ray in available)
-    why = f"no Ray node has the label {RANK_LABEL}={node.rank}" if labelled else f"the Ray cluster has {with_noun(len(available), 'node')}"
-    message = f"node {node.rank} (`{node.name}`) is missing: {why}"
+    reason = (
+        f"no Ray node has the label {RANK_LABEL}={node.rank}" if labelled else f"the Ray cluster has {with_noun(len(available), 'node')}"
+    )
+    message = f"node {node.rank} (`{node.name}`) is missing: {reason}"
     return error(
         "PW702", node.name, message, help="start the missing node, or solve for the cluster that is there", witnesses=(node.rank,), amount=1
     )

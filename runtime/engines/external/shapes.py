@@ -24,12 +24,10 @@ def refuse(engine: str, settings: Mapping[str, Any], shape: Shape, nodes: int, d
     """
     if not settings.get("path"):
         raise failed("PW741", engine, f"the engine `{engine}` needs a model", "give `path`, a name or a directory of a model")
-    taken = sorted(set(settings) & set(decided))
-    if taken:
-        message = (
-            f"`{taken[0]}` of the model is decided by the replica: tp {shape.tensor}, dp {shape.data}, pp {shape.pipeline}, {nodes} nodes"
-        )
-        raise failed("PW741", engine, message, "leave it out, and set the degrees in the replica's `config`", *taken)
+    reserved_names = sorted(set(settings) & set(decided))
+    if reserved_names:
+        message = f"`{reserved_names[0]}` of the model is decided by the replica: tp {shape.tensor}, dp {shape.data}, pp {shape.pipeline}, {nodes} nodes"
+        raise failed("PW741", engine, message, "leave it out, and set the degrees in the replica's `config`", *reserved_names)
     copy, per_node = shape.tensor * shape.pipeline, shape.world_size // nodes
     if copy % per_node and per_node % copy:
         message = (

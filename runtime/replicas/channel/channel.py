@@ -98,22 +98,20 @@ class Channel:
         """
         if self.failure is not None:
             raise self.failure
-        futures = [self._ask(peer, peer_ranks, method, args) for peer, peer_ranks in self._shares(ranks)]
+        calls = [self._ask(peer, peer_ranks, method, args) for peer, peer_ranks in self._shares(ranks)]
         try:
-            done, waiting = await asyncio.wait(
-                futures, timeout=self._limit if limit is None else limit, return_when=asyncio.FIRST_EXCEPTION
-            )
-            for each in done:
-                each.result()
+            done, waiting = await asyncio.wait(calls, timeout=self._limit if limit is None else limit, return_when=asyncio.FIRST_EXCEPTION)
+            for call in done:
+                call.result()
             if waiting:
-                late = [rank for future, peer in self._pending.values() if future in waiting for rank in peer.ranks]
-                failure = ChannelFailed(late, f"did not answer `{method}` in time", True)
+                late_ranks = [rank for future, peer in self._pending.values() if future in waiting for rank in peer.ranks]
+                failure = ChannelFailed(late_ranks, f"did not answer `{method}` in time", True)
                 self._fail(failure)
                 raise failure
-            return [answer for each in futures for answer in each.result()]
+            return [answer for call in calls for answer in call.result()]
         finally:
-            for each in futures:
-                _dismiss(each)
+            for call in calls:
+                _dismiss(call)
 
     def tell(self, method: str, args: Sequence[Any] = (), ranks: Sequence[int] | None = None) -> None:
         """Call a method without waiting; its answer and failure are ignored."""

@@ -75,13 +75,13 @@ async def together(engine: Engine, wanted: Sequence[Wanted]) -> AsyncGenerator[t
     tasks = [asyncio.create_task(pump(index)) for index in range(len(wanted))]
     for index, task in enumerate(tasks):
         task.add_done_callback(lambda done, index=index: queue.put_nowait((index, None)))  # type: ignore[misc]
-    left = len(tasks)
+    unfinished = len(tasks)
     try:
-        while left:
+        while unfinished:
             index, piece = await queue.get()
             if piece is None:
                 _raise_failure(tasks[index].exception())
-                left -= 1
+                unfinished -= 1
             else:
                 yield index, piece
     finally:

@@ -32,5 +32,5 @@ def invalid(problems: Sequence[Any]) -> Refused:
     param = place[0] if place else None
     if first["type"] == "extra_forbidden":
         return Refused(400, f"`{'.'.join(place)}` is not supported here", INVALID, param, "unsupported_parameter")
-    where = f"`{'.'.join(place)}`: " if place else ""
-    return Refused(400, f"{where}{first['msg']}", INVALID, param, "invalid_value")
+    prefix = f"`{'.'.join(place)}`: " if place else ""
+    return Refused(400, f"{prefix}{first['msg']}", INVALID, param, "invalid_value")

@@ -32,7 +32,7 @@ class Listener:
         """End within two seconds, whatever is being answered."""
         self._server.should_exit = True
         if self._task is not None:
-            _, late = await asyncio.wait({self._task}, timeout=END_LIMIT)
-            for task in late:
+            _, unfinished = await asyncio.wait({self._task}, timeout=END_LIMIT)
+            for task in unfinished:
                 task.cancel()
         self._socket.close()

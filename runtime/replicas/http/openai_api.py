@@ -120,13 +120,13 @@ async def _events(
 
 async def _unless_disconnected(request: Request, work: Callable[[], Coroutine[Any, Any, Response]]) -> Response:
     """Return the result of the work; cancel it if the client hangs up."""
-    working, gone = asyncio.create_task(work()), asyncio.create_task(_disconnected(request))
+    task, disconnecting = asyncio.create_task(work()), asyncio.create_task(_disconnected(request))
     try:
-        await asyncio.wait({working, gone}, return_when=asyncio.FIRST_COMPLETED)
-        return working.result() if working.done() else Response(status_code=CLOSED)
+        await asyncio.wait({task, disconnecting}, return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else Response(status_code=CLOSED)
     finally:
-        working.cancel()
-        gone.cancel()
+        task.cancel()
+        disconnecting.cancel()
 
 
 async def _disconnected(request: Request) -> None:

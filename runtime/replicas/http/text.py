@@ -43,10 +43,10 @@ class Text:
         pending, self._held = self._held, ""
         return last if self.stopped else last + pending
 
-    def _advance(self, now: str) -> str:
-        before = self._tokenizer.decode(self._tokens[self._shown : self._read])
+    def _advance(self, decoded: str) -> str:
+        earlier = self._tokenizer.decode(self._tokens[self._shown : self._read])
         self._shown, self._read = self._read, len(self._tokens)
-        return now[len(before) :]
+        return decoded[len(earlier) :]
 
     def _final(self, new: str) -> str:
         text = self._held + new

@@ -83,9 +83,9 @@ class Servers:
                 return
             tickets = [self._group.request(rank, "shutdown", (), {}) for rank in self._group.ranks]
             deadline = self._group.port.now() + END_LIMIT
-            while tickets and (left := deadline - self._group.port.now()) > 0:
-                done = set(self._group.port.done(tickets, left))
-                tickets = [ticket for ticket in tickets if ticket not in done]
+            while tickets and (seconds_left := deadline - self._group.port.now()) > 0:
+                finished = set(self._group.port.done(tickets, seconds_left))
+                tickets = [ticket for ticket in tickets if ticket not in finished]
             self._gang.kill()
 
 

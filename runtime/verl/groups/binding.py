@@ -53,9 +53,9 @@ def methods_of(cls: type) -> Iterator[tuple[str, Registered]]:
     """Yield the registered methods of a class with their call modes."""
     for name in dir(cls):
         method = getattr(cls, name, None)
-        how = registered(method) or (OF_EVERY_WORKER.get(name) if callable(method) else None)
-        if how is not None:
-            yield name, how
+        mode = registered(method) or (OF_EVERY_WORKER.get(name) if callable(method) else None)
+        if mode is not None:
+            yield name, mode
 
 
 def bind(group: Any, name: str, method: str, how: Registered) -> None:

@@ -52,14 +52,14 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
     for key, cls in classes.items():
         for name, how in methods_of(cls):
             direct = how.dispatch_mode is Dispatch.DIRECT_ROLLOUT_METHOD and "rollout" in key
-            taken = name if direct else f"{key}_{name}"
-            if taken in body:
-                message = f"both `{taken}` of `{key}` and another would have that name"
+            method_name = name if direct else f"{key}_{name}"
+            if method_name in body:
+                message = f"both `{method_name}` of `{key}` and another would have that name"
                 raise refused("PW718", key, message, "rename one of the methods")
-            body[taken] = _delegate(key, name, inspect.iscoroutinefunction(getattr(cls, name)), how)
-    made = RayClassWithInitArgs(type("WorkerDict", (base,), body))
-    made.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
-    return made
+            body[method_name] = _delegate(key, name, inspect.iscoroutinefunction(getattr(cls, name)), how)
+    colocated = RayClassWithInitArgs(type("WorkerDict", (base,), body))
+    colocated.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
+    return colocated
 
 
 def must_be_some(class_dict: Mapping[str, RayClassWithInitArgs]) -> Mapping[str, RayClassWithInitArgs]:
@@ -85,15 +85,15 @@ def constructed(cls: type, arguments: tuple[Any, ...], named: Mapping[str, Any])
 
 @contextmanager
 def _set(name: str, value: str) -> Iterator[None]:
-    before = os.environ.get(name)
+    previous = os.environ.get(name)
     os.environ[name] = value
     try:
         yield
     finally:
-        if before is None:
+        if previous is None:
             os.environ.pop(name, None)
         else:
-            os.environ[name] = before
+            os.environ[name] = previous
 
 
 def _base(cls: type) -> type:
@@ -101,13 +101,13 @@ def _base(cls: type) -> type:
     return next((base for base in cls.__mro__ if base.__name__ in BASES and base is not cls), Worker)
 
 
-def _delegate(key: str, name: str, is_async: bool, how: Registered) -> Callable[..., Any]:
+def _delegate(key: str, name: str, is_async: bool, mode: Registered) -> Callable[..., Any]:
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
         return getattr(self.worker_dict[key], name)(*arguments, **named)
 
     async def call_async(self: Any, *arguments: Any, **named: Any) -> Any:
         return await getattr(self.worker_dict[key], name)(*arguments, **named)
 
-    made: Callable[..., Any] = call_async if is_async else call
-    setattr(made, MARK, how)
-    return made
+    delegate: Callable[..., Any] = call_async if is_async else call
+    setattr(delegate, MARK, mode)
+    return delegate

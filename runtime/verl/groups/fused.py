@@ -67,7 +67,7 @@ def create_colocated_worker_cls_fused(class_dict: Mapping[str, RayClassWithInitA
 
     `spawn` and `fuse` of its group give the groups of the keys; see create_colocated_worker_cls.
     """
-    made = RayClassWithInitArgs(create_colocated_worker_raw_cls(class_dict))
-    made.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
-    made.fused_worker_used = True
-    return made
+    fused = RayClassWithInitArgs(create_colocated_worker_raw_cls(class_dict))
+    fused.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
+    fused.fused_worker_used = True
+    return fused

@@ -41,8 +41,8 @@ def check_options(worker: str, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         if value is None or name in FOLLOWED or (name in NEUTRAL and NEUTRAL[name](value)) or name.startswith("_"):
             continue
-        why = f": {WHY[name]}" if name in WHY else ""
-        raise refused("PW718", worker, f"option `{name}` of {worker} would not be followed{why}", HELP, name)
+        reason = f": {WHY[name]}" if name in WHY else ""
+        raise refused("PW718", worker, f"option `{name}` of {worker} would not be followed{reason}", HELP, name)
     for name in options.get("runtime_env") or {}:
         if name not in IN_ENVIRONMENT:
             message = f"`{name}` in the runtime_env of {worker} would not be followed"
@@ -60,12 +60,16 @@ def common_options(options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     variables: dict[str, Any] = {}
     first: dict[str, str] = {}
     for key, own_options in options.items():
-        around = dict(own_options.get("runtime_env") or {})
-        own = {name: value for name, value in own_options.items() if name != "runtime_env" and name not in NEUTRAL}
-        for into, values in ((variables, around.pop("env_vars", None) or {}), (environment, around), (common, own)):
+        process_environment = dict(own_options.get("runtime_env") or {})
+        actor_options = {name: value for name, value in own_options.items() if name != "runtime_env" and name not in NEUTRAL}
+        for target, values in (
+            (variables, process_environment.pop("env_vars", None) or {}),
+            (environment, process_environment),
+            (common, actor_options),
+        ):
             for name, value in values.items():
-                if into.setdefault(name, value) != value:
-                    message = f"`{name}` is {into[name]!r} for `{first[name]}` and {value!r} for `{key}`, which share a process"
+                if target.setdefault(name, value) != value:
+                    message = f"`{name}` is {target[name]!r} for `{first[name]}` and {value!r} for `{key}`, which share a process"
                     raise refused("PW718", key, message, "let both say the same, or give them groups of their own", name)
                 first.setdefault(name, key)
     environment |= {"env_vars": variables} if variables else {}

@@ -90,18 +90,18 @@ def placements_on(seats: Sequence[Seat], use_gpu: bool) -> list[Placement]:
     nodes: dict[int, int] = {}
     for seat in seats:
         nodes.setdefault(seat.node_rank, len(nodes))
-    sizes, seen = Counter(seat.node_rank for seat in seats), Counter[int]()
+    sizes, local_ranks = Counter(seat.node_rank for seat in seats), Counter[int]()
     placements = []
     for rank, seat in enumerate(seats):
         uses = use_gpu and bool(seat.accelerator)
         placements.append(
             Placement(
                 rank, seat.node_rank, name_of(seat.node), nodes[seat.node_rank], seat.number if uses else -1,
-                type_on(seat.node, seat.device if uses else ""), seen[seat.node_rank], sizes[seat.node_rank],
+                type_on(seat.node, seat.device if uses else ""), local_ranks[seat.node_rank], sizes[seat.node_rank],
                 (seat.accelerator,) if uses else (), True, (seat.number,) if uses else (), CLUSTER_LABEL,
             )
         )  # fmt: skip
-        seen[seat.node_rank] += 1
+        local_ranks[seat.node_rank] += 1
     return placements
 
 
@@ -146,8 +146,8 @@ def full(seats: Sequence[Seat], component: str, slots: int = 1) -> None:
         if seat.free < slots:
             groups = ", ".join(f"`{name}`" for name in dict.fromkeys(seat.taken.values()))
             wanted_slots = "no slot" if slots == 1 else f"no {slots} slots"
-            taken = "all" if not seat.free else f"{len(seat.taken)} of them"
-            message = f"group `{component}` finds {wanted_slots} on {seat.where}: pool `{seat.pool}` has {seat.limit} for each place, {taken} taken by {groups}"
+            taken_text = "all" if not seat.free else f"{len(seat.taken)} of them"
+            message = f"group `{component}` finds {wanted_slots} on {seat.where}: pool `{seat.pool}` has {seat.limit} for each place, {taken_text} taken by {groups}"
             help = "close one of these groups, or give the pool a larger max_colocate_count"
             raise refused("PW702", component, message, help, amount=slots - seat.free)
 

@@ -54,8 +54,8 @@ def beside(cls: Any, name: str, options: Mapping[str, Any], neighbour: Any) -> t
     except ray.exceptions.RayActorError as problem:
         raise failed("PW704", name, f"the actor that {name} is to share with is dead", "share with one that is alive") from problem
     nothing = {"num_cpus": 0, "num_gpus": 0, "resources": {}}
-    where = NodeAffinitySchedulingStrategy(node, soft=False)
-    return _actor_class(cls).options(**{**options, **nothing, "scheduling_strategy": where}), devices
+    strategy = NodeAffinitySchedulingStrategy(node, soft=False)
+    return _actor_class(cls).options(**{**options, **nothing, "scheduling_strategy": strategy}), devices
 
 
 def _actor_class(cls: Any) -> Any:

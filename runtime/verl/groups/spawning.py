@@ -73,12 +73,12 @@ class Spawning(Executing):
         """
         cls = self._class().worker
         methods = dict(methods_of(cls))
-        own = [name for name in methods if name.startswith(f"{key}_")]
-        keys: Collection[str] = getattr(cls, KEYS, [key] if own else [])
+        methods_of_key = [name for name in methods if name.startswith(f"{key}_")]
+        keys: Collection[str] = getattr(cls, KEYS, [key] if methods_of_key else [])
         if key not in keys:
             raise self._unknown_key(key, "colocated", keys)
         self._bind(cls)
-        for name in own:
+        for name in methods_of_key:
             self._named(name.removeprefix(f"{key}_"), name, methods[name])
 
     def _unknown_key(self, key: str, how: str, keys: Collection[str]) -> Exception:
@@ -94,13 +94,13 @@ class Spawning(Executing):
 
     def _bind(self, cls: type) -> list[str]:
         names = []
-        for name, how in methods_of(cls):
-            self._named(name, name, how)
+        for name, mode in methods_of(cls):
+            self._named(name, name, mode)
             names.append(name)
         return names
 
-    def _named(self, name: str, method: str, how: Any) -> None:
-        bind(self, name, method, how)
+    def _named(self, name: str, method: str, mode: Any) -> None:
+        bind(self, name, method, mode)
         if name not in self._bound:
             self._bound.append(name)
 

@@ -151,8 +151,8 @@ class RayWorkerGroup(Spawning):
         component = f"{self.name_prefix}{cia.worker.__name__}"
         options, seat = cia.options, seats[0]
         resource = resource_of(seat.device) if use_gpu and seat.device else ""
-        taken = slots(cia.worker.__name__, options, seat.pool, seat.limit, resource)
-        full(seats, component, taken)
+        slots_per_worker = slots(cia.worker.__name__, options, seat.pool, seat.limit, resource)
+        full(seats, component, slots_per_worker)
         intact(seats, component)
         address, meeting = others.get("master_addr"), others.get("master_port")
         meeting_port = None if meeting is None else str(meeting)
@@ -161,7 +161,7 @@ class RayWorkerGroup(Spawning):
         )  # fmt: skip
         detached = detached or options.get("lifetime") == "detached"
         group = PoolProcesses(
-            pool.port, component, members, cia.worker, seats, options.get("max_concurrency"), meeting_port, detached, taken
+            pool.port, component, members, cia.worker, seats, options.get("max_concurrency"), meeting_port, detached, slots_per_worker
         )
         reports = self._begun(seats, group, limit)
         first = reports[0]["environment"]

@@ -44,14 +44,14 @@ class ResourcePoolManager:
         if not isinstance(self.resource_pool_spec, Mapping):
             message = f"the pools are given as {self.resource_pool_spec!r}"
             raise refused("PW718", "", message, "give a dict from names to lists, such as {'global_pool': [8, 8]}")
-        made = {
+        new_pools = {
             name: RayResourcePool(sizes, use_gpu=True, max_colocate_count=COLOCATED, name_prefix=name, on=self.on)
             for name, sizes in self.resource_pool_spec.items()
             if name not in self.resource_pool_dict
         }
-        if made:
-            self._check(made)
-        self.resource_pool_dict.update(made)
+        if new_pools:
+            self._check(new_pools)
+        self.resource_pool_dict.update(new_pools)
 
     def get_resource_pool(self, role: Hashable) -> RayResourcePool:
         """Return the pool of a role.

@@ -180,8 +180,8 @@ class RayResourcePool(ResourcePool):
         """Reserve these nodes; None if another job was faster and `last` is False."""
         wanted = []
         for position, need in zip(positions, needs):
-            where = f"node {position} (`{name_of(nodes[position])}`)"
-            wanted.append(Wanted(Bundle(nodes[position].node_id, need), self.name_prefix, where, position))
+            location = f"node {position} (`{name_of(nodes[position])}`)"
+            wanted.append(Wanted(Bundle(nodes[position].node_id, need), self.name_prefix, location, position))
         self._reservation = reservation = Reservation(self.port, name, wanted, self.detached)
         try:
             reservation.acquire(limit=0.0)

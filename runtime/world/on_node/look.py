@@ -18,12 +18,12 @@ def look(variables: list[str], devices: bool) -> dict[str, Any]:
     `variables`: environment variables to report. `devices`: False on a simulated node, whose
     machine has other accelerators.
     """
-    seen: dict[str, Any] = {
+    report: dict[str, Any] = {
         "host": socket.gethostname(), "environment": {name: text for name in variables if (text := variable(name)) is not None},
     }  # fmt: skip
     if devices:
-        seen |= {"memory": memory(), **nvidia(), "matrix": said("nvidia-smi", "topo", "-m")}
-    return seen
+        report |= {"memory": memory(), **nvidia(), "matrix": said("nvidia-smi", "topo", "-m")}
+    return report
 
 
 def variable(name: str) -> str | None:
@@ -31,15 +31,15 @@ def variable(name: str) -> str | None:
 
     Ray may have emptied it for this process, which requests no accelerator.
     """
-    own = os.environ.get(name)
-    if own:
-        return own
+    value = os.environ.get(name)
+    if value:
+        return value
     try:
         with open(f"/proc/{os.getppid()}/environ", "rb") as opened:
             pairs = opened.read().decode(errors="replace").split("\0")
     except OSError:
-        return own
-    return next((pair.partition("=")[2] for pair in pairs if pair.startswith(f"{name}=")), own)
+        return value
+    return next((pair.partition("=")[2] for pair in pairs if pair.startswith(f"{name}=")), value)
 
 
 def memory() -> int | None:
