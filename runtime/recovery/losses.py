@@ -14,6 +14,6 @@ suffice.
 
 
 def is_lost(failure: LaunchFailed) -> bool:
-    """Return True if a restart can repair the failure and none has been given up."""
+    """Return True if a restart can repair the failure, unless the launch is given up."""
     codes = {finding.code for finding in failure.findings}
     return bool(codes & LOST) and NOT_RECOVERED not in codes

@@ -101,7 +101,9 @@ class SimulatedCluster:
         return _not_started(lines[-1][:200] if lines else "it ended at once")
 
     def stop(self) -> None:
-        """End every process of the cluster and remove its files. Idempotent."""
+        """End every process of the cluster and remove all files; wait until both are gone.
+        Idempotent.
+        """
         with shielded():
             holder, self._holder = self._holder, None
             if holder is not None:

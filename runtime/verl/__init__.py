@@ -3,7 +3,8 @@
 Source of names and behaviour: verl, verl/single_controller. Code of verl's users runs with another
 import, and worker classes that verl itself decorated run unchanged. Intended differences:
 
-- one placement group holds all parts of a pool, pinned to their nodes, so `get_placement_groups` gives one;
+- one placement group holds all parts of a pool, pinned to their nodes, so
+  `get_placement_groups` gives one;
 - a group's constructor returns when all workers are constructed, or fails;
 - uneven pools such as ``[4, 2]`` have the ranks that they say;
 - requests on which Ray would wait forever are refused within a second: shortages, and devices

@@ -92,9 +92,7 @@ class Monitor:
         return error("PW713", name, message, help="start the node again, or launch with restarts", witnesses=(rank,), amount=1)
 
     def _lost_hold(self) -> list[Finding]:
-        """Return a reservation that was removed, with every worker, though all nodes are
-        present.
-        """
+        """Report a removed reservation, and with it every worker, though all nodes are present."""
         state = self.port.state(self.hold)
         if state == CREATED:
             return []

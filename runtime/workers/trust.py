@@ -10,7 +10,10 @@ from .inside.prepared import EXTENSION
 
 NAMES = frozenset({"PATH", "BASH_ENV", "ENV", "IFS", "PERL5LIB", "NODE_OPTIONS", "GCONV_PATH", EXTENSION})
 PREFIXES = ("LD_", "DYLD_", "PYTHON", "RAY_", "GIT_", "VLLM_PLUGINS", "NCCL_NET_PLUGIN", "NCCL_TUNER_PLUGIN", "NCCL_PROFILER_PLUGIN")
-"""Prefixes of variables from which loaders, Python, Ray, shells or plug-ins take code."""
+"""Prefixes of variables from which loaders, Python, Ray, shells or plug-ins take code.
+
+NAMES has the complete names of further ones, RLinf's among them.
+"""
 INTERPRETER = "python_interpreter_path"
 
 

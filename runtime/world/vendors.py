@@ -49,7 +49,9 @@ _TPU_BOUNDS = {
 }
 """Number of chips of a process -> layout on the host, unless all are used."""
 BENEATH = ("ROCR_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR")
-"""Further hiding variables, beneath or above the makers' own (AMD, Intel), ignored by Ray."""
+"""Further hiding variables, beneath or above the makers' own (AMD, Intel), which Ray leaves
+alone.
+"""
 VARIABLES = tuple(dict.fromkeys(vendor.variable for vendor in VENDORS.values()))
 """All visibility variables, without duplicates."""
 RESOURCES = tuple(dict.fromkeys(vendor.resource for vendor in VENDORS.values()))
