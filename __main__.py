@@ -1,5 +1,5 @@
-"""Command `placewright` as ``python -m placewright``: selects the interpreter if several
-have it.
+"""Command `placewright` as ``python -m placewright``: selects the interpreter if several have
+it.
 """
 
 from __future__ import annotations

@@ -446,8 +446,8 @@ def discover(
     """Discover the machines of a Ray cluster, a Slurm job, or nvidia-smi output.
 
     `address`: HOST:PORT of the Ray cluster; `slurm`: True for this process's Slurm job. Raises
-    ValueError unless exactly one source is named (`nvidia_smi` may add details of a Slurm
-    job), UnusableInput for unreadable texts, LaunchFailed if no Ray cluster answers or its nodes
+    ValueError unless exactly one source is named (`nvidia_smi` may add details of a Slurm job),
+    UnusableInput for unreadable texts, LaunchFailed if no Ray cluster answers or its nodes
     contradict each other.
 
     Parameters

@@ -164,8 +164,8 @@ def _profilers(checkout: Path) -> list[str]:
 
 
 def _programs(checkout: Path) -> Iterator[str]:
-    """Yield ``path:folder/name`` of every program that Hydra starts: configuration folder
-    and name.
+    """Yield ``path:folder/name`` of every program that Hydra starts: configuration folder and
+    name.
     """
     for file in _under(checkout, ".py"):
         module = _parsed(file)

@@ -62,8 +62,8 @@ class Growth:
         """Return a changed plan on all nodes, the moves, and the added nodes, or None.
 
         None if the plan stays the same, and also if no plan is found in time: the running plan need
-        not end for that. Accelerators
-        of other jobs are not used. `ours`: name of the running plan's reservation.
+        not end for that. Accelerators of other jobs are not used. `ours`: name of the running
+        plan's reservation.
         """
         self._membership.welcome()
         self._replanner.widen(self._membership.cluster)

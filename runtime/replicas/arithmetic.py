@@ -11,8 +11,8 @@ from ..refusal import refused
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """Division of accelerators among replicas: number, accelerators per replica, and the
-    idle rest.
+    """Division of accelerators among replicas: number, accelerators per replica, and the idle
+    rest.
     """
 
     replicas: int

@@ -102,6 +102,7 @@ class SimulatedCluster:
 
     def stop(self) -> None:
         """End every process of the cluster and remove all files; wait until both are gone.
+
         Idempotent.
         """
         with shielded():

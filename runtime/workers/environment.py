@@ -42,9 +42,9 @@ def visibility(placement: Placement) -> dict[str, str]:
     """Return the variables that hide all accelerators but the process's own.
 
     On a node without accelerators they hide those of every maker. Ray must not overwrite them.
-    Newer versions do not if the process requests no accelerator from
-    Ray; older ones need RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO=0, and processes that the worker starts
-    through Ray need the maker's switch.
+    Newer versions do not if the process requests no accelerator from Ray; older ones need
+    RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO=0, and processes that the worker starts through Ray need the
+    maker's switch.
     """
     vendor = vendor_of(placement.accelerator_type)
     keep = {"RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
