@@ -1,6 +1,4 @@
-"""Command `placewright` as ``python -m placewright``: selects the interpreter if several have
-it.
-"""
+"""Command `placewright` as ``python -m placewright``, of an explicit interpreter."""
 
 from __future__ import annotations
 

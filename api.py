@@ -406,11 +406,10 @@ def account(
     file: Askable, cluster: Machines = None, dialect: str = "auto", limit: float = 10.0, seed: int = 1, *, answer: Answer | None = None,
     searches: int = 200, sandbox: bool = True, **options: Any,
 ) -> Account:  # fmt: skip
-    """Return the time account of a plan: critical times, waits, memory, alternatives, the file's
-    own plan.
+    """Return the time account of a plan: times, waits, memory, alternatives, baseline.
 
-    For plans whose counts are chosen by time. If all ranks are given, the account is that of these
-    ranks, with the optimum as comparison.
+    For plans whose counts are chosen by time. The baseline is the file's own plan. If all ranks are
+    given, the account is that of these ranks, with the optimum as comparison.
 
     Parameters
     ----------

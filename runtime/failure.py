@@ -31,9 +31,7 @@ class LaunchFailed(Exception):
 
     @property
     def exit_code(self) -> int:
-        """Exit code: 2 for an unusable input (such as PW707 or PW730), 4 for a cluster unlike the
-        plan.
-        """
+        """Exit code: 2 for an unusable input (PW707, PW730 ...), 4 for a different cluster."""
         return UNUSABLE if all(finding.code in _OF_THE_INPUT for finding in self.findings) else DIFFERENT
 
 

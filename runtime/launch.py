@@ -1,6 +1,4 @@
-"""Launch of a plan: workers on a real or simulated Ray cluster for the duration of a `with`
-block.
-"""
+"""Launch of a plan on a real or simulated Ray cluster, for a `with` block."""
 
 from __future__ import annotations
 

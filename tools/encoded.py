@@ -1,6 +1,4 @@
-"""Flattened configurations of all releases as data files: a line per key, as differences from a
-base.
-"""
+"""Flattened configurations of all releases as data files of differences."""
 
 from __future__ import annotations
 

@@ -164,9 +164,7 @@ def _profilers(checkout: Path) -> list[str]:
 
 
 def _programs(checkout: Path) -> Iterator[str]:
-    """Yield ``path:folder/name`` of every program that Hydra starts: configuration folder and
-    name.
-    """
+    """Yield ``path:folder/name`` (configuration folder, name) of every Hydra program."""
     for file in _under(checkout, ".py"):
         module = _parsed(file)
         for node in module.body:

@@ -1,3 +1,1 @@
-"""Launches that outlive their command: a keeper process holds the launch, a private file records
-it.
-"""
+"""Launches that outlive the command: held by a keeper process, recorded in private."""

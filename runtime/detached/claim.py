@@ -72,8 +72,7 @@ class Claim:
         return (self.path / STOP).exists()
 
     def give_up(self, leave_record: bool = False, at_exit: bool = False) -> None:
-        """Release the name and remove the directory, unless the record must stay readable.
-        Idempotent.
+        """Release the name and, unless `leave_record`, remove the directory. Idempotent.
 
         `at_exit` leaves the lock to the end of this process, for which `stop` then waits.
         """

@@ -29,9 +29,7 @@ UNREADABLE = "PW722"
 
 @dataclass(frozen=True)
 class Discovered:
-    """Discovered cluster; `notes`: facts that a cluster file cannot express, `unchecked`: unseen
-    facts.
-    """
+    """Discovered cluster; `notes`: facts lost in a cluster file, `unchecked`: unseen facts."""
 
     cluster: Cluster
     notes: tuple[Finding, ...] = ()

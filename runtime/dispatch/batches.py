@@ -38,9 +38,7 @@ def is_padded(batch: Any) -> bool:
 
 
 def padded(batch: Any, chunks: int) -> tuple[Any, int]:
-    """Return (batch that divides into so many chunks, padded rows); the caller's batch is
-    unchanged.
-    """
+    """Return (divisible copy of the batch, number of padded rows)."""
     missing = -len(batch) % chunks
     if missing:
         batch = copy.copy(batch)

@@ -1,6 +1,4 @@
-"""Interface of inference engines: a server half that makes tokens, and a worker half that
-computes.
-"""
+"""Interface of inference engines: a server half and a worker half."""
 
 from __future__ import annotations
 
@@ -125,8 +123,7 @@ class Engine(ABC):
         return ()
 
     async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
-        """Prepare the server half, once, when every worker half exists; `meeting`: for several
-        nodes.
+        """Prepare the server half, once all worker halves exist; `meeting`: for several nodes.
 
         The server's process sees the accelerators of its node's workers.
         """

@@ -1,6 +1,4 @@
-"""Port: every call of the runtime to the cluster, implemented on Ray and by a test fake with
-failures.
-"""
+"""Port: every call of the runtime to the cluster, on Ray or on a fake for tests."""
 
 from __future__ import annotations
 

@@ -53,9 +53,7 @@ class Growth:
             raise NodesJoined(f"nodes joined: {', '.join(self.found[2])}")
 
     def refuse(self, names: Collection[str]) -> None:
-        """Exclude the named nodes, on which nothing could be started, until their Ray id
-        changes.
-        """
+        """Exclude the named nodes, on which nothing could be started."""
         self._refused |= {ray.node_id for name, ray in self._membership.present().items() if name in names}
 
     def better(self, plan: Plan, ours: str) -> Better | None:

@@ -1,6 +1,4 @@
-"""Re-placement after nodes were lost or joined: the same problem on the current nodes, with few
-moves.
-"""
+"""Re-placement with few moves after nodes were lost or joined."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ def searched(problem: Problem, reading: Reading | None = None) -> Answer:
 
 @dataclass(frozen=True)
 class Room:
-    """Scope of a re-placement: usable node names, and a cluster with other jobs' accelerators as
-    taken.
-    """
+    """Scope of a re-placement: usable nodes, and a cluster with other jobs' use as taken."""
 
     cluster: Cluster
     there: Collection[str]

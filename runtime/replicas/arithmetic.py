@@ -11,9 +11,7 @@ from ..refusal import refused
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """Division of accelerators among replicas: number, accelerators per replica, and the idle
-    rest.
-    """
+    """Division of accelerators among replicas: number, size, and idle rest."""
 
     replicas: int
     size: int

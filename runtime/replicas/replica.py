@@ -36,8 +36,7 @@ class RolloutMode(Enum):
 
 
 class Replica(ABC):
-    """Instance of an inference server on one or several nodes; subclasses define workers and
-    servers.
+    """Inference server on one or several nodes; subclasses define workers and servers.
 
     Parameters
     ----------

@@ -1,5 +1,4 @@
-"""RLinf's interface: a cluster reserved once, and worker groups launched on it by placement
-strategies.
+"""RLinf's interface: a cluster reserved once, and worker groups on it.
 
 The names are those that RLinf's programs import from ``rlinf.scheduler``, so that only the import
 line changes.

@@ -12,9 +12,7 @@ from ..workers.group import WorkerGroup
 from ..workers.inside.host import REPORT
 
 ASK_LIMIT, WAIT_LIMIT, PAUSE = 2.0, 5.0, 0.05
-"""Seconds: limit for rank 0 to report the group size, limit for all ranks to appear, pause between
-looks.
-"""
+"""Seconds: limit for the group size, limit for all ranks, pause between looks."""
 
 
 def found(port: Port, worker_cls: type, group_name: str) -> WorkerGroup:

@@ -1,6 +1,4 @@
-"""Cluster object of RLinf's users: nodes reserved once and shared by any number of worker
-groups.
-"""
+"""Cluster of RLinf's users: nodes reserved once, shared by any number of groups."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Reserved nodes and the groups launched on them: the common base of the driver's and a worker's
-cluster.
-"""
+"""Reserved nodes and groups on them: base of the driver's and a worker's cluster."""
 
 from __future__ import annotations
 

@@ -54,9 +54,7 @@ def node_info(node: Node, ray: RayNode) -> NodeInfo:
 
 
 def hardware_on(node: Node, kind: str, local_ranks: Sequence[int]) -> list[dict[str, Any]]:
-    """Return these devices of a kind as plain data: type, model, and settings of robots and the
-    like.
-    """
+    """Return devices of a kind as plain data: type, model, settings of other hardware."""
     if kind == ACCELERATOR:
         return [{"type": kind, "model": node.accelerators[rank].model} for rank in local_ranks]
     devices = [device for device in node.hardware if device.type == kind]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """Worker as it reports itself. `visible`: physical accelerator ids; `differences`: empty if
-    correct.
+    """Worker as it reports itself.
+
+    `visible`: physical accelerator ids; `differences`: empty if correct.
 
     `devices`: unique identifiers of the visible accelerators: UUIDs if a driver reported them, else
     Ray's node and the id there. `planned`: the accelerators it should see, as (node rank, physical

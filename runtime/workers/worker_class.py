@@ -24,8 +24,9 @@ _NO_CLASS, _NO_METHOD = 91, 92
 
 
 def check_worker(worker: str | type | None, methods: Collection[str] = ()) -> str | type:
-    """Return the class to construct in every process; by default Reporter. `methods` will be
-    called.
+    """Return the class to construct in every process; by default Reporter.
+
+    `methods`: methods that will be called.
 
     A name is imported in a separate process, from the current directory, so that nothing of the
     user's module stays in this one. Raises LaunchFailed (PW707) if that fails, or if a method is

@@ -29,8 +29,9 @@ SLEEP = "enable_sleep_mode"
 
 
 def arguments(settings: Mapping[str, Any], shape: Shape, meeting: Meeting | None = None) -> dict[str, Any]:
-    """Return vLLM's AsyncEngineArgs on a node, without the model; `meeting`: rendezvous of several
-    nodes.
+    """Return vLLM's AsyncEngineArgs on a node, without the model.
+
+    `meeting`: rendezvous of several nodes.
 
     The default executor is `mp`: within a placement group vLLM would choose Ray's, and wait for
     accelerators that the replica's workers hold. Source: vLLM, vllm/config/parallel.py,

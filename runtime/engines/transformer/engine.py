@@ -73,9 +73,7 @@ class TransformerEngine(Engine):
             self.workers.tell("forget", [sequence], self._copy(copy))
 
     async def logits(self, sequence: int, tokens: Sequence[int], position: int, copy: int = 0) -> Any:
-        """Return float64 logits [tokens, printable tokens] of the next tokens, from `position`
-        on.
-        """
+        """Return float64 logits [tokens, printable tokens] from `position` on."""
         first, last = self.shape.ranks(copy, 0), self.shape.ranks(copy, self.shape.pipeline - 1)
         x = await self._sum("embed", [list(tokens)], first)
         for layer in range(self.model.layers):

@@ -20,8 +20,9 @@ class AnswerFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Piece of an answer; `reason`: why it ended, or None; `tokens`: count so far, without the end
-    token.
+    """Piece of an answer; `reason`: why it ended, or None.
+
+    `tokens`: count so far, without the end token.
     """
 
     text: str

@@ -1,6 +1,4 @@
-"""Rendezvous of a replica's servers: headless servers report their endpoints and learn the engine's
-ports.
-"""
+"""Rendezvous of a replica's servers: exchange of endpoints and the engine's ports."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Options of actors, as `ray.remote` and `.options` take them: followed or refused, never dropped
-silently.
-"""
+"""Options of actors, as in `ray.remote`: followed or refused, never dropped silently."""
 
 from __future__ import annotations
 

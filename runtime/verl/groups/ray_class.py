@@ -51,8 +51,10 @@ class RayClassWithInitArgs:
         return {name: value for name, value in (decorator_options | self._options).items() if value is not None}
 
     def update_options(self, options: Mapping[str, Any]) -> None:
-        """Add actor options: `runtime_env` (`env_vars`, `py_executable`), `max_concurrency`,
-        `lifetime`, `num_cpus`.
+        """Add actor options.
+
+        Supported: `runtime_env` (`env_vars`, `py_executable`), `max_concurrency`, `lifetime`,
+        `num_cpus`.
 
         A worker takes one slot of its seat per CPU that it asks for. Accelerators come with the
         seat; asking for more is refused. Raises a ValueError (PW718) for options that would have no

@@ -1,6 +1,4 @@
-"""Single actor outside any group: in a placement group's bundle, or beside an actor whose
-accelerators it shares.
-"""
+"""Single actor outside any group: in a bundle, or beside another actor."""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@ from ...workers.travelling import send_code
 
 
 def port_of(on: Any = None) -> Port:
-    """Return the port of HOST:PORT, of a cluster object, or of a Port itself; None: the connection
-    of `ray.init`.
+    """Return the port of HOST:PORT, a cluster object or a Port; None: that of `ray.init`.
 
     An address is connected to until this process ends or calls `ray.shutdown`. Raises LaunchFailed
     (PW701) if no Ray cluster answers there, or if none is named and this process is not connected.

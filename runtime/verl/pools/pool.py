@@ -136,9 +136,7 @@ class RayResourcePool(ResourcePool):
             self._reservation = None
 
     def _model(self) -> str:
-        """Return the resource of the model: the plain name if a node has it, else Ray's
-        `accelerator_type:` name.
-        """
+        """Return the model's resource: the plain name if a node has it, else Ray's own."""
         model = str(self.accelerator_type)
         return (
             model

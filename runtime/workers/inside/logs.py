@@ -22,8 +22,9 @@ class _OfThisProcess:
 
 
 class Logged:
-    """Logging to standard error from RLINF_LOG_LEVEL (default INFO), unless the program set up
-    logging.
+    """Logging to standard error from RLINF_LOG_LEVEL (default INFO).
+
+    A program's own logging setup takes precedence.
 
     Source of the form: RLinf, rlinf/scheduler/worker/worker.py.
     """

@@ -20,8 +20,9 @@ _BESIDE = ("GH200", "GB200", "GB300")
 # Makers' sizes, in GiB, of variants whose names do not state them.
 _VARIANTS = {"H100 NVL": 94, "H20 3e": 141}
 SLACK = 0.08
-"""Share of the stated memory that a driver may reserve: a sixteenth for error correction, and a
-little.
+"""Share of the stated memory that a driver may reserve.
+
+A sixteenth is for error correction; the rest is a margin.
 """
 
 

@@ -15,8 +15,7 @@ _NVLINK = re.compile(r"NV\d+")
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Matrix in GPU order: `numa` is the NUMA domain per GPU ("": unknown), `linked` the NVLink
-    groups.
+    """Matrix in GPU order: `numa`: NUMA domains ("": unknown), `linked`: NVLink groups.
 
     Members and groups ascend.
     """
