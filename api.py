@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .models.problem import Problem
     from .models.report import Report
     from .planner.answer import Solver
-    from .planner.search.found import OnCounting
+    from .planner.counting import OnCounting
     from .runtime.launch import Launch
     from .solver.alternatives import Alternatives
     from .solver.explaining.explanation import Explanation
@@ -261,8 +261,8 @@ def solver(
     if not 0 < limit < math.inf:
         raise ValueError(f"a limit is a finite number of seconds above 0, not {limit}")
     from .planner.answer import Solver
+    from .planner.counting import silent as uncounted
     from .planner.refusing import refusing
-    from .planner.search.found import silent as uncounted
     from .solver.searching.progress import silent
 
     session = session or Session(answers=sandbox)

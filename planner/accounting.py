@@ -25,10 +25,11 @@ from ..solver.session import Session
 from .assumptions import assumed, bases, emptied
 from .baseline import left_open, own, own_of, without_ranks
 from .benders import as_listed
+from .bills import bills
 from .check import price
 from .costs import cost_model
 from .dividing import evenly
-from .memory import bills, without_estimates
+from .memory import without_estimates
 from .placing.laying import laid_out
 from .problem import asked
 from .scope import as_it_spans

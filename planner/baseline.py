@@ -24,9 +24,10 @@ from ..models.tied_degrees import as_written as as_written_degrees
 from ..solver.wording import listed
 from .assumptions import bases
 from .benders import as_written
+from .bills import bills
 from .check import forbidden
 from .costs import cost_model
-from .memory import bills, without_estimates
+from .memory import without_estimates
 from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held
 from .problem import asked

@@ -29,12 +29,13 @@ from ..solver.sandbox.stopped import Stopped, interrupted
 from ..solver.session import Session
 from .check import faults
 from .costs import cost_model
+from .counting import Counting, OnCounting, silent
 from .no_goods import ruled_out, this_alone
 from .placing.lying_over import all_held
 from .placing.placing import placing
 from .problem import asked
 from .refusing import Refused
-from .search.found import Counting, Found, OnCounting, Price, Searched, silent
+from .search.found import Found, Price, Searched
 from .search.search import search
 from .traffic import Traffic
 from .unplaced import over_budget, refusal

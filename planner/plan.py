@@ -22,12 +22,12 @@ from ..solver.session import Session
 from .baseline import own_of
 from .benders import Placed, Rounds, as_written, is_where, nobody, trial, unweighed
 from .check import faults
+from .counting import OnCounting, silent
 from .others import others
 from .placing.placing import placing
 from .problem import asked
 from .refusing import Refused
 from .scope import with_limits
-from .search.found import OnCounting, silent
 from .unplaced import not_placed, nothing, slowly_placed, too_many, with_help
 from .untimed import Filling
 from .why.at_sight import by_given_ranks

@@ -15,10 +15,11 @@ from ..models.planning.planned import Planned, Priced
 from ..models.planning.problem import PlanningProblem
 from ..models.problem import Problem
 from ..solver.session import Session
+from .bills import bills, decides, none_fits
 from .check import price
 from .costs import cost_model
 from .dividing import as_planned
-from .memory import bills, decides, none_fits, without_estimates
+from .memory import without_estimates
 from .problem import asked
 from .search.search import search
 from .tied import not_all_known

@@ -17,10 +17,11 @@ from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ...solver.sandbox.stopped import Stopped, interrupted
 from ...solver.session import Session
+from ..counting import OnCounting, silent
 from .bounds import Busiest, Relaxation
 from .branching import Branching
 from .choices import Choice, Choices
-from .found import ENDLESS, Found, OnCounting, Price, Progress, Searched, silent
+from .found import ENDLESS, Found, Price, Progress, Searched
 from .sizing import Sizing
 from .structures import OUTSIDE, Arrangement, arrangements
 

@@ -48,8 +48,10 @@ def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate]) -> Counted
     for aggregate in aggregates:
         cost[aggregate.key] = cost.get(aggregate.key, 0) + aggregate.cost
         members[aggregate.key] = [
-            (indicator.index, capacity) for indicator, capacity in aggregate.members if not isinstance(indicator, int)
-        ]  # type: ignore[attr-defined]
+            (indicator.index, capacity)  # type: ignore[attr-defined]
+            for indicator, capacity in aggregate.members
+            if not isinstance(indicator, int)
+        ]
     for key, counted_members in members.items():
         counted_members.sort(key=lambda member: -member[1])
         for position, (indicator, capacity) in enumerate(counted_members, start=1):

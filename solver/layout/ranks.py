@@ -95,10 +95,7 @@ def _home(layout: Layout, bundle: Bundle, level: str, seat: Seat) -> tuple[int, 
 
 
 def _sizes(bundle: Bundle) -> dict[str, Sequence[int]]:
-    """Return level -> sizes of groups to keep whole, ascending.
-
-    Empty without preferences beyond the requirements.
-    """
+    """Return level -> ascending sizes of groups to keep whole; empty without preferences."""
     wishes = _wishes(bundle)
     if not wishes:
         return {}
@@ -113,10 +110,7 @@ def _wishes(bundle: Bundle) -> list[tuple[str, int]]:
 
 
 def _merged(several: Sequence[Bricks], sizes: Sequence[int]) -> Bricks:
-    """Return the bricks of domains as those of the domain around them.
-
-    As many whole groups of every size as possible.
-    """
+    """Return the bricks of a domain from those inside it, with most whole groups."""
     bricks: Bricks = {}
     for domain_bricks in several:
         for size, whole in domain_bricks.items():
@@ -227,10 +221,7 @@ class _Part:
         return self._taken if self._as_many() and self._fill(self.part.start) else None
 
     def _as_many(self) -> bool:
-        """Return True if every demand has equal numbers of every color on both sides.
-
-        A cheap test before the search.
-        """
+        """Return True if every demand has equal numbers of every color on both sides."""
         shown_here = [self.decided[resource] for resource in self.part]
         everywhere = [demand for demand in shown_here[0] if all(demand in resource_colors for resource_colors in shown_here)]
         counted = {demand: Counter(resource_colors[demand] for resource_colors in shown_here) for demand in everywhere}
@@ -310,10 +301,7 @@ def seated(layout: Layout, bundle: Bundle, held: Sequence[Seat]) -> dict[str, li
 
 
 def order_in_blocks(layout: Layout, bundle: Bundle, component: Component) -> Order:
-    """Return a searched component's positions in every block, in rank order.
-
-    Empty if they are in default order.
-    """
+    """Return a searched component's positions in every block; empty in default order."""
     size = _block(bundle)
     positions = (orders(layout.problem, bundle.components, _block_places(bundle, size), {}) or {}).get(component.name, ())
     return () if positions == tuple(range(size)) else positions
@@ -416,10 +404,7 @@ class _Wish:
 
 
 def _strided(component: Component, count: int) -> Iterator[int]:
-    """Yield positions with interleaved groups, block by block.
-
-    A block of a single group stays in order.
-    """
+    """Yield positions with the groups of each block interleaved."""
     stride = component.unit // component.group_size
     for block in range(0, count, component.unit):
         for position in range(stride):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Iterator, Sequence
 
@@ -31,6 +32,10 @@ MAX_TOGETHER = 4
 """Largest number of joint changes; more are no useful advice."""
 MAX_FIXES = 5
 """Largest number of fixes shown."""
+
+
+def _without(problem: Problem, removed: Demand) -> Problem:
+    return problem.without(removed)
 
 
 def more_nodes(trial: Trial, row: Row) -> Iterator[Change]:
@@ -236,14 +241,9 @@ def ranked(trial: Trial, demands: Sequence[Demand], row: Row | None) -> tuple[Ch
     for demand in demands:
         softer = list(_softer(trial, demand, row))
         candidates += softer
-        if not softer and can_be_dropped(trial.problem, demand) and trial.works(lambda problem, removed=demand: problem.without(removed)):  # type: ignore[misc]
-            candidates.append(
-                Change(
-                    dropped(demand),
-                    (DROPPED, 1.0),
-                    lambda problem, removed=demand: problem.without(removed),
-                )
-            )  # type: ignore[misc]
+        without = partial(_without, removed=demand)
+        if not softer and can_be_dropped(trial.problem, demand) and trial.works(without):
+            candidates.append(Change(dropped(demand), (DROPPED, 1.0), without))
     candidates += chain(shared_room(trial, row), more_nodes(trial, row)) if row else ()
     proved: list[Change] = []
     for change in sorted(candidates, key=lambda change: change.effort):
