@@ -34,7 +34,7 @@ MAX_FIXES = 5
 """Largest number of fixes shown."""
 
 
-def _without(problem: Problem, removed: Demand) -> Problem:
+def _without_demand(problem: Problem, removed: Demand) -> Problem:
     return problem.without(removed)
 
 
@@ -241,7 +241,7 @@ def ranked(trial: Trial, demands: Sequence[Demand], row: Row | None) -> tuple[Ch
     for demand in demands:
         softer = list(_softer(trial, demand, row))
         candidates += softer
-        without = partial(_without, removed=demand)
+        without = partial(_without_demand, removed=demand)
         if not softer and can_be_dropped(trial.problem, demand) and trial.works(without):
             candidates.append(Change(dropped(demand), (DROPPED, 1.0), without))
     candidates += chain(shared_room(trial, row), more_nodes(trial, row)) if row else ()
