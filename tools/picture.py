@@ -45,8 +45,7 @@ def picture(root: Path) -> str:
     for command, paragraphs in SHOWN:
         console.print(Text.assemble(("$ ", "bold green"), (f"placewright {command}", "bold")))
         output = _output(command, root).split("\n\n")
-        last = "" if command == SHOWN[-1][0] else "\n"
-        console.print(Text.from_ansi("\n\n".join(output[number] for number in paragraphs) + last))
+        console.print(Text.from_ansi("\n\n".join(output[number] for number in paragraphs) + "\n"))
     code_format = _REMOTE_FONTS.sub("", CONSOLE_SVG_FORMAT)
     text = console.export_svg(title="placewright", code_format=code_format, unique_id="placewright")
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"

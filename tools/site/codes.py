@@ -32,7 +32,7 @@ def _list() -> str:
 
 
 def _markdown(page: Page) -> str:
-    parts = [f"# {page.code}: {_escaped(page.title)}", _escaped(page.text)]
+    parts = [f"# {page.code}: {_escaped(page.title)}", "[All codes](index.md)", _escaped(page.text)]
     command = _command(page.wrong)
     parts += ["## Wrong", *_examples(page.wrong, "")]
     parts += ["## Right", *_examples(page.right, command)]

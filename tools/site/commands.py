@@ -73,8 +73,8 @@ def _page(verb: click.Command, context: click.Context) -> str:
     rows = []
     for parameter in verb.get_params(context):
         record = parameter.get_help_record(context)
-        if record is not None:
-            rows.append(f"| `{_cell(record[0])}` | {_cell(_text(record[1]))} |")
+        if record is not None and record[1]:
+            rows.append(f"| `{' '.join(record[0].split())}` | {_cell(_text(record[1]))} |")
     parts += ["## Options", "\n".join(["| option | what it does |", "|---|---|", *rows])]
     return "\n\n".join(parts) + "\n"
 
@@ -83,8 +83,9 @@ def _help(text: str) -> str:
     """Return the help of a verb as Markdown: examples, which click keeps as they are, in fences."""
     parts = []
     for paragraph in text.split("\n\n"):
-        if paragraph.startswith("\b\n"):
-            parts.append(f"```sh\n{paragraph[2:].strip()}\n```")
+        if "\b" in paragraph:
+            examples = "\n".join(line.strip() for line in paragraph.replace("\b", "").strip().splitlines())
+            parts.append(f"```sh\n{examples}\n```")
         else:
             parts.append(_text(" ".join(paragraph.split())))
     return "\n\n".join(parts)

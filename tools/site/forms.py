@@ -36,10 +36,9 @@ _WORDS = {"integer": "whole number", "number": "number", "string": "text", "bool
 
 def form_pages() -> Iterator[tuple[str, str]]:
     """Yield (path below `docs/`, Markdown) of the reference of each kind of file."""
-    native, rlinf, verl = (schema(kind) for kind in ("native", "rlinf", "verl"))
-    hints = {**_definitions(native), **_definitions(verl), **_definitions(rlinf)}
-    hints = {name: node for name, node in hints.items() if name not in _PARTS_OF_CLUSTER}
-    hints = {name: hints[name] for name in sorted(hints, key=_by_use)}
+    native = schema("native")
+    hints = {**_definitions(native), **_only_in_frameworks(native)}
+    hints = {name: hints[name] for name in sorted(hints, key=_by_use) if name not in _PARTS_OF_CLUSTER}
     away = {name: "cluster_file.md" for name in _PARTS_OF_CLUSTER}
     yield "reference/hints.md", _page(_HINTS, "Native file", native, hints, away)
     cluster = schema("cluster")
@@ -47,6 +46,17 @@ def form_pages() -> Iterator[tuple[str, str]]:
     plan = schema("plan")
     parts = {name: node for name, node in _definitions(plan).items() if name not in _PARTS_OF_CLUSTER}
     yield "reference/plan_file.md", _page(_PLAN, "Plan", plan, parts, away)
+
+
+def _only_in_frameworks(native: Node) -> dict[str, Node]:
+    """Return the parts of a block `placewright:` with the keys that their like in a native file does not have."""
+    left: dict[str, Node] = {}
+    for name, node in {**_definitions(schema("rlinf")), **_definitions(schema("verl"))}.items():
+        like = native if name.endswith("Block") else native["definitions"]["Component"] if name.endswith("Hint") else {}
+        keys = {key: value for key, value in node["properties"].items() if key not in like.get("properties", {})}
+        if keys and name not in native["definitions"] and keys not in [part["properties"] for part in left.values()]:
+            left[name] = {**node, "properties": keys, "required": ()}
+    return left
 
 
 def _by_use(name: str) -> tuple[int, str]:
@@ -77,7 +87,8 @@ def _table(node: Node, away: Mapping[str, str]) -> Iterator[str]:
         by_default = f" Default: `{_flow(default)}`." if default not in (None, "", [], {}, False, 0) else ""
         examples = ", ".join(f"`{_flow(example)}`" for example in value.get("examples", ())[:3])
         takes = examples or " or ".join(dict.fromkeys(_takes(value, away)))
-        said = str(value.get("description", "")).replace("<", "&lt;").replace("|", "\\|")
+        said = str(value.get("description", "")).replace("<", "&lt;").replace("|", "\\|").rstrip(".")
+        said = f"{said}." if said and by_default else said
         links = [] if not examples else [link for link in dict.fromkeys(_takes(value, away)) if link.startswith("[")]
         takes = "; ".join([takes.replace("|", "\\|"), *links])
         yield f"| `{key}`{needed} | {takes} | {said}{by_default} |"
