@@ -51,7 +51,7 @@ def form_pages() -> Iterator[tuple[str, str]]:
 def _only_in_frameworks(native: Node) -> dict[str, Node]:
     """Return the parts of a block `placewright:` with the keys that their like in a native file does not have."""
     left: dict[str, Node] = {}
-    for name, node in {**_definitions(schema("rlinf")), **_definitions(schema("verl"))}.items():
+    for name, node in {**_definitions(schema("verl")), **_definitions(schema("rlinf"))}.items():
         like = native if name.endswith("Block") else native["definitions"]["Component"] if name.endswith("Hint") else {}
         keys = {key: value for key, value in node["properties"].items() if key not in like.get("properties", {})}
         if keys and name not in native["definitions"] and keys not in [part["properties"] for part in left.values()]:
