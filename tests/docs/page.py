@@ -17,6 +17,8 @@ _TITLE = re.compile(r'title="([^"]+)"')
 _TIME = re.compile(r"\b\d+(?:\.\d+)? ?(?:s|ms|seconds)\b")
 _IDENTIFIER = re.compile(r"\b(?:[0-9a-f]{8}|\d{3,})\b")
 """A Ray node or a process, in the table of a launch."""
+_ADDRESS = re.compile(r"\b\d+\.\d+\.\d+\.\d+:\d+\b|\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+"""Where Ray is, or since when a launch runs."""
 
 
 @dataclass(frozen=True)
@@ -102,5 +104,5 @@ def same_every_time(text: str, launched: bool) -> str:
     """The text without what differs from run to run; a launch also has columns as wide as its process numbers."""
     text = _TIME.sub("0 s", text).strip()
     if launched:
-        text = "\n".join(" ".join(line.split()) for line in _IDENTIFIER.sub("N", text).splitlines())
+        text = "\n".join(" ".join(line.split()) for line in _IDENTIFIER.sub("N", _ADDRESS.sub("N", text)).splitlines())
     return text

@@ -89,7 +89,9 @@ def test_every_link_to_a_file_of_the_repository_leads_somewhere(page: Path) -> N
 
 
 def test_a_link_out_of_the_pages_is_led_to_the_page_of_its_file() -> None:
-    page = "[a](../../examples/verl/ppo.sh) [b](../../SECURITY.md#reporting) [c](../memory.md) [`d`](../../tools/picture.py) [e](https://x.y)"
+    page = (
+        "[a](../../examples/verl/ppo.sh) [b](../../SECURITY.md#reporting) [c](../memory.md) [`d`](../../tools/picture.py) [e](https://x.y)"
+    )
     assert led_home(page, "how_to/a.md", "docs/how_to/a.md") == (
         "[a](../reference/examples.md#examplesverlpposh) [b](../about/security.md#reporting) [c](../memory.md) `d` [e](https://x.y)"
     )
@@ -97,7 +99,9 @@ def test_a_link_out_of_the_pages_is_led_to_the_page_of_its_file() -> None:
 
 def test_the_picture_is_what_its_commands_print() -> None:
     assert (ROOT / PICTURE).read_text("utf-8") == picture(ROOT)
-    assert "http" not in (ROOT / PICTURE).read_text("utf-8").replace("http://www.w3.org/2000/svg", "").replace("https://www.textualize.io", "")
+    assert "http" not in (ROOT / PICTURE).read_text("utf-8").replace("http://www.w3.org/2000/svg", "").replace(
+        "https://www.textualize.io", ""
+    )
 
 
 def test_every_page_is_in_the_navigation_once() -> None:

@@ -87,6 +87,8 @@ def test_a_page_shows_what_comes_out(
     shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)
+    (tmp_path / "run").mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))  # where detached launches are written down
     reader, text, place = Reader(capsys), page.read_text("utf-8"), 0
     for step in list(steps(page)):
         real = reader.does(step)

@@ -123,7 +123,12 @@ FIGURES: dict[str, tuple[str, Callable[[Rows], bool]]] = {
     "on 104 jobs of 2 to 5 components and 8 to 1024 accelerators": (
         "auto_rlinf",
         lambda rows: (
-            (len(rows), {row["components"] for row in rows}, min(row["accelerators"] for row in rows), max(row["accelerators"] for row in rows))
+            (
+                len(rows),
+                {row["components"] for row in rows},
+                min(row["accelerators"] for row in rows),
+                max(row["accelerators"] for row in rows),
+            )
             == (104, {2, 3, 4, 5}, 8, 1024)
         ),
     ),
@@ -147,7 +152,8 @@ FIGURES: dict[str, tuple[str, Callable[[Rows], bool]]] = {
     "median 40 ms against 3 ms for RLinf's own files in one process": (
         "verify_frameworks",
         lambda rows: (
-            {row["tool"]: round(row["median_ms"]) for row in rows if row.get("framework") == "rlinf"} == {"placewright": 3, "Hydra composes": 40}
+            {row["tool"]: round(row["median_ms"]) for row in rows if row.get("framework") == "rlinf"}
+            == {"placewright": 3, "Hydra composes": 40}
         ),
     ),
     "on 200 problems: no disagreement about an optimum or a verdict": (

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
-from placewright.cli.main import run
 from one_search import one_process_that_searches
+from placewright.cli.main import run
 from placewright.models.findings.codes import CODES
 from scenario import Outcome, Scenario
 

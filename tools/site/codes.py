@@ -13,9 +13,8 @@ from ...solver.rules import RULES
 def code_pages() -> Iterator[tuple[str, str]]:
     """Yield (path below `docs/`, Markdown) of the list of codes and of each code."""
     yield "reference/codes/index.md", _list()
-    rules = (*RULES, *ADVICE)
     for code in CODES:
-        yield f"reference/codes/{code}.md", _markdown(read_page(code, rules))
+        yield f"reference/codes/{code}.md", _markdown(read_page(code, (*RULES, *ADVICE)))
 
 
 def _list() -> str:

@@ -39,7 +39,7 @@ def form_pages() -> Iterator[tuple[str, str]]:
     native = schema("native")
     hints = {**_definitions(native), **_only_in_frameworks(native)}
     hints = {name: hints[name] for name in sorted(hints, key=_by_use) if name not in _PARTS_OF_CLUSTER}
-    away = {name: "cluster_file.md" for name in _PARTS_OF_CLUSTER}
+    away = dict.fromkeys(_PARTS_OF_CLUSTER, "cluster_file.md")
     yield "reference/hints.md", _page(_HINTS, "Native file", native, hints, away)
     cluster = schema("cluster")
     yield "reference/cluster_file.md", _page(_CLUSTER, "Cluster", cluster, _definitions(cluster), {})

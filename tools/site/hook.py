@@ -10,9 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mkdocs.plugins import event_priority
-
 import placewright
+from mkdocs.plugins import event_priority
 from placewright.tools.site.links import led_home
 from placewright.tools.site.listings import DOCUMENTS, module_of
 from placewright.tools.site.pages import made_pages
