@@ -14,7 +14,7 @@ PAGES = (README, *sorted((ROOT / "docs").rglob("*.md")))
 """Every page that somebody wrote; those that are made from the code are in `placewright.tools.site`."""
 _FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _TITLE = re.compile(r'title="([^"]+)"')
-_TIME = re.compile(r"\b\d+(?:\.\d+)? ?(?:s|ms|seconds)\b")
+_TIME = re.compile(r"\b\d+(?:\.\d+)? ?(?:s|ms|seconds)\b|(?<=\"seconds\": )[\d.]+")
 _IDENTIFIER = re.compile(r"\b(?:[0-9a-f]{8}|\d{3,})\b")
 """A Ray node or a process, in the table of a launch."""
 _ADDRESS = re.compile(r"\b\d+\.\d+\.\d+\.\d+:\d+\b|\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
